@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Celador Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Regenerates all generated code with the tools of go.mod. Needs protoc; installs
+# Debian's protobuf-compiler when it is missing and apt-get is there.
+
+set -o errexit -o nounset -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export LC_ALL=C
+
+readonly header=hack/boilerplate.go.txt
+readonly staging="${PWD}/staging/src"
+readonly api=celador.io/api/admissionregistration
+readonly hub=celador.io/celador/pkg/apis/admissionregistration
+readonly client=celador.io/client-go
+readonly versions=(v1 v1beta1 v1alpha1)
+readonly version_packages=("${versions[@]/#/${api}/}")
+
+hack/install-protoc.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "${work}"' EXIT
+mkdir -p "${work}/bin"
+# Tools that call other tools find those of go.mod first in the path.
+export PATH="${work}/bin:${PATH}"
+for tool in deepcopy-gen defaulter-gen conversion-gen client-gen lister-gen informer-gen \
+  applyconfiguration-gen go-to-protobuf protoc-gen-gogo goimports openapi-gen; do
+  go build -o "${work}/bin/${tool}" "$(go tool -n "${tool}" >/dev/null && go list -f '{{.ImportPath}}' tool | grep "/${tool}$")"
+done
+
+echo "== protobuf"
+# protoc reads the imported .proto files by Go import path.
+mkdir -p "${work}/proto/k8s.io" "${work}/proto/github.com/gogo"
+for module in k8s.io/api k8s.io/apimachinery github.com/gogo/protobuf; do
+  ln -s "$(go list -m -f '{{.Dir}}' "${module}")" "${work}/proto/${module}"
+done
+apimachinery=k8s.io/apimachinery/pkg
+go-to-protobuf --go-header-file "${header}" --output-dir "${staging}" --proto-import "${work}/proto" \
+  --apimachinery-packages "-${apimachinery}/util/intstr,-${apimachinery}/api/resource,-${apimachinery}/runtime/schema,-${apimachinery}/runtime,-${apimachinery}/apis/meta/v1,-k8s.io/api/admissionregistration/v1" \
+  --packages "$(IFS=,; echo "${version_packages[*]}")"
+
+echo "== deepcopy"
+deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${version_packages[@]}" "${hub}"
+
+echo "== conversion and defaults"
+for version in "${versions[@]}"; do
+  conversion-gen --go-header-file "${header}" --output-file zz_generated.conversion.go "${hub}/${version}"
+  # The alpha and beta versions take the defaults of v1 and add their own.
+  peers=()
+  [[ "${version}" == v1 ]] || peers=(--extra-peer-dirs "${hub}/v1")
+  defaulter-gen --go-header-file "${header}" --output-file zz_generated.defaults.go "${peers[@]}" "${hub}/${version}"
+done
+
+echo "== openapi"
+openapi-gen --go-header-file "${header}" --output-dir pkg/generated/openapi --output-pkg celador.io/celador/pkg/generated/openapi \
+  --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
+  --report-filename "${work}/violations" \
+  --readonly-pkg k8s.io \
+  "${version_packages[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
+go run ./pkg/generated/openapi/cmd/models-schema > "${work}/schema.json"
+
+echo "== clients"
+for dir in applyconfigurations clientset informers listers; do rm -rf "${staging}/${client:?}/${dir}"; done
+applyconfiguration-gen --go-header-file "${header}" --openapi-schema "${work}/schema.json" \
+  --output-dir "${staging}/${client}/applyconfigurations" --output-pkg "${client}/applyconfigurations" \
+  --external-applyconfigurations "k8s.io/api/admissionregistration/v1.Rule:k8s.io/client-go/applyconfigurations/admissionregistration/v1,k8s.io/api/admissionregistration/v1.RuleWithOperations:k8s.io/client-go/applyconfigurations/admissionregistration/v1" \
+  "${version_packages[@]}"
+client-gen --go-header-file "${header}" --clientset-name clientset \
+  --output-dir "${staging}/${client}" --output-pkg "${client}" \
+  --apply-configuration-package "${client}/applyconfigurations" \
+  --input-base celador.io/api $(printf -- '--input admissionregistration/%s ' "${versions[@]}") \
+  --prefers-protobuf
+lister-gen --go-header-file "${header}" --output-dir "${staging}/${client}/listers" --output-pkg "${client}/listers" "${version_packages[@]}"
+informer-gen --go-header-file "${header}" --output-dir "${staging}/${client}/informers" --output-pkg "${client}/informers" \
+  --single-directory --versioned-clientset-package "${client}/clientset" --listers-package "${client}/listers" "${version_packages[@]}"
