@@ -1,0 +1,14 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// +k8s:deepcopy-gen=package
+// +k8s:protobuf-gen=package
+// +k8s:openapi-gen=true
+// +k8s:openapi-model-package=io.k8s.api.admissionregistration.v1
+// +groupName=admissionregistration.k8s.io
+
+// Package v1 is the stable, stored version of the policy kinds of
+// admissionregistration.k8s.io. Its JSON and protobuf encodings are those of
+// k8s.io/api/admissionregistration/v1; fields of this project's own carry
+// protobuf numbers from 1000.
+package v1

@@ -1,0 +1,12 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// +k8s:deepcopy-gen=package
+// +k8s:protobuf-gen=package
+// +k8s:openapi-gen=true
+// +k8s:openapi-model-package=io.k8s.api.admissionregistration.v1alpha1
+// +groupName=admissionregistration.k8s.io
+
+// Package v1alpha1 is the alpha version of the policy kinds of
+// admissionregistration.k8s.io. Spec and status are those of v1.
+package v1alpha1

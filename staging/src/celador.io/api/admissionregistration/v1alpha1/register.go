@@ -1,0 +1,38 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of every kind in this package.
+const GroupName = "admissionregistration.k8s.io"
+
+// SchemeGroupVersion is the group and version under which AddToScheme registers.
+var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+
+var (
+	// SchemeBuilder collects what AddToScheme registers; generated code adds to it.
+	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
+	// AddToScheme registers the policy kinds and their lists. It fails when the
+	// scheme already maps one of these kinds to another Go type, such as upstream's.
+	AddToScheme = SchemeBuilder.AddToScheme
+)
+
+// Resource returns the group resource for an unqualified resource name.
+func Resource(resource string) schema.GroupResource {
+	return SchemeGroupVersion.WithResource(resource).GroupResource()
+}
+
+func addKnownTypes(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(SchemeGroupVersion,
+		&ValidatingAdmissionPolicy{}, &ValidatingAdmissionPolicyList{},
+		&ValidatingAdmissionPolicyBinding{}, &ValidatingAdmissionPolicyBindingList{},
+	)
+	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
+	return nil
+}
