@@ -1,0 +1,50 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// models-schema prints the OpenAPI v2 document of the policy kinds, from which
+// applyconfiguration-gen learns how lists merge.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	upstream "k8s.io/kubernetes/pkg/generated/openapi"
+	"k8s.io/kube-openapi/pkg/builder"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/celador/pkg/generated/openapi"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintf(os.Stderr, "models-schema: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	ref := func(name string) spec.Ref { return spec.MustCreateRef(name) }
+	var kinds []string
+	for name := range openapi.GetOpenAPIDefinitions(ref) {
+		kinds = append(kinds, name)
+	}
+	swagger, err := builder.BuildOpenAPIDefinitionsForResources(&common.Config{
+		Info:           &spec.Info{InfoProps: spec.InfoProps{Title: "Celador", Version: "unversioned"}},
+		GetDefinitions: definitions,
+	}, kinds...)
+	if err != nil {
+		return fmt.Errorf("building the OpenAPI document: %w", err)
+	}
+	return json.NewEncoder(os.Stdout).Encode(swagger)
+}
+
+func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
+	all := upstream.GetOpenAPIDefinitions(ref)
+	for name, definition := range openapi.GetOpenAPIDefinitions(ref) {
+		all[name] = definition
+	}
+	return all
+}
