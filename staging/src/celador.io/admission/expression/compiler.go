@@ -1,0 +1,127 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/version"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
+)
+
+// The variables have been there since the first release with policies, so they
+// belong to the environment of every compatibility version.
+var always = version.MajorMinor(1, 0)
+
+// Compiler compiles expressions. It is safe for concurrent use.
+type Compiler struct {
+	base *environment.EnvSet
+	envs map[Declarations]func() (*environment.EnvSet, error)
+}
+
+// Default returns the compiler for the server's own compatibility version. The
+// first call fixes that version, so it must come after flags are parsed.
+var Default = sync.OnceValue(func() *Compiler {
+	return NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+})
+
+// NewCompiler returns a compiler whose expressions use the functions and types of
+// the base environment. Environments are built when first needed; an environment
+// that cannot be built shows as an internal error of Compile.
+func NewCompiler(base *environment.EnvSet) *Compiler {
+	c := &Compiler{base: base, envs: map[Declarations]func() (*environment.EnvSet, error){}}
+	for _, in := range []Declarations{{}, {Params: true}, {Authorizer: true}, {Params: true, Authorizer: true}} {
+		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
+	}
+	return c
+}
+
+// Compile parses, checks and plans an expression.
+//
+// Stored expressions (environment.StoredExpressions) may use everything that some
+// supported release knows; new ones only what the compatibility version allows.
+// The result has to be of one of the given types; cel.AnyType accepts all.
+//
+// Errors are of type ErrorTypeInvalid when the expression is wrong, with line and
+// column in the detail, and ErrorTypeInternal otherwise.
+func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
+	set, err := c.envs[in]()
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	env, err := set.Env(origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	ast, issues := env.Compile(source)
+	if issues != nil {
+		return nil, &apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: "compilation failed: " + issues.String(),
+			Cause:  apiservercel.NewCompilationError(issues),
+		}
+	}
+	if !returnsOneOf(ast.OutputType(), returns) {
+		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
+	}
+	program, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	if err != nil {
+		return nil, internal("program instantiation failed: %v", err)
+	}
+	return &Program{source: source, output: ast.OutputType(), program: program}, nil
+}
+
+func returnsOneOf(output *cel.Type, types []*cel.Type) bool {
+	for _, t := range types {
+		if t.IsExactType(cel.AnyType) || output.IsExactType(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func mustReturn(types []*cel.Type, output *cel.Type) string {
+	if len(types) == 1 {
+		return fmt.Sprintf("must evaluate to %v but got %v", types[0], output)
+	}
+	return fmt.Sprintf("must evaluate to one of %v but got %v", types, output)
+}
+
+func internal(format string, args ...any) *apiservercel.Error {
+	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
+}
+
+// declare extends an environment by the variables in scope. Objects and params are
+// dynamically typed: one expression serves all kinds that a policy matches.
+func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, error) {
+	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
+	variables := []cel.EnvOption{
+		cel.Variable(Object, cel.DynType),
+		cel.Variable(OldObject, cel.DynType),
+		cel.Variable(Request, request.CelType()),
+		cel.Variable(NamespaceObject, namespace.CelType()),
+	}
+	if in.Params {
+		variables = append(variables, cel.Variable(Params, cel.DynType))
+	}
+	if in.Authorizer {
+		variables = append(variables,
+			cel.Variable(Authorizer, library.AuthorizerType),
+			cel.Variable(RequestResource, library.ResourceCheckType))
+	}
+	return base.Extend(
+		environment.VersionedOptions{
+			IntroducedVersion: always,
+			EnvOptions:        variables,
+			DeclTypes:         []*apiservercel.DeclType{request, namespace},
+		},
+		environment.StrictCostOpt,
+	)
+}

@@ -1,0 +1,82 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// Composition compiles the expressions of one policy, which may read the policy's
+// own variables as 'variables.<name>'. Not safe for concurrent use.
+type Composition struct {
+	*Compiler
+	variables *apiservercel.DeclType
+}
+
+// Compose returns a compiler for one policy, without any variables yet.
+func (c *Compiler) Compose() *Composition {
+	variables := apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
+	set, err := c.base.Extend(environment.VersionedOptions{
+		IntroducedVersion: always,
+		EnvOptions:        []cel.EnvOption{cel.Variable(Variables, variables.CelType())},
+		DeclTypes:         []*apiservercel.DeclType{variables},
+	})
+	composed := NewCompiler(set)
+	if err != nil {
+		for in := range composed.envs {
+			composed.envs[in] = func() (*environment.EnvSet, error) {
+				return nil, fmt.Errorf("declaring variables: %w", err)
+			}
+		}
+	}
+	return &Composition{Compiler: composed, variables: variables}
+}
+
+// Declare compiles a variable and puts it in scope for all later expressions. A
+// variable that does not compile is in scope too, with dynamic type, so that
+// expressions that read it are not reported as wrong themselves.
+func (c *Composition) Declare(name, source string, in Declarations, origin environment.Type) (*Program, *apiservercel.Error) {
+	program, err := c.Compile(source, in, origin, cel.AnyType)
+	declared := apiservercel.DynType
+	if err == nil {
+		declared = declType(program.output)
+	}
+	// The environments hold on to this type and look its fields up on use.
+	c.variables.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
+	return program, err
+}
+
+var scalars = map[*cel.Type]*apiservercel.DeclType{
+	cel.BoolType:      apiservercel.BoolType,
+	cel.BytesType:     apiservercel.BytesType,
+	cel.DoubleType:    apiservercel.DoubleType,
+	cel.DurationType:  apiservercel.DurationType,
+	cel.IntType:       apiservercel.IntType,
+	cel.NullType:      apiservercel.NullType,
+	cel.StringType:    apiservercel.StringType,
+	cel.TimestampType: apiservercel.TimestampType,
+	cel.UintType:      apiservercel.UintType,
+	cel.AnyType:       apiservercel.AnyType,
+}
+
+// declType returns the declaration that stands for a checked type. Types without
+// one, such as objects and library types, become dynamic.
+func declType(t *cel.Type) *apiservercel.DeclType {
+	if scalar, ok := scalars[t]; ok {
+		return scalar
+	}
+	switch parameters := t.Parameters(); {
+	case t.Kind() == types.ListKind && len(parameters) == 1:
+		return apiservercel.NewListType(declType(parameters[0]), -1)
+	case t.Kind() == types.MapKind && len(parameters) == 2:
+		return apiservercel.NewMapType(declType(parameters[0]), declType(parameters[1]), -1)
+	default:
+		return apiservercel.DynType
+	}
+}

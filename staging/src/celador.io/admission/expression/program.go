@@ -1,0 +1,111 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// Program is a compiled expression. It is safe for concurrent use.
+type Program struct {
+	source  string
+	output  *cel.Type
+	program cel.Program
+}
+
+// Source returns the text of the expression.
+func (p *Program) Source() string { return p.source }
+
+// OutputType returns the type of the result, as far as it is known without data.
+func (p *Program) OutputType() *cel.Type { return p.output }
+
+// ErrOutOfBudget is the cause of errors that end a series of evaluations because
+// they cost too much, or because what they cost is not known.
+var ErrOutOfBudget = apiservercel.ErrOutOfBudget
+
+// Evaluate runs the program and charges the budget with what it cost.
+//
+// An error for which IsFatal is false concerns this expression alone. After a fatal
+// one, nothing more may be evaluated with the same budget.
+func (p *Program) Evaluate(ctx context.Context, activation interpreter.Activation, budget *Budget) (ref.Val, error) {
+	value, details, err := p.program.ContextEval(ctx, activation)
+	// The budget also pays for the variables that this expression was first to read.
+	if charged := budget.settle(); charged != nil {
+		return nil, charged
+	}
+	if details == nil {
+		return nil, &fatal{internal("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source)}
+	}
+	cost := details.ActualCost()
+	if cost == nil {
+		return nil, &fatal{&apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
+			Cause:  ErrOutOfBudget,
+		}}
+	}
+	budget.owe(*cost)
+	if charged := budget.settle(); charged != nil {
+		return nil, charged
+	}
+	if err != nil {
+		return nil, &apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, err),
+		}
+	}
+	return value, nil
+}
+
+// Budget is the CEL cost that a series of evaluations may still cause. Not safe
+// for concurrent use.
+type Budget struct {
+	remaining int64
+	owed      int64
+}
+
+// NewBudget returns a budget of the given number of CEL cost units.
+func NewBudget(units int64) *Budget { return &Budget{remaining: units} }
+
+// Remaining returns the cost units that are left, or -1 once they were exceeded.
+func (b *Budget) Remaining() int64 { return b.remaining }
+
+func (b *Budget) owe(cost uint64) {
+	if cost > math.MaxInt64 || b.owed > math.MaxInt64-int64(cost) {
+		b.owed = math.MaxInt64
+		return
+	}
+	b.owed += int64(cost)
+}
+
+func (b *Budget) settle() error {
+	if b.owed > b.remaining {
+		b.remaining, b.owed = -1, 0
+		return &fatal{&apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: "validation failed due to running out of cost budget, no further validation rules will be run",
+			Cause:  ErrOutOfBudget,
+		}}
+	}
+	b.remaining, b.owed = b.remaining-b.owed, 0
+	return nil
+}
+
+type fatal struct{ error }
+
+func (f *fatal) Unwrap() error { return f.error }
+
+// IsFatal says whether an error of Evaluate ends the whole series of evaluations.
+func IsFatal(err error) bool {
+	var f *fatal
+	return errors.As(err, &f)
+}

@@ -1,0 +1,64 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package matching
+
+import (
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// Criteria are compiled match resources. Immutable, so safe for concurrent use.
+type Criteria struct {
+	include, exclude []rule
+	exact            bool
+	namespaces       selector
+	objects          selector
+}
+
+// Compile returns the criteria that m states. Nil selectors select everything, as
+// their API default does; a nil match policy is Exact. Criteria refer to m, which
+// must not change any more.
+func Compile(m *v1.MatchResources) *Criteria {
+	return &Criteria{
+		include:    compileRules(m.ResourceRules),
+		exclude:    compileRules(m.ExcludeResourceRules),
+		exact:      m.MatchPolicy == nil || *m.MatchPolicy == v1.Exact,
+		namespaces: parseSelector(m.NamespaceSelector),
+		objects:    parseSelector(m.ObjectSelector),
+	}
+}
+
+// Match says whether the request meets the criteria, and in which form they want to
+// see the object. Without resource rules, every resource that is not excluded does.
+//
+// It returns an error when the request meets all criteria that can be decided and
+// one cannot be: a namespace is not found, a selector is invalid, or an equivalent
+// resource has no kind to convert to.
+func (c *Criteria) Match(r *Request) (Target, bool, error) {
+	// Rules are compared first because most requests fail them, without a lookup.
+	_, excluded, excludeErr := matchRules(c.exclude, c.exact, r)
+	if excluded {
+		return Target{}, false, nil
+	}
+	target, included, includeErr := Target{Resource: r.GetResource(), Kind: r.GetKind()}, true, error(nil)
+	if len(c.include) > 0 {
+		target, included, includeErr = matchRules(c.include, c.exact, r)
+	}
+	if !included && excludeErr == nil && includeErr == nil {
+		return Target{}, false, nil
+	}
+	inNamespace, namespaceErr := c.namespaces.selectsNamespace(r)
+	if !inNamespace && namespaceErr == nil {
+		return Target{}, false, nil
+	}
+	hasLabels, labelsErr := c.objects.selectsObject(r)
+	if !hasLabels && labelsErr == nil {
+		return Target{}, false, nil
+	}
+	for _, err := range []error{excludeErr, includeErr, namespaceErr, labelsErr} {
+		if err != nil {
+			return Target{}, false, err
+		}
+	}
+	return target, true, nil
+}

@@ -1,0 +1,119 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package matching
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+)
+
+// NamespaceGetter looks namespaces up. It returns a NotFound API error for one that
+// does not exist. The returned object is shared and must not be changed.
+// Implementations are safe for concurrent use.
+type NamespaceGetter interface {
+	GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error)
+}
+
+// Request is an admission request under examination. It looks each fact up once,
+// however many policies ask. Not safe for concurrent use.
+type Request struct {
+	admission.Attributes
+
+	ctx        context.Context
+	objects    admission.ObjectInterfaces
+	namespaces NamespaceGetter
+
+	namespace   lookup[*corev1.Namespace]
+	nsLabels    lookup[labels.Set]
+	equivalents lookup[[]schema.GroupVersionResource]
+}
+
+type lookup[T any] struct {
+	done  bool
+	value T
+	err   error
+}
+
+func (l *lookup[T]) get(find func() (T, error)) (T, error) {
+	if !l.done {
+		l.value, l.err = find()
+		l.done = true
+	}
+	return l.value, l.err
+}
+
+// NewRequest returns the request with the given attributes. Both objects and
+// namespaces are asked only when a rule or selector requires it.
+func NewRequest(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, namespaces NamespaceGetter) *Request {
+	return &Request{Attributes: a, ctx: ctx, objects: objects, namespaces: namespaces}
+}
+
+// Namespace returns the namespace that the object is in, and nil for cluster-scoped
+// objects, namespaces among them.
+func (r *Request) Namespace() (*corev1.Namespace, error) {
+	name := r.GetNamespace()
+	// Requests for a namespace carry its name as their namespace, too.
+	if name == "" || r.GetKind() == corev1.SchemeGroupVersion.WithKind("Namespace") {
+		return nil, nil
+	}
+	return r.lookupNamespace(name)
+}
+
+func (r *Request) lookupNamespace(name string) (*corev1.Namespace, error) {
+	return r.namespace.get(func() (*corev1.Namespace, error) { return r.namespaces.GetNamespace(r.ctx, name) })
+}
+
+// namespaceLabels returns the labels that namespace selectors apply to.
+func (r *Request) namespaceLabels() (labels.Set, error) {
+	return r.nsLabels.get(func() (labels.Set, error) {
+		if r.writesNamespace() {
+			// The stored namespace, if any, does not have the labels of this write.
+			accessor, err := meta.Accessor(r.GetObject())
+			if err != nil {
+				return nil, apierrors.NewInternalError(err)
+			}
+			return accessor.GetLabels(), nil
+		}
+		namespace, err := r.lookupNamespace(r.GetNamespace())
+		if err == nil {
+			return namespace.Labels, nil
+		}
+		if status, ok := err.(apierrors.APIStatus); ok && apierrors.IsNotFound(err) {
+			return nil, &apierrors.StatusError{ErrStatus: status.Status()}
+		}
+		return nil, apierrors.NewInternalError(err)
+	})
+}
+
+func (r *Request) writesNamespace() bool {
+	if r.GetResource().Resource != "namespaces" || r.GetSubresource() != "" {
+		return false
+	}
+	return r.GetOperation() == admission.Create || r.GetOperation() == admission.Update
+}
+
+// equivalentResources returns the other resources through which the same objects
+// are served.
+func (r *Request) equivalentResources() []schema.GroupVersionResource {
+	others, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
+		var others []schema.GroupVersionResource
+		for _, resource := range r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(r.GetResource(), r.GetSubresource()) {
+			if resource != r.GetResource() {
+				others = append(others, resource)
+			}
+		}
+		return others, nil
+	})
+	return others
+}
+
+func (r *Request) kindFor(resource schema.GroupVersionResource) schema.GroupVersionKind {
+	return r.objects.GetEquivalentResourceMapper().KindFor(resource, r.GetSubresource())
+}

@@ -1,0 +1,120 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package matching
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const wildcard = "*"
+
+var namespaceResource = corev1.SchemeGroupVersion.WithResource("namespaces")
+
+// Target is the form in which a rule wants to see the object of a request. It
+// differs from the request's own when the rule lists an equivalent resource.
+type Target struct {
+	Resource schema.GroupVersionResource
+	Kind     schema.GroupVersionKind
+}
+
+// rule is a resource rule with its resources split up.
+type rule struct {
+	*v1.NamedRuleWithOperations
+	resources []resourcePattern
+}
+
+type resourcePattern struct{ resource, subresource string }
+
+func compileRules(rules []v1.NamedRuleWithOperations) []rule {
+	compiled := make([]rule, len(rules))
+	for i := range rules {
+		compiled[i].NamedRuleWithOperations = &rules[i]
+		for _, pattern := range rules[i].Resources {
+			resource, subresource, _ := strings.Cut(pattern, "/")
+			compiled[i].resources = append(compiled[i].resources, resourcePattern{resource, subresource})
+		}
+	}
+	return compiled
+}
+
+// matchRules returns the target of the first rule that matches the request. Unless
+// exact is set, rules may list an equivalent resource instead of the requested one.
+// It fails when such a resource has no kind to convert to.
+func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
+	for i := range rules {
+		if rules[i].matches(r.GetResource(), r) {
+			return Target{Resource: r.GetResource(), Kind: r.GetKind()}, true, nil
+		}
+	}
+	if exact || len(rules) == 0 {
+		return Target{}, false, nil
+	}
+	for i := range rules {
+		for _, resource := range r.equivalentResources() {
+			if !rules[i].matchesResource(resource, r) {
+				continue
+			}
+			kind := r.kindFor(resource)
+			if kind.Empty() {
+				return Target{}, false, fmt.Errorf("unable to convert to %v: unknown kind", resource)
+			}
+			if rules[i].matchesName(r.GetName()) {
+				return Target{Resource: resource, Kind: kind}, true, nil
+			}
+		}
+	}
+	return Target{}, false, nil
+}
+
+func (u *rule) matches(resource schema.GroupVersionResource, r *Request) bool {
+	return u.matchesResource(resource, r) && u.matchesName(r.GetName())
+}
+
+func (u *rule) matchesResource(resource schema.GroupVersionResource, r *Request) bool {
+	return u.matchesScope(resource, r.GetNamespace()) &&
+		includes(u.Operations, v1.OperationType(r.GetOperation())) &&
+		includes(u.APIGroups, resource.Group) &&
+		includes(u.APIVersions, resource.Version) &&
+		slices.ContainsFunc(u.resources, func(p resourcePattern) bool {
+			return p.matches(resource.Resource, r.GetSubresource())
+		})
+}
+
+// matchesName compares with the name in the request, which is empty when the server
+// is yet to generate it.
+func (u *rule) matchesName(name string) bool {
+	return len(u.ResourceNames) == 0 || slices.Contains(u.ResourceNames, name)
+}
+
+// matchesScope takes namespaces for cluster-scoped, although requests for them carry
+// a namespace.
+func (u *rule) matchesScope(resource schema.GroupVersionResource, namespace string) bool {
+	if u.Scope == nil || *u.Scope == v1.AllScopes {
+		return true
+	}
+	namespaced := namespace != "" && resource != namespaceResource
+	switch *u.Scope {
+	case v1.NamespacedScope:
+		return namespaced
+	case v1.ClusterScope:
+		return !namespaced
+	default:
+		return false
+	}
+}
+
+func (p resourcePattern) matches(resource, subresource string) bool {
+	return (p.resource == wildcard || p.resource == resource) &&
+		(p.subresource == wildcard || p.subresource == subresource)
+}
+
+func includes[T ~string](list []T, item T) bool {
+	return slices.ContainsFunc(list, func(s T) bool { return s == wildcard || s == item })
+}

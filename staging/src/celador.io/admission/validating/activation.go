@@ -1,0 +1,112 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+import (
+	"context"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/matching"
+)
+
+// input holds the values that expressions read, for one request in the form that one
+// target asks for. Values are shared by all policies with that target; they cache
+// what was read, so an input is not safe for concurrent use.
+type input struct {
+	object, oldObject, request  ref.Val
+	authorizer, requestResource ref.Val
+}
+
+// newInput converts the objects of the request to the target's kind.
+func newInput(r *matching.Request, target matching.Target, objects admission.ObjectInterfaces, authz authorizer.UnconditionalAuthorizer) (*input, error) {
+	object, err := convert(r.GetObject(), target, objects)
+	if err != nil {
+		return nil, err
+	}
+	oldObject, err := convert(r.GetOldObject(), target, objects)
+	if err != nil {
+		return nil, err
+	}
+	request := plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(target.Resource), metav1.GroupVersionKind(target.Kind))
+	in := &input{object: object, oldObject: oldObject, request: common.SchemalessTypedToVal(request)}
+	if authz != nil {
+		in.authorizer = library.NewAuthorizerVal(r.GetUserInfo(), authz)
+		in.requestResource = library.NewResourceAuthorizerVal(r.GetUserInfo(), authz, r)
+	}
+	return in, nil
+}
+
+func convert(object runtime.Object, target matching.Target, objects admission.ObjectInterfaces) (ref.Val, error) {
+	if object == nil {
+		return types.NullValue, nil
+	}
+	versioned, err := admission.ConvertToGVK(object, target.Kind, objects)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := versioned.(*unstructured.Unstructured); ok {
+		return types.DefaultTypeAdapter.NativeToValue(u.Object), nil
+	}
+	return common.SchemalessTypedToVal(versioned), nil
+}
+
+// namespaceValue exposes only the declared fields of a namespace.
+func namespaceValue(namespace *corev1.Namespace) ref.Val {
+	return common.SchemalessTypedToVal(plugincel.CreateNamespaceObject(namespace))
+}
+
+// activation resolves variables for one series of evaluations.
+type activation struct {
+	*input
+	namespace ref.Val
+	// withAuthorizer puts 'authorizer' in scope.
+	withAuthorizer bool
+	variables      ref.Val
+}
+
+func newActivation(ctx context.Context, in *input, namespace ref.Val, withAuthorizer bool, variables []expression.Variable, budget *expression.Budget) *activation {
+	a := &activation{input: in, namespace: namespace, withAuthorizer: withAuthorizer}
+	a.variables = expression.LazyVariables(ctx, variables, a, budget)
+	return a
+}
+
+// ResolveName implements interpreter.Activation.
+func (a *activation) ResolveName(name string) (any, bool) {
+	switch name {
+	case expression.Object:
+		return a.object, true
+	case expression.OldObject:
+		return a.oldObject, true
+	case expression.Request:
+		return a.request, true
+	case expression.NamespaceObject:
+		return a.namespace, true
+	case expression.Params:
+		return types.NullValue, true
+	case expression.Authorizer:
+		return a.authorizer, a.withAuthorizer && a.authorizer != nil
+	case expression.RequestResource:
+		return a.requestResource, a.withAuthorizer && a.requestResource != nil
+	case expression.Variables:
+		return a.variables, true
+	default:
+		return nil, false
+	}
+}
+
+// Parent implements interpreter.Activation. There is none.
+func (a *activation) Parent() interpreter.Activation { return nil }

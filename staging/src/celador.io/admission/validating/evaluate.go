@@ -1,0 +1,236 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/klog/v2"
+
+	"celador.io/admission/expression"
+)
+
+// maxAnnotationBytes is where values of audit annotations are cut off.
+const maxAnnotationBytes = 10 * 1024
+
+// evaluation is what a policy has to say about an object, through any binding.
+type evaluation struct {
+	decisions   []Decision
+	annotations []annotationResult
+}
+
+type annotationResult struct {
+	key, value string
+	failure    *Decision
+}
+
+// evaluate runs all expressions of the policy. Match conditions, validations with
+// their messages, and audit annotations have a cost budget each.
+func (p *policy) evaluate(ctx context.Context, in *input, namespace ref.Val) *evaluation {
+	if skip, err := p.conditionsFail(ctx, in); err != nil {
+		return p.failedAltogether(err)
+	} else if skip {
+		return &evaluation{}
+	}
+	decisions, err := p.validate(ctx, in, namespace)
+	if err != nil {
+		return p.failedAltogether(err)
+	}
+	annotations, err := p.annotate(ctx, in, namespace)
+	if err != nil {
+		return p.failedAltogether(err)
+	}
+	return &evaluation{decisions: decisions, annotations: annotations}
+}
+
+// conditionsFail says whether match conditions exempt the request: one is false, or
+// one ends in an error and the failure policy is to ignore that.
+func (p *policy) conditionsFail(ctx context.Context, in *input) (bool, error) {
+	if len(p.conditions) == 0 {
+		return false, nil
+	}
+	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
+	a := newActivation(ctx, in, types.NullValue, true, p.variables, budget)
+	var errs []error
+	anyFalse := false
+	for i := range p.conditions {
+		value, err := p.conditions[i].evaluate(ctx, a, budget)
+		if expression.IsFatal(err) {
+			return p.exemptOnError(err)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		anyFalse = anyFalse || value == types.False
+	}
+	if anyFalse || len(errs) == 0 {
+		return anyFalse, nil
+	}
+	return p.exemptOnError(utilerrors.NewAggregate(errs))
+}
+
+func (p *policy) exemptOnError(err error) (bool, error) {
+	if p.failurePolicy == v1.Ignore {
+		return true, nil
+	}
+	return false, err
+}
+
+func (p *policy) validate(ctx context.Context, in *input, namespace ref.Val) ([]Decision, error) {
+	if len(p.validations) == 0 {
+		return nil, nil
+	}
+	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
+	a := newActivation(ctx, in, namespace, true, p.variables, budget)
+	decisions := make([]Decision, len(p.validations))
+	for i := range p.validations {
+		start := time.Now()
+		value, err := p.validations[i].evaluate(ctx, a, budget)
+		if expression.IsFatal(err) {
+			return nil, err
+		}
+		decisions[i] = Decision{Index: i, Outcome: Admitted, Elapsed: time.Since(start)}
+		if err != nil {
+			decisions[i] = p.failed(decisions[i], err.Error())
+		} else if value != types.True {
+			decisions[i].Outcome = Denied
+		}
+	}
+
+	messages, messagesErr := p.evaluateMessages(ctx, in, namespace, budget)
+	for i := range decisions {
+		d := &decisions[i]
+		switch {
+		case d.Outcome == Failed:
+		case messagesErr != nil:
+			*d = p.failed(*d, fmt.Sprintf("failed messageExpression: %s", messagesErr))
+		case d.Outcome == Denied:
+			d.Message = p.validations[i].message(ctx, messages[i])
+			d.Reason = p.validations[i].reason()
+		}
+	}
+	return decisions, nil
+}
+
+// evaluateMessages evaluates all message expressions, needed or not: what they cost
+// decides, for every validation alike, whether the budget suffices.
+func (p *policy) evaluateMessages(ctx context.Context, in *input, namespace ref.Val, budget *expression.Budget) ([]messageResult, error) {
+	messages := make([]messageResult, len(p.messages))
+	a := newActivation(ctx, in, namespace, false, p.variables, budget)
+	for i := range p.messages {
+		if p.messages[i].absent() {
+			continue
+		}
+		value, err := p.messages[i].evaluate(ctx, a, budget)
+		if expression.IsFatal(err) {
+			return nil, err
+		}
+		messages[i] = messageResult{value, err}
+	}
+	return messages, nil
+}
+
+type messageResult struct {
+	value ref.Val
+	err   error
+}
+
+// message returns what the client reads when the validation is not satisfied: the
+// computed message if that is usable, else the fixed one, else the expression.
+func (v *validation) message(ctx context.Context, computed messageResult) string {
+	logger := klog.FromContext(ctx).V(2)
+	switch text, isText := stringValue(computed.value); {
+	case computed.err != nil:
+		logger.Info("Message expression failed, using the fixed message", "messageExpression", v.MessageExpression, "err", computed.err)
+	case !isText || text == "":
+	case len(text) > celconfig.MaxEvaluatedMessageExpressionSizeBytes:
+		logger.Info("Computed message is too long, using the fixed message", "messageExpression", v.MessageExpression, "bytes", len(text))
+	case strings.Contains(text, "\n"):
+		logger.Info("Computed message has line breaks, using the fixed message", "messageExpression", v.MessageExpression)
+	default:
+		return text
+	}
+	if fixed := strings.TrimSpace(v.Message); fixed != "" {
+		return fixed
+	}
+	return "failed expression: " + strings.TrimSpace(v.Expression)
+}
+
+func stringValue(value ref.Val) (string, bool) {
+	text, ok := value.(types.String)
+	return strings.TrimSpace(string(text)), ok
+}
+
+func (v *validation) reason() metav1.StatusReason {
+	if v.Reason == nil {
+		return metav1.StatusReasonInvalid
+	}
+	return *v.Reason
+}
+
+func (p *policy) annotate(ctx context.Context, in *input, namespace ref.Val) ([]annotationResult, error) {
+	if len(p.annotations) == 0 {
+		return nil, nil
+	}
+	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
+	a := newActivation(ctx, in, namespace, false, p.variables, budget)
+	var results []annotationResult
+	for i := range p.annotations {
+		annotation := &p.annotations[i]
+		start := time.Now()
+		value, err := annotation.evaluate(ctx, a, budget)
+		if expression.IsFatal(err) {
+			return nil, err
+		}
+		elapsed := Decision{Elapsed: time.Since(start)}
+		text, isText := stringValue(value)
+		switch {
+		case err != nil && p.failurePolicy == v1.Ignore:
+			klog.FromContext(ctx).V(2).Info("Audit annotation left out as failurePolicy is Ignore", "policy", p.name, "key", annotation.key, "err", err)
+		case err != nil:
+			failure := p.failed(elapsed, err.Error())
+			results = append(results, annotationResult{key: annotation.key, failure: &failure})
+		case isText && text != "":
+			results = append(results, annotationResult{key: annotation.key, value: text[:min(len(text), maxAnnotationBytes)]})
+		case !isText && value != types.NullValue:
+			failure := p.failed(elapsed, fmt.Sprintf("valueExpression '%v' resulted in unsupported return type: %v. Return type must be either string or null.", annotation.source, value.Type()))
+			failure.Ignored = false
+			results = append(results, annotationResult{key: annotation.key, failure: &failure})
+		}
+	}
+	return results, nil
+}
+
+// evaluate must not be called for an absent expression.
+func (c *compiled) evaluate(ctx context.Context, a *activation, budget *expression.Budget) (ref.Val, error) {
+	if c.err != nil {
+		return nil, &apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: fmt.Sprintf("compilation error: %v", c.err),
+			Cause:  c.err,
+		}
+	}
+	return c.program.Evaluate(ctx, a, budget)
+}
+
+func (c *compiled) absent() bool { return c.program == nil && c.err == nil }
+
+func (p *policy) failed(d Decision, message string) Decision {
+	d.Outcome, d.Ignored, d.Message = Failed, p.failurePolicy == v1.Ignore, message
+	return d
+}
+
+func (p *policy) failedAltogether(err error) *evaluation {
+	return &evaluation{decisions: []Decision{p.failed(Decision{}, err.Error())}}
+}
