@@ -1,0 +1,30 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validatingadmissionpolicy
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
+)
+
+// namespaceGetter implements matching.NamespaceGetter.
+type namespaceGetter struct {
+	lister listers.NamespaceLister
+	client kubernetes.Interface
+}
+
+// GetNamespace asks the server itself about a namespace that the informer has not
+// seen: it may have been created a moment ago.
+func (g *namespaceGetter) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	namespace, err := g.lister.Get(name)
+	if apierrors.IsNotFound(err) && name != "" {
+		return g.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	}
+	return namespace, err
+}
