@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Celador Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+set -o errexit -o nounset -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+go vet ./... celador.io/api/... celador.io/client-go/... celador.io/admission/...

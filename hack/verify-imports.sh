@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Celador Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# The staging modules are libraries for hosts other than kube-apiserver. Neither they
+# nor anything they import, tests included, comes from k8s.io/kubernetes or from the
+# root module. Nothing imports a command.
+
+set -o errexit -o nounset -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+bad=$(go list -deps -test celador.io/api/... celador.io/client-go/... celador.io/admission/... |
+  grep -E '^(k8s\.io/kubernetes|celador\.io/celador)(/|$)' || true)
+if [[ -n "${bad}" ]]; then
+  printf 'the staging modules must not depend on:\n%s\n' "${bad}" >&2
+  exit 1
+fi
+
+bad=$(go list -f '{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}{{"\n"}}{{end}}' ./... |
+  awk '$2 ~ "^celador.io/celador/cmd/" && $1 !~ "^celador.io/celador/cmd/"')
+if [[ -n "${bad}" ]]; then
+  printf 'commands must not be imported:\n%s\n' "${bad}" >&2
+  exit 1
+fi

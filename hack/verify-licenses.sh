@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Celador Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Every source file states copyright and license in its first lines.
+
+set -o errexit -o nounset -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+missing=()
+while IFS= read -r file; do
+  head -n 6 "${file}" | grep -q 'SPDX-License-Identifier: Apache-2.0' || missing+=("${file}")
+done < <(find . \( -path ./.git -o -path ./bin -o -path ./_artifacts \) -prune -o \
+  -type f \( -name '*.go' -o -name '*.sh' -o -name '*.proto' -o -name Makefile -o -path './.ci/*' \) -print)
+if ((${#missing[@]})); then
+  printf 'license header is missing in:\n' >&2
+  printf '  %s\n' "${missing[@]}" >&2
+  exit 1
+fi

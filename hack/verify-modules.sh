@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Celador Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# go.mod and go.sum of every module are tidy, so that each builds on its own.
+
+set -o errexit -o nounset -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export GOWORK=off
+
+for module in . staging/src/celador.io/*; do
+  (cd "${module}" && go mod tidy -diff) || {
+    echo "run go mod tidy in ${module}" >&2
+    exit 1
+  }
+done
