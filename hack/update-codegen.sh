@@ -32,12 +32,12 @@ done
 echo "== protobuf"
 # protoc reads the imported .proto files by Go import path.
 mkdir -p "${work}/proto/k8s.io" "${work}/proto/github.com/gogo"
-for module in k8s.io/api k8s.io/apimachinery github.com/gogo/protobuf; do
+for module in k8s.io/apimachinery github.com/gogo/protobuf; do
   ln -s "$(go list -m -f '{{.Dir}}' "${module}")" "${work}/proto/${module}"
 done
 apimachinery=k8s.io/apimachinery/pkg
 go-to-protobuf --go-header-file "${header}" --output-dir "${staging}" --proto-import "${work}/proto" \
-  --apimachinery-packages "-${apimachinery}/util/intstr,-${apimachinery}/api/resource,-${apimachinery}/runtime/schema,-${apimachinery}/runtime,-${apimachinery}/apis/meta/v1,-k8s.io/api/admissionregistration/v1" \
+  --apimachinery-packages "-${apimachinery}/util/intstr,-${apimachinery}/api/resource,-${apimachinery}/runtime/schema,-${apimachinery}/runtime,-${apimachinery}/apis/meta/v1" \
   --packages "$(IFS=,; echo "${version_packages[*]}")"
 
 echo "== deepcopy"
@@ -56,7 +56,7 @@ echo "== openapi"
 openapi-gen --go-header-file "${header}" --output-dir pkg/generated/openapi --output-pkg celador.io/celador/pkg/generated/openapi \
   --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
   --report-filename "${work}/violations" \
-  --readonly-pkg k8s.io \
+  --readonly-pkg "${apimachinery}/apis/meta/v1" --readonly-pkg "${apimachinery}/runtime" --readonly-pkg "${apimachinery}/version" \
   "${version_packages[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
 go run ./pkg/generated/openapi/cmd/models-schema > "${work}/schema.json"
 
@@ -64,7 +64,6 @@ echo "== clients"
 for dir in applyconfigurations clientset informers listers; do rm -rf "${staging}/${client:?}/${dir}"; done
 applyconfiguration-gen --go-header-file "${header}" --openapi-schema "${work}/schema.json" \
   --output-dir "${staging}/${client}/applyconfigurations" --output-pkg "${client}/applyconfigurations" \
-  --external-applyconfigurations "k8s.io/api/admissionregistration/v1.Rule:k8s.io/client-go/applyconfigurations/admissionregistration/v1,k8s.io/api/admissionregistration/v1.RuleWithOperations:k8s.io/client-go/applyconfigurations/admissionregistration/v1" \
   "${version_packages[@]}"
 client-gen --go-header-file "${header}" --clientset-name clientset \
   --output-dir "${staging}/${client}" --output-pkg "${client}" \

@@ -28,6 +28,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.NamedRuleWithOperations{}.OpenAPIModelName():                    schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref),
 		v1.ParamKind{}.OpenAPIModelName():                                  schema_celadorio_api_admissionregistration_v1_ParamKind(ref),
 		v1.ParamRef{}.OpenAPIModelName():                                   schema_celadorio_api_admissionregistration_v1_ParamRef(ref),
+		v1.Rule{}.OpenAPIModelName():                                       schema_celadorio_api_admissionregistration_v1_Rule(ref),
+		v1.RuleWithOperations{}.OpenAPIModelName():                         schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref),
 		v1.TypeChecking{}.OpenAPIModelName():                               schema_celadorio_api_admissionregistration_v1_TypeChecking(ref),
 		v1.ValidatingAdmissionPolicy{}.OpenAPIModelName():                  schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicy(ref),
 		v1.ValidatingAdmissionPolicyBinding{}.OpenAPIModelName():           schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBinding(ref),
@@ -250,11 +252,17 @@ func schema_celadorio_api_admissionregistration_v1_MatchResources(ref common.Ref
 					},
 					"matchPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "matchPolicy decides over requests that reach a listed resource through another group or version that serves the same objects. Exact ignores them. Equivalent selects them, and expressions see the object converted to the version that the rule lists. Defaults to Equivalent.",
+							Description: "matchPolicy decides over requests that reach a listed resource through another group or version that serves the same objects. Exact ignores them. Equivalent selects them, and expressions see the object converted to the version that the rule lists. Defaults to Equivalent.\n\nPossible enum values:\n - `\"Equivalent\"` also matches other groups and versions of the same objects.\n - `\"Exact\"` matches only the groups and versions that rules list.",
 							Type:        []string{"string"},
 							Format:      "",
+							Enum:        []interface{}{"Equivalent", "Exact"},
 						},
 					},
+				},
+			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
 				},
 			},
 		},
@@ -296,13 +304,14 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "operations is the operations the admission hook cares about - CREATE, UPDATE, DELETE, CONNECT or * for all of those operations and any future admission operations that are added. If '*' is present, the length of the slice must be one. Required.",
+							Description: "operations are those that the rule applies to: CREATE, UPDATE, DELETE, CONNECT, or \"*\" for all, also those to come. Required. \"*\" stands alone.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Type:   []string{"string"},
 										Format: "",
+										Enum:   []interface{}{"*", "CONNECT", "CREATE", "DELETE", "UPDATE"},
 									},
 								},
 							},
@@ -315,7 +324,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiGroups is the API groups the resources belong to. '*' is all groups. If '*' is present, the length of the slice must be one. Required.",
+							Description: "apiGroups are the groups of the resources; \"\" is the core group, \"*\" stands for all and stands alone. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -334,7 +343,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersions is the API versions the resources belong to. '*' is all versions. If '*' is present, the length of the slice must be one. Required.",
+							Description: "apiVersions are the versions of the resources; \"*\" stands for all and stands alone. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -353,7 +362,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "resources is a list of resources this rule applies to.\n\nFor example: 'pods' means pods. 'pods/log' means the log subresource of pods. '*' means all resources, but not subresources. 'pods/*' means all subresources of pods. '*/scale' means all scale subresources. '*/*' means all resources and their subresources.\n\nIf wildcard is present, the validation rule will ensure resources do not overlap with each other.\n\nDepending on the enclosing object, subresources might not be allowed. Required.",
+							Description: "resources are the resources by their plural name, subresources after a slash:\n\n\"pods\" is pods. \"pods/log\" is the log of pods. \"*\" is all resources, but no subresources. \"pods/*\" is pods and their subresources, \"*/scale\" is all scale subresources, \"*/*\" is everything.\n\nEntries may not overlap where a wildcard is involved. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -367,11 +376,17 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 					},
 					"scope": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scope specifies the scope of this rule. Valid values are \"Cluster\", \"Namespaced\", and \"*\" \"Cluster\" means that only cluster-scoped resources will match this rule. Namespace API objects are cluster-scoped. \"Namespaced\" means that only namespaced resources will match this rule. \"*\" means that there are no scope restrictions. Subresources match the scope of their parent resource. Default is \"*\".",
+							Description: "scope limits the rule to resources that are in a namespace (Namespaced) or in none (Cluster, which includes namespaces themselves). Subresources have the scope of their resource. Defaults to \"*\", which is both.\n\nPossible enum values:\n - `\"*\"` is all resources.\n - `\"Cluster\"` is resources outside of namespaces, and namespaces themselves.\n - `\"Namespaced\"` is resources inside of namespaces.",
 							Type:        []string{"string"},
 							Format:      "",
+							Enum:        []interface{}{"*", "Cluster", "Namespaced"},
 						},
 					},
+				},
+			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
 				},
 			},
 		},
@@ -399,6 +414,11 @@ func schema_celadorio_api_admissionregistration_v1_ParamKind(ref common.Referenc
 							Format:      "",
 						},
 					},
+				},
+			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
 				},
 			},
 		},
@@ -441,9 +461,190 @@ func schema_celadorio_api_admissionregistration_v1_ParamRef(ref common.Reference
 					},
 				},
 			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
+				},
+			},
 		},
 		Dependencies: []string{
 			metav1.LabelSelector{}.OpenAPIModelName()},
+	}
+}
+
+func schema_celadorio_api_admissionregistration_v1_Rule(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Rule selects resources. The lists combine: each group with each version and each resource.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"apiGroups": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "apiGroups are the groups of the resources; \"\" is the core group, \"*\" stands for all and stands alone. Required.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"apiVersions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "apiVersions are the versions of the resources; \"*\" stands for all and stands alone. Required.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "resources are the resources by their plural name, subresources after a slash:\n\n\"pods\" is pods. \"pods/log\" is the log of pods. \"*\" is all resources, but no subresources. \"pods/*\" is pods and their subresources, \"*/scale\" is all scale subresources, \"*/*\" is everything.\n\nEntries may not overlap where a wildcard is involved. Required.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"scope": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scope limits the rule to resources that are in a namespace (Namespaced) or in none (Cluster, which includes namespaces themselves). Subresources have the scope of their resource. Defaults to \"*\", which is both.\n\nPossible enum values:\n - `\"*\"` is all resources.\n - `\"Cluster\"` is resources outside of namespaces, and namespaces themselves.\n - `\"Namespaced\"` is resources inside of namespaces.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"*", "Cluster", "Namespaced"},
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RuleWithOperations selects operations on resources.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"operations": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "operations are those that the rule applies to: CREATE, UPDATE, DELETE, CONNECT, or \"*\" for all, also those to come. Required. \"*\" stands alone.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+										Enum:   []interface{}{"*", "CONNECT", "CREATE", "DELETE", "UPDATE"},
+									},
+								},
+							},
+						},
+					},
+					"apiGroups": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "apiGroups are the groups of the resources; \"\" is the core group, \"*\" stands for all and stands alone. Required.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"apiVersions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "apiVersions are the versions of the resources; \"*\" stands for all and stands alone. Required.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "resources are the resources by their plural name, subresources after a slash:\n\n\"pods\" is pods. \"pods/log\" is the log of pods. \"*\" is all resources, but no subresources. \"pods/*\" is pods and their subresources, \"*/scale\" is all scale subresources, \"*/*\" is everything.\n\nEntries may not overlap where a wildcard is involved. Required.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"scope": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scope limits the rule to resources that are in a namespace (Namespaced) or in none (Cluster, which includes namespaces themselves). Subresources have the scope of their resource. Defaults to \"*\", which is both.\n\nPossible enum values:\n - `\"*\"` is all resources.\n - `\"Cluster\"` is resources outside of namespaces, and namespaces themselves.\n - `\"Namespaced\"` is resources inside of namespaces.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"*", "Cluster", "Namespaced"},
+						},
+					},
+				},
+			},
+		},
 	}
 }
 
@@ -566,6 +767,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 						},
 					},
 				},
+				Required: []string{"spec"},
 			},
 		},
 		Dependencies: []string{
@@ -663,12 +865,14 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 									SchemaProps: spec.SchemaProps{
 										Type:   []string{"string"},
 										Format: "",
+										Enum:   []interface{}{"Audit", "Deny", "Warn"},
 									},
 								},
 							},
 						},
 					},
 				},
+				Required: []string{"policyName", "validationActions"},
 			},
 		},
 		Dependencies: []string{
@@ -765,9 +969,10 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 					},
 					"failurePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failurePolicy decides over requests for which the policy cannot be evaluated: an expression ends in an error, its cost exceeds the limit, or policy, binding or parameters are misconfigured. Fail treats the error as a failed validation, which bindings enforce by their validationActions; Ignore lets the request pass. Defaults to Fail. A validation that evaluates to false is not a failure in this sense.",
+							Description: "failurePolicy decides over requests for which the policy cannot be evaluated: an expression ends in an error, its cost exceeds the limit, or policy, binding or parameters are misconfigured. Fail treats the error as a failed validation, which bindings enforce by their validationActions; Ignore lets the request pass. Defaults to Fail. A validation that evaluates to false is not a failure in this sense.\n\nPossible enum values:\n - `\"Fail\"` treats the request as one that does not satisfy the policy.\n - `\"Ignore\"` admits the request as far as this policy is concerned.",
 							Type:        []string{"string"},
 							Format:      "",
+							Enum:        []interface{}{"Fail", "Ignore"},
 						},
 					},
 					"auditAnnotations": {
@@ -960,6 +1165,11 @@ func schema_celadorio_api_admissionregistration_v1_Variable(ref common.Reference
 				},
 				Required: []string{"name", "expression"},
 			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
+				},
+			},
 		},
 	}
 }
@@ -1050,6 +1260,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 						},
 					},
 				},
+				Required: []string{"spec"},
 			},
 		},
 		Dependencies: []string{
@@ -1243,6 +1454,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 						},
 					},
 				},
+				Required: []string{"spec"},
 			},
 		},
 		Dependencies: []string{

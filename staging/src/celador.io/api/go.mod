@@ -4,10 +4,7 @@ go 1.26.0
 
 godebug default=go1.26
 
-require (
-	k8s.io/api v0.37.1
-	k8s.io/apimachinery v0.37.1
-)
+require k8s.io/apimachinery v0.37.1
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect

@@ -37,6 +37,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.ParamKindApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ParamRef"):
 		return &admissionregistrationv1.ParamRefApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Rule"):
+		return &admissionregistrationv1.RuleApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RuleWithOperations"):
+		return &admissionregistrationv1.RuleWithOperationsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("TypeChecking"):
 		return &admissionregistrationv1.TypeCheckingApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"):

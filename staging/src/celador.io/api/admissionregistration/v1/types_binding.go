@@ -27,6 +27,7 @@ type ValidatingAdmissionPolicyBinding struct {
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
 	// spec is which policy takes effect where, and how.
+	// +required
 	Spec ValidatingAdmissionPolicyBindingSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 }
 
@@ -48,6 +49,7 @@ type ValidatingAdmissionPolicyBindingList struct {
 type ValidatingAdmissionPolicyBindingSpec struct {
 	// policyName is the policy's metadata.name. Required. As long as no such policy
 	// exists, the binding has no effect.
+	// +required
 	PolicyName string `json:"policyName,omitempty" protobuf:"bytes,1,rep,name=policyName"`
 
 	// paramRef selects the policy's parameters among the objects of its paramKind.
@@ -78,12 +80,12 @@ type ValidatingAdmissionPolicyBindingSpec struct {
 	// Deny and Warn exclude each other, as the client would read the same message
 	// twice. Clients should accept values that they do not know.
 	// +listType=set
+	// +required
 	ValidationActions []ValidationAction `json:"validationActions,omitempty" protobuf:"bytes,4,rep,name=validationActions"`
 }
 
-// +structType=atomic
-
 // ParamRef selects parameter objects, either by name or by labels.
+// +structType=atomic
 type ParamRef struct {
 	// name is the name of the one parameter object. Excludes selector; one of the
 	// two is required.
@@ -118,9 +120,8 @@ const (
 	DenyAction ParameterNotFoundActionType = "Deny"
 )
 
-// +enum
-
 // ValidationAction is a consequence of a failed validation.
+// +enum
 type ValidationAction string
 
 const (

@@ -7,10 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// +structType=atomic
-
 // MatchResources selects requests by resource, namespace and labels. A request
 // that an exclude rule matches is never selected.
+// +structType=atomic
 type MatchResources struct {
 	// namespaceSelector selects by the labels of the object's namespace, or by the
 	// object's own labels when it is a namespace. Other cluster-scoped objects
@@ -54,10 +53,9 @@ type MatchResources struct {
 	MatchPolicy *MatchPolicyType `json:"matchPolicy,omitempty" protobuf:"bytes,7,opt,name=matchPolicy,casttype=MatchPolicyType"`
 }
 
-// +structType=atomic
-
 // NamedRuleWithOperations selects operations on resources, optionally on
 // particular objects only.
+// +structType=atomic
 type NamedRuleWithOperations struct {
 	// resourceNames limits the rule to objects of these names. Empty means all.
 	// +listType=atomic

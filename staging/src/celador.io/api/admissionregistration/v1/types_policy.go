@@ -105,9 +105,8 @@ type ValidatingAdmissionPolicySpec struct {
 	Variables []Variable `json:"variables,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,7,rep,name=variables"`
 }
 
-// +structType=atomic
-
 // ParamKind names the kind of a policy's parameters.
+// +structType=atomic
 type ParamKind struct {
 	// apiVersion is the group and version of the kind, as in "rules.example.com/v1",
 	// or the version alone for the core group. Required.
@@ -167,9 +166,8 @@ type Validation struct {
 	MessageExpression string `json:"messageExpression,omitempty" protobuf:"bytes,4,opt,name=messageExpression"`
 }
 
-// +structType=atomic
-
 // Variable gives an expression a name.
+// +structType=atomic
 type Variable struct {
 	// name is a CEL identifier, unique within the policy. Others read the value as
 	// 'variables.<name>'.

@@ -44,6 +44,16 @@ func (in ParamRef) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Rule) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1.Rule"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RuleWithOperations) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1.RuleWithOperations"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in TypeChecking) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1.TypeChecking"
 }

@@ -61,6 +61,7 @@ type ValidatingAdmissionPolicyBinding struct {
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
 	// spec is which policy takes effect where, and how.
+	// +required
 	Spec v1.ValidatingAdmissionPolicyBindingSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 }
 

@@ -6,8 +6,7 @@
 package v1
 
 import (
-	apiadmissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	admissionregistrationv1 "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	admissionregistrationv1 "celador.io/api/admissionregistration/v1"
 )
 
 // NamedRuleWithOperationsApplyConfiguration represents a declarative configuration of the NamedRuleWithOperations type for use
@@ -19,7 +18,7 @@ type NamedRuleWithOperationsApplyConfiguration struct {
 	// resourceNames limits the rule to objects of these names. Empty means all.
 	ResourceNames []string `json:"resourceNames,omitempty"`
 	// RuleWithOperations is the rule: groups, versions, resources, scope, operations.
-	admissionregistrationv1.RuleWithOperationsApplyConfiguration `json:""`
+	RuleWithOperationsApplyConfiguration `json:""`
 }
 
 // NamedRuleWithOperationsApplyConfiguration constructs a declarative configuration of the NamedRuleWithOperations type for use with
@@ -41,7 +40,7 @@ func (b *NamedRuleWithOperationsApplyConfiguration) WithResourceNames(values ...
 // WithOperations adds the given value to the Operations field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Operations field.
-func (b *NamedRuleWithOperationsApplyConfiguration) WithOperations(values ...apiadmissionregistrationv1.OperationType) *NamedRuleWithOperationsApplyConfiguration {
+func (b *NamedRuleWithOperationsApplyConfiguration) WithOperations(values ...admissionregistrationv1.OperationType) *NamedRuleWithOperationsApplyConfiguration {
 	for i := range values {
 		b.RuleWithOperationsApplyConfiguration.Operations = append(b.RuleWithOperationsApplyConfiguration.Operations, values[i])
 	}
@@ -81,7 +80,7 @@ func (b *NamedRuleWithOperationsApplyConfiguration) WithResources(values ...stri
 // WithScope sets the Scope field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Scope field is set to the value of the last call.
-func (b *NamedRuleWithOperationsApplyConfiguration) WithScope(value apiadmissionregistrationv1.ScopeType) *NamedRuleWithOperationsApplyConfiguration {
+func (b *NamedRuleWithOperationsApplyConfiguration) WithScope(value admissionregistrationv1.ScopeType) *NamedRuleWithOperationsApplyConfiguration {
 	b.RuleApplyConfiguration.Scope = &value
 	return b
 }
