@@ -1,0 +1,124 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package paramaccess decides whether a user may point a policy at parameters.
+// Error messages of a policy may quote its parameters, so whoever chooses them
+// has to be able to read them anyway.
+package paramaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
+	"k8s.io/kubernetes/pkg/registry/rbac"
+
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// Checker answers for the user that the context carries; members of
+// system:masters may always. Both fields are required. It is safe for concurrent
+// use if they are.
+type Checker struct {
+	// Authorizer decides over the read access that a check demands.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// Resolver finds the resource that serves a paramKind. A kind that it does not
+	// know makes the check demand access to every resource of the kind's version.
+	Resolver resolver.ResourceResolver
+}
+
+// ParamKindGetter returns the paramKind of the policy of that name, nil when the
+// policy takes no parameters, or an error when there is no telling.
+type ParamKindGetter func(ctx context.Context, policy string) (*v1.ParamKind, error)
+
+// CheckKind returns an error unless the user may get all objects of the kind, in
+// all namespaces: bindings to come may select any of them.
+func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
+	if rbac.EscalationAllowed(ctx) {
+		return nil
+	}
+	who, ok := request.UserFrom(ctx)
+	if !ok {
+		return errors.New("cannot identify user to authorize read access to paramKind resources")
+	}
+	// A resource that stays open is "*", which asks for more than a known one would.
+	resource, _ := c.resource(kind)
+	allowed, err := c.allowed(ctx, who, "get", resource, "*", "*")
+	if err != nil {
+		return err
+	}
+	if !allowed {
+		return fmt.Errorf(`user %v must have "get" permission on all objects of the referenced paramKind (kind=%s, apiVersion=%s)`, who, kind.Kind, kind.APIVersion)
+	}
+	return nil
+}
+
+// CheckRef returns an error unless the user may read what ref selects among the
+// parameters of the named policy: get for a name, list for a selector, in the
+// namespace of ref or, without one, in all of them. As long as the policy or its
+// paramKind is unknown, only access to all resources will do.
+func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, paramKind ParamKindGetter) error {
+	if rbac.EscalationAllowed(ctx) {
+		return nil
+	}
+	who, ok := request.UserFrom(ctx)
+	if !ok {
+		return errors.New("cannot identify user to authorize read access to paramRef object")
+	}
+	verb := "get"
+	if ref.Name == "" {
+		verb = "list"
+	}
+	resource, unknown := anyResource, error(nil)
+	if kind, err := paramKind(ctx, policy); err != nil {
+		unknown = fmt.Errorf("unable to get policy %s", policy)
+	} else if kind != nil {
+		resource, unknown = c.resource(*kind)
+	}
+	allowed, err := c.allowed(ctx, who, verb, resource, ref.Namespace, ref.Name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("failed to authorize request: %w", err)
+	case allowed:
+		return nil
+	case unknown != nil:
+		return fmt.Errorf(`%w to determine minimum required permissions and user %v does not have "%v" permission for all groups, versions and resources`, unknown, who, verb)
+	default:
+		return fmt.Errorf(`user %v does not have "%v" permission on the object referenced by paramRef`, who, verb)
+	}
+}
+
+var anyResource = schema.GroupVersionResource{Group: "*", Version: "*", Resource: "*"}
+
+// resource returns what serves the kind, "*" for each part that is not known; in
+// that case the error says why.
+func (c Checker) resource(kind v1.ParamKind) (schema.GroupVersionResource, error) {
+	gv, err := schema.ParseGroupVersion(kind.APIVersion)
+	if err != nil {
+		return anyResource, fmt.Errorf("unable to parse paramKind &{%s %s}", kind.APIVersion, kind.Kind)
+	}
+	served, err := c.Resolver.Resolve(gv.WithKind(kind.Kind))
+	if err != nil {
+		return gv.WithResource("*"), fmt.Errorf("unable to resolve paramKind &{%s %s}", kind.APIVersion, kind.Kind)
+	}
+	return gv.WithResource(served.Resource), nil
+}
+
+func (c Checker) allowed(ctx context.Context, who user.Info, verb string, resource schema.GroupVersionResource, namespace, name string) (bool, error) {
+	decision, _, err := c.Authorizer.Authorize(ctx, authorizer.AttributesRecord{
+		User:            who,
+		Verb:            verb,
+		APIGroup:        resource.Group,
+		APIVersion:      resource.Version,
+		Resource:        resource.Resource,
+		Namespace:       namespace,
+		Name:            name,
+		ResourceRequest: true,
+	})
+	return decision == authorizer.DecisionAllow, err
+}

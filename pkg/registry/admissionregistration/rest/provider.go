@@ -1,0 +1,164 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rest installs group admissionregistration.k8s.io into a server.
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/discovery"
+	mutatingwebhooks "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration/storage"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
+	validatingwebhooks "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration/storage"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/features"
+	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/scheme"
+	policies "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
+	bindings "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicybinding/storage"
+)
+
+// StorageProvider makes the storage of every resource in the group. It implements
+// RESTStorageProvider of k8s.io/kubernetes/pkg/controlplane/apiserver.
+type StorageProvider struct {
+	// Authorizer decides who may choose the parameters of policies. Required.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// Discovery finds the resources that serve paramKinds; it sees what this server
+	// serves, custom and aggregated resources included. Required.
+	Discovery discovery.DiscoveryInterface
+	// StorageMediaType is how policies and bindings are written to etcd: the value
+	// of the flag --storage-media-type. Empty means application/json.
+	StorageMediaType string
+}
+
+// GroupName returns the name of the group.
+func (StorageProvider) GroupName() string { return admissionregistration.GroupName }
+
+// NewRESTStorage returns the storage of those resources and versions that enabled
+// names: policies and bindings in all versions, unless feature gate
+// ValidatingAdmissionPolicy is off, and webhook configurations in v1. All versions
+// of a resource share one store and watch cache. Errors are a missing field, an
+// unsupported media type and those of the getter.
+func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
+	resources := webhookResources(getter)
+	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
+		ours, err := p.policyResources(getter)
+		if err != nil {
+			return genericapiserver.APIGroupInfo{}, err
+		}
+		resources = append(resources, ours...)
+	}
+	group := genericapiserver.NewDefaultAPIGroupInfo(p.GroupName(), scheme.Scheme, scheme.ParameterCodec, scheme.Codecs)
+	for _, resource := range resources {
+		if err := resource.addTo(group.VersionedResourcesStorageMap, enabled); err != nil {
+			return genericapiserver.APIGroupInfo{}, err
+		}
+	}
+	return group, nil
+}
+
+// resource is one that the group can serve, with its subresources.
+type resource struct {
+	name     string
+	versions []schema.GroupVersion
+	// storage is by subresource path: "" is the resource itself.
+	storage func() (map[string]rest.Storage, error)
+}
+
+// addTo makes the storage if any version is enabled, and puts it into each of those.
+func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource) error {
+	var storage map[string]rest.Storage
+	for _, version := range r.versions {
+		if !enabled.ResourceEnabled(version.WithResource(r.name)) {
+			continue
+		}
+		if storage == nil {
+			made, err := r.storage()
+			if err != nil {
+				return fmt.Errorf("storage of %s: %w", r.name, err)
+			}
+			storage = made
+		}
+		if group[version.Version] == nil {
+			group[version.Version] = map[string]rest.Storage{}
+		}
+		for subresource, s := range storage {
+			group[version.Version][r.name+subresource] = s
+		}
+	}
+	return nil
+}
+
+// webhookResources are upstream's own, in the one version that it serves.
+func webhookResources(getter generic.RESTOptionsGetter) []resource {
+	versions := []schema.GroupVersion{v1.SchemeGroupVersion}
+	return []resource{{
+		name: "validatingwebhookconfigurations", versions: versions,
+		storage: func() (map[string]rest.Storage, error) {
+			all, err := validatingwebhooks.NewREST(getter)
+			return map[string]rest.Storage{"": all}, err
+		},
+	}, {
+		name: "mutatingwebhookconfigurations", versions: versions,
+		storage: func() (map[string]rest.Storage, error) {
+			all, err := mutatingwebhooks.NewREST(getter)
+			return map[string]rest.Storage{"": all}, err
+		},
+	}}
+}
+
+func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]resource, error) {
+	if p.Authorizer == nil || p.Discovery == nil {
+		return nil, fmt.Errorf("group %s: StorageProvider needs an Authorizer and Discovery to check access to policy parameters", p.GroupName())
+	}
+	getter, err := newCodecGetter(getter, p.StorageMediaType)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := resolver.NewDiscoveryResourceResolver(p.Discovery)
+	if err != nil {
+		return nil, err
+	}
+	params := paramaccess.Checker{Authorizer: p.Authorizer, Resolver: kinds}
+
+	var stored *policies.REST // nil unless policies are served
+	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
+		if stored == nil {
+			return nil, errors.New("validatingadmissionpolicies are not served")
+		}
+		obj, err := stored.Get(ctx, name, &metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.ParamKind, nil
+	}
+
+	versions := scheme.Scheme.PrioritizedVersionsForGroup(p.GroupName())
+	return []resource{{
+		name: "validatingadmissionpolicies", versions: versions,
+		storage: func() (map[string]rest.Storage, error) {
+			all, status, err := policies.NewREST(getter, params)
+			stored = all
+			return map[string]rest.Storage{"": all, "/status": status}, err
+		},
+	}, {
+		name: "validatingadmissionpolicybindings", versions: versions,
+		storage: func() (map[string]rest.Storage, error) {
+			all, err := bindings.NewREST(getter, params, paramKind)
+			return map[string]rest.Storage{"": all}, err
+		},
+	}}, nil
+}

@@ -1,0 +1,129 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validatingadmissionpolicy has the rules by which the server writes
+// ValidatingAdmissionPolicies.
+package validatingadmissionpolicy
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/apis/admissionregistration/validation"
+	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/scheme"
+	"celador.io/celador/pkg/registry/admissionregistration/staticname"
+)
+
+// Strategy governs writes to a policy, but for its status. It implements
+// rest.RESTCreateStrategy, RESTUpdateStrategy, RESTDeleteStrategy and
+// ResetFieldsStrategy, and is safe for concurrent use.
+type Strategy struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+	params paramaccess.Checker
+}
+
+// NewStrategy returns a Strategy that lets users name a paramKind only if params
+// finds that they may read it.
+func NewStrategy(params paramaccess.Checker) Strategy {
+	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params}
+}
+
+// NamespaceScoped returns false.
+func (Strategy) NamespaceScoped() bool { return false }
+
+// AllowCreateOnUpdate returns false: PUT does not create.
+func (Strategy) AllowCreateOnUpdate(context.Context) bool { return false }
+
+// AllowUnconditionalUpdate returns false: an update names the resourceVersion
+// that it is based on.
+func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return false }
+
+// Canonicalize leaves the object as it is.
+func (Strategy) Canonicalize(runtime.Object) {}
+
+// PrepareForCreate begins with generation 1 and no status.
+func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
+	policy := obj.(*admissionregistration.ValidatingAdmissionPolicy)
+	policy.Generation = 1
+	policy.Status = v1.ValidatingAdmissionPolicyStatus{}
+}
+
+// PrepareForUpdate keeps the stored status, and counts the generation up when the
+// spec changes.
+func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	policy, stored := both(obj, old)
+	policy.Status = stored.Status
+	if !equality.Semantic.DeepEqual(policy.Spec, stored.Spec) {
+		policy.Generation = stored.Generation + 1
+	}
+}
+
+// Validate returns what is wrong with a new policy. Only for an otherwise valid
+// one it asks whether the user may read the paramKind.
+func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	policy := obj.(*admissionregistration.ValidatingAdmissionPolicy)
+	errs := append(validation.ValidateValidatingAdmissionPolicy(policy), staticname.Validate(policy.Name)...)
+	if len(errs) > 0 {
+		return errs
+	}
+	return s.checkParamKind(ctx, policy)
+}
+
+// ValidateUpdate returns what is wrong with a changed policy. It asks for access
+// to the paramKind as Validate does, when the paramKind is another than before.
+func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	policy, stored := both(obj, old)
+	errs := validation.ValidateValidatingAdmissionPolicyUpdate(policy, stored)
+	if len(errs) > 0 || equality.Semantic.DeepEqual(policy.Spec.ParamKind, stored.Spec.ParamKind) {
+		return errs
+	}
+	return s.checkParamKind(ctx, policy)
+}
+
+func (s Strategy) checkParamKind(ctx context.Context, policy *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
+	if policy.Spec.ParamKind == nil {
+		return nil
+	}
+	if err := s.params.CheckKind(ctx, *policy.Spec.ParamKind); err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramKind"), err.Error())}
+	}
+	return nil
+}
+
+// WarningsOnCreate warns of a name that manifest files may own one day.
+func (Strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
+	return staticname.WarningsOnCreate(obj.(*admissionregistration.ValidatingAdmissionPolicy).Name)
+}
+
+// WarningsOnUpdate warns of a name that manifest files own.
+func (Strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
+	return staticname.WarningsOnUpdate(obj.(*admissionregistration.ValidatingAdmissionPolicy).Name)
+}
+
+// GetResetFields returns the fields that a spec write ignores, by served version.
+func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return inEachVersion(fieldpath.MakePathOrDie("status"))
+}
+
+func both(obj, old runtime.Object) (policy, stored *admissionregistration.ValidatingAdmissionPolicy) {
+	return obj.(*admissionregistration.ValidatingAdmissionPolicy), old.(*admissionregistration.ValidatingAdmissionPolicy)
+}
+
+// inEachVersion returns the set of paths under each version of the group: the
+// versions have one shape.
+func inEachVersion(paths ...fieldpath.Path) map[fieldpath.APIVersion]*fieldpath.Set {
+	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for _, version := range scheme.Scheme.PrioritizedVersionsForGroup(admissionregistration.GroupName) {
+		sets[fieldpath.APIVersion(version.String())] = fieldpath.NewSet(paths...)
+	}
+	return sets
+}
