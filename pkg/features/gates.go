@@ -1,0 +1,47 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package features holds Celador's feature gates. Importing it adds them to
+// kube-apiserver's process-wide gate, where `--feature-gates` finds them.
+package features
+
+import (
+	"fmt"
+	"slices"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+)
+
+// ValidatingAdmissionPolicy (KEP-3488, GA, on by default) serves the kinds
+// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding and enforces
+// them. Off, neither kind is served and the admission plugin lets all through.
+const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy"
+
+// gates lists every gate with its stage by Kubernetes version, for `--emulated-version`.
+var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
+	ValidatingAdmissionPolicy: {
+		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
+	},
+}
+
+func init() {
+	utilruntime.Must(utilfeature.DefaultMutableFeatureGate.AddVersioned(gates))
+}
+
+// Help returns a sorted line for each stable gate, in the form in which
+// `--help` lists those that are not stable and leaves these out.
+func Help() []string {
+	var lines []string
+	for name, stages := range gates {
+		last := stages[len(stages)-1]
+		if last.PreRelease == featuregate.GA && !last.LockToDefault {
+			lines = append(lines, fmt.Sprintf("%s:%s=true|false (GA - default=%t)", basecompatibility.DefaultKubeComponent, name, last.Default))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,49 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package options chooses kube-apiserver's admission plugins.
+package options
+
+import (
+	"io"
+	"slices"
+
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
+	mutatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	validatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
+	upstream "k8s.io/kubernetes/pkg/kubeapiserver/options"
+
+	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+)
+
+// NewPlugins returns a registry of kube-apiserver's plugins under upstream's names,
+// so that flags, plugin order and admission configuration files stay valid. Every
+// plugin that Celador implements gets initialize as soon as it is made, before the
+// server's own initializers. A plugin that only host has, which is the registry in
+// the options of whoever embeds the server, is taken over from there.
+func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer) *admission.Plugins {
+	plugins := admission.NewPlugins()
+	upstream.RegisterAllAdmissionPlugins(plugins)
+	lifecycle.Register(plugins)
+	mutatingwebhook.Register(plugins)
+	validatingwebhook.Register(plugins)
+
+	registerMutatingAdmissionPolicy(plugins)
+	plugins.Register(validatingadmissionpolicy.PluginName, func(file io.Reader) (admission.Interface, error) {
+		plugin, err := validatingadmissionpolicy.New(file)
+		if err != nil {
+			return nil, err
+		}
+		initialize.Initialize(plugin)
+		return plugin, nil
+	})
+
+	known := plugins.Registered()
+	for _, name := range host.Registered() {
+		if !slices.Contains(known, name) {
+			plugins.Register(name, factory(host, name))
+		}
+	}
+	return plugins
+}
