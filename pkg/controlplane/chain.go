@@ -1,0 +1,102 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/util/notfoundhandler"
+	"k8s.io/client-go/discovery"
+	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
+	upstream "k8s.io/kubernetes/pkg/controlplane"
+	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
+
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/registry/admissionregistration/rest"
+)
+
+// CreateServerChain makes the servers, each handing on what it does not serve:
+// aggregator, built-in groups, custom resources. It returns the first and serves
+// nothing yet. config cannot be used again. Errors are those of the servers' options
+// and of storage that cannot be set up.
+func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
+	last := genericapiserver.NewEmptyDelegateWithCustomHandler(
+		notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
+	extensions, err := config.ApiExtensions.New(last)
+	if err != nil {
+		return nil, fmt.Errorf("creating the custom resource server: %w", err)
+	}
+	kube, err := newKubeServer(config, extensions.GenericAPIServer)
+	if err != nil {
+		return nil, fmt.Errorf("creating the server of the built-in groups: %w", err)
+	}
+
+	crds := extensions.Informers.Apiextensions().V1().CustomResourceDefinitions()
+	crdsServed := config.ApiExtensions.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	aggregator, err := controlplaneapiserver.CreateAggregatorServer(config.Aggregator, kube.ControlPlane.GenericAPIServer, crds, crdsServed, apiServicePriorities())
+	if err != nil {
+		return nil, fmt.Errorf("creating the aggregator: %w", err)
+	}
+	return aggregator, nil
+}
+
+// newKubeServer returns upstream's server with Celador's API group instead of upstream's. It is
+// complete before the aggregator asks it which groups it serves.
+func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.Instance, error) {
+	controlPlane := config.KubeAPIs.ControlPlane
+	group, err := storageProvider(config)
+	if err != nil {
+		return nil, err
+	}
+
+	served := controlPlane.APIResourceConfigSource
+	controlPlane.APIResourceConfigSource = withoutGroup{served, group.GroupName()}
+	server, err := config.KubeAPIs.New(delegate)
+	controlPlane.APIResourceConfigSource = served
+	if err != nil {
+		return nil, err
+	}
+	server.ControlPlane.APIResourceConfigSource = served
+	return server, server.ControlPlane.InstallAPIs(group)
+}
+
+func storageProvider(config CompletedConfig) (controlplaneapiserver.RESTStorageProvider, error) {
+	generic := config.KubeAPIs.ControlPlane.Generic
+	client, err := discovery.NewDiscoveryClientForConfig(generic.LoopbackClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the loopback discovery client of group %s: %w", admissionregistration.GroupName, err)
+	}
+	return rest.StorageProvider{
+		Authorizer:       generic.Authorization.Authorizer,
+		Discovery:        client,
+		StorageMediaType: config.Options.Etcd.DefaultStorageMediaType,
+	}, nil
+}
+
+// withoutGroup is a resource configuration in which one group is disabled.
+type withoutGroup struct {
+	serverstorage.APIResourceConfigSource
+	group string
+}
+
+func (w withoutGroup) ResourceEnabled(resource schema.GroupVersionResource) bool {
+	return resource.Group != w.group && w.APIResourceConfigSource.ResourceEnabled(resource)
+}
+
+func (w withoutGroup) AnyResourceForGroupEnabled(group string) bool {
+	return group != w.group && w.APIResourceConfigSource.AnyResourceForGroupEnabled(group)
+}
+
+func (w withoutGroup) ResourceExplicitlyEnabled(resource schema.GroupVersionResource) bool {
+	return resource.Group != w.group && w.APIResourceConfigSource.ResourceExplicitlyEnabled(resource)
+}
+
+func (w withoutGroup) VersionExplicitlyEnabled(version schema.GroupVersion) bool {
+	return version.Group != w.group && w.APIResourceConfigSource.VersionExplicitlyEnabled(version)
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/flagz"
+	"k8s.io/client-go/rest"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"celador.io/celador/pkg/features"
+)
+
+// NewAPIServerCommand returns command kube-apiserver with upstream's flags and
+// defaults. It serves until its context ends or, when that context never does,
+// until SIGTERM or SIGINT. Of several commands in one process all set the same
+// feature gates, and only one may wait for signals.
+func NewAPIServerCommand() *cobra.Command {
+	opts := NewOptions()
+	cmd := &cobra.Command{
+		Use: "kube-apiserver",
+		Long: "kube-apiserver serves the Kubernetes API over HTTPS and keeps its objects in etcd.\n" +
+			"In this build Celador serves the admission policies and enforces them.",
+		Args:         noArguments,
+		SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			// Its own requests over loopback would only fill the log with warnings.
+			rest.SetDefaultWarningHandler(rest.NoWarnings{})
+			return opts.GenericServerRunOptions.ComponentGlobalsRegistry.Set()
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			ctx := cmd.Context()
+			if ctx.Done() == nil {
+				ctx = genericapiserver.SetupSignalContext()
+			}
+			return complete(ctx, cmd, opts)
+		},
+	}
+	addFlags(cmd, opts)
+	return cmd
+}
+
+// noArguments allows empty arguments, as upstream does.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if strings.Join(args, "") != "" {
+		return fmt.Errorf("%q does not take any arguments, got %q", cmd.CommandPath(), args)
+	}
+	return nil
+}
+
+// addFlags adds upstream's flags in upstream's sections.
+func addFlags(cmd *cobra.Command, opts *options.ServerRunOptions) {
+	sections := opts.Flags()
+	global := sections.FlagSet("global")
+	verflag.AddFlags(global)
+	globalflag.AddGlobalFlags(global, cmd.Name(), logs.SkipLoggingConfigurationFlags())
+	for _, section := range sections.FlagSets {
+		cmd.Flags().AddFlagSet(section)
+	}
+	// Gates at their last stage are not listed, since most cannot be changed. Celador's can.
+	cmd.Flag("feature-gates").Usage += "\n" + strings.Join(features.Help(), "\n")
+	opts.Flagz = flagz.NamedFlagSetsReader{FlagSets: sections}
+
+	width, _, _ := term.TerminalSize(cmd.OutOrStdout()) // 0 when it is no terminal, which means no wrapping
+	cliflag.SetUsageAndHelpFunc(cmd, sections, width)
+}
+
+// complete runs the server that the parsed flags describe.
+func complete(ctx context.Context, cmd *cobra.Command, opts *options.ServerRunOptions) error {
+	registry := opts.GenericServerRunOptions.ComponentGlobalsRegistry
+	gate := registry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
+	if err := logsapi.ValidateAndApply(opts.Logs, gate); err != nil {
+		return err
+	}
+	cliflag.PrintFlags(cmd.Flags())
+
+	completed, err := opts.Complete(ctx)
+	if err != nil {
+		return err
+	}
+	if errs := completed.Validate(); len(errs) > 0 {
+		return utilerrors.NewAggregate(errs)
+	}
+	if mutable, ok := gate.(featuregate.MutableFeatureGate); ok {
+		mutable.AddMetrics()
+	}
+	registry.AddMetrics()
+	return Run(ctx, completed)
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset/fake"
+	"celador.io/client-go/informers"
+)
+
+func TestDropManagedFields(t *testing.T) {
+	policy := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}}
+	got, err := dropManagedFields(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != any(policy) || policy.Name != "p" || policy.ManagedFields != nil {
+		t.Errorf("got %v, want the policy without managed fields", got)
+	}
+	if got, err := dropManagedFields("no object"); got != "no object" || err != nil {
+		t.Errorf("got %v, %v, want what is no object unchanged", got, err)
+	}
+}
+
+func TestNewPolicyInformersNeedsAConfig(t *testing.T) {
+	if _, err := newPolicyInformers(&rest.Config{Host: "://"}, nil); err == nil {
+		t.Error("got no error for a host that is none")
+	}
+}
+
+func TestReadyOnceInformersSynced(t *testing.T) {
+	server := genericapiserver.NewConfig(legacyscheme.Codecs)
+	server.ReadyzChecks = slices.Grow(server.ReadyzChecks, 8)
+	front := *server // as the aggregator's configuration is a copy
+	client, mayList := fake.NewClientset(), make(chan struct{})
+	client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		<-mayList
+		return false, nil, nil
+	})
+	policies := informers.NewSharedInformerFactory(client, 0)
+	policies.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer()
+	if err := startInformers(server, &front, policies); err != nil {
+		t.Fatal(err)
+	}
+	server.AddReadyzChecks(healthz.NamedCheck("other", nil)) // must not overwrite ours
+	if _, ok := server.PostStartHooks["start-policy-informers"]; !ok {
+		t.Errorf("no hook starts the informers, only %v", server.PostStartHooks)
+	}
+	i := slices.IndexFunc(front.ReadyzChecks, func(c healthz.HealthChecker) bool { return c.Name() == "policy-informer-sync" })
+	if i < 0 {
+		t.Fatal("/readyz does not check the informers")
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(policies.Shutdown)
+	t.Cleanup(cancel)
+	policies.StartWithContext(ctx)
+	if err := front.ReadyzChecks[i].Check(nil); err == nil {
+		t.Error("ready before the informers synced")
+	}
+	close(mayList)
+	policies.WaitForCacheSync(ctx.Done())
+	if err := front.ReadyzChecks[i].Check(nil); err != nil {
+		t.Errorf("not ready although the informers synced: %v", err)
+	}
+}

@@ -1,0 +1,100 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	upstream "k8s.io/kubernetes/pkg/generated/openapi"
+
+	"celador.io/celador/pkg/generated/openapi"
+)
+
+func ref(name string) spec.Ref { return spec.MustCreateRef("#/definitions/" + name) }
+
+func TestOpenAPIDefinitions(t *testing.T) {
+	all, ours := openAPIDefinitions(ref), openapi.GetOpenAPIDefinitions(ref)
+	for name := range upstream.GetOpenAPIDefinitions(ref) {
+		if _, ok := all[name]; !ok {
+			t.Errorf("upstream's model %s is gone", name)
+		}
+	}
+	for name, want := range ours {
+		if !reflect.DeepEqual(all[name], want) {
+			t.Errorf("model %s is not ours", name)
+		}
+	}
+}
+
+// Clients that know upstream's models must be able to use ours: everything that
+// upstream's say holds, except descriptions, and except that all versions share
+// the models of v1.
+func TestOwnModelsKeepUpstreamsShape(t *testing.T) {
+	theirs, ours := upstream.GetOpenAPIDefinitions(ref), openapi.GetOpenAPIDefinitions(ref)
+	for name, model := range ours {
+		if want, ok := theirs[name]; ok {
+			contains(t, name, plain(t, model), plain(t, want))
+		}
+	}
+}
+
+// plain returns a model as JSON values, with references to v1 for those to other versions.
+func plain(t *testing.T, model common.OpenAPIDefinition) (value any) {
+	t.Helper()
+	encoded, err := json.Marshal(model.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := strings.NewReplacer("/io.k8s.api.admissionregistration.v1beta1.", "/io.k8s.api.admissionregistration.v1.",
+		"/io.k8s.api.admissionregistration.v1alpha1.", "/io.k8s.api.admissionregistration.v1.")
+	if err := json.Unmarshal([]byte(shared.Replace(string(encoded))), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// contains reports where got lacks something of want.
+func contains(t *testing.T, path string, got, want any) {
+	t.Helper()
+	expected, ok := want.(map[string]any)
+	if !ok {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+		return
+	}
+	object, ok := got.(map[string]any)
+	if !ok {
+		t.Errorf("%s: got %v, want %v", path, got, want)
+		return
+	}
+	for key, value := range expected {
+		if _, text := value.(string); key == "description" && text {
+			continue
+		}
+		contains(t, path+"."+key, object[key], value)
+	}
+}
+
+func TestModelsNameTheirKindOnce(t *testing.T) {
+	namer := openapinamer.NewDefinitionNamer(legacyscheme.Scheme, newOpenAPIScheme())
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		for _, kind := range []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"} {
+			model := fmt.Sprintf("io.k8s.api.admissionregistration.%s.%s", version, kind)
+			_, extensions := namer.GetDefinitionName(model)
+			want := []any{map[string]any{"group": "admissionregistration.k8s.io", "version": version, "kind": kind}}
+			if got := extensions["x-kubernetes-group-version-kind"]; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %v, want %v", model, got, want)
+			}
+		}
+	}
+}

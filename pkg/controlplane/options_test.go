@@ -1,0 +1,71 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+)
+
+// recorder notes which plugins were initialized.
+type recorder struct{ seen []admission.Interface }
+
+func (r *recorder) Initialize(plugin admission.Interface) { r.seen = append(r.seen, plugin) }
+
+func TestNewOptions(t *testing.T) {
+	theirs, ours := options.NewServerRunOptions().Admission.GenericAdmission, NewOptions().Admission.GenericAdmission
+	if !slices.Equal(ours.RecommendedPluginOrder, theirs.RecommendedPluginOrder) {
+		t.Errorf("plugin order:\n got %v\nwant %v", ours.RecommendedPluginOrder, theirs.RecommendedPluginOrder)
+	}
+	if !ours.DefaultOffPlugins.Equal(theirs.DefaultOffPlugins) {
+		t.Errorf("plugins off by default:\n got %v\nwant %v", ours.DefaultOffPlugins, theirs.DefaultOffPlugins)
+	}
+	if got, want := ours.Plugins.Registered(), theirs.Plugins.Registered(); !slices.Equal(got, want) {
+		t.Errorf("plugins:\n got %v\nwant %v", got, want)
+	}
+}
+
+func TestOptionsOfUpstreamGetOwnPluginsForAWhile(t *testing.T) {
+	opts := completed(t, options.NewServerRunOptions())
+	generic, initialize := opts.Admission.GenericAdmission, &recorder{}
+	theirs := generic.Plugins
+
+	giveBack := lendOwnPlugins(opts, initialize)
+	plugin, err := generic.Plugins.InitPlugin(validatingadmissionpolicy.PluginName, nil, admission.PluginInitializers{})
+	if _, ok := plugin.(*validatingadmissionpolicy.Plugin); !ok || err != nil {
+		t.Errorf("got %T, %v, want our plugin", plugin, err)
+	}
+	if !slices.Equal(initialize.seen, []admission.Interface{plugin}) {
+		t.Errorf("initialized %v, want %v", initialize.seen, plugin)
+	}
+	giveBack()
+	if generic.Plugins != theirs {
+		t.Error("the options did not get their plugins back")
+	}
+}
+
+func TestOptionsWithoutAdmission(t *testing.T) {
+	s := options.NewServerRunOptions()
+	s.Admission = nil
+	opts := completed(t, s)
+	lendOwnPlugins(opts, &recorder{})()
+	if opts.Admission != nil {
+		t.Errorf("got admission %v, want none", opts.Admission)
+	}
+}
+
+func completed(t *testing.T, s *options.ServerRunOptions) options.CompletedOptions {
+	t.Helper()
+	s.SecureServing.ServerCert.CertDirectory = t.TempDir()
+	opts, err := s.Complete(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opts
+}
