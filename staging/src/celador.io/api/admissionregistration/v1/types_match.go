@@ -53,6 +53,17 @@ type MatchResources struct {
 	MatchPolicy *MatchPolicyType `json:"matchPolicy,omitempty" protobuf:"bytes,7,opt,name=matchPolicy,casttype=MatchPolicyType"`
 }
 
+// MatchPolicyType says whether rules match by name only.
+// +enum
+type MatchPolicyType string
+
+const (
+	// Exact matches only the groups and versions that rules list.
+	Exact MatchPolicyType = "Exact"
+	// Equivalent also matches other groups and versions of the same objects.
+	Equivalent MatchPolicyType = "Equivalent"
+)
+
 // NamedRuleWithOperations selects operations on resources, optionally on
 // particular objects only.
 // +structType=atomic

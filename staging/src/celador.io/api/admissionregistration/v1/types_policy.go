@@ -105,6 +105,17 @@ type ValidatingAdmissionPolicySpec struct {
 	Variables []Variable `json:"variables,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,7,rep,name=variables"`
 }
 
+// FailurePolicyType says what it means for a request that a policy cannot be evaluated.
+// +enum
+type FailurePolicyType string
+
+const (
+	// Ignore admits the request as far as this policy is concerned.
+	Ignore FailurePolicyType = "Ignore"
+	// Fail treats the request as one that does not satisfy the policy.
+	Fail FailurePolicyType = "Fail"
+)
+
 // ParamKind names the kind of a policy's parameters.
 // +structType=atomic
 type ParamKind struct {
@@ -122,20 +133,25 @@ type Validation struct {
 	// requests. Required. It may read:
 	//
 	// - 'object': the object as it would be stored; null for DELETE.
-	// - 'oldObject': the object as it is stored now; null for CREATE.
-	// - 'request': what is asked for: operation, resource, user and so on, in the
-	//   shape of admission.k8s.io/v1 AdmissionRequest, without the objects.
-	// - 'params': the parameter object that the binding selects, for a policy with
-	//   paramKind.
-	// - 'namespaceObject': the namespace of the object; null when the resource is
-	//   cluster-scoped.
-	// - 'variables': the results of spec.variables, by name.
-	// - 'authorizer': answers what the requesting user may do; the request's own
-	//   resource is 'authorizer.requestResource'.
 	//
-	// Of metadata, fields that are in the object's schema are accessible. A
-	// property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*;
-	// characters and words that CEL does not allow in a name are written as
+	// - 'oldObject': the object as it is stored now; null for CREATE.
+	//
+	// - 'request': what is asked for: operation, resource, user and so on, in the
+	// shape of admission.k8s.io/v1 AdmissionRequest, without the objects.
+	//
+	// - 'params': the parameter object that the binding selects, for a policy with
+	// paramKind.
+	//
+	// - 'namespaceObject': the namespace of the object; null when the resource is
+	// cluster-scoped.
+	//
+	// - 'variables': the results of spec.variables, by name.
+	//
+	// - 'authorizer': answers what the requesting user may do; the request's own
+	// resource is 'authorizer.requestResource'.
+	//
+	// A property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
+	// Characters and words that CEL does not allow in a name are written as
 	// '__dot__' for '.', '__dash__' for '-', '__slash__' for '/', '__underscores__'
 	// for '__', and '__in__', '__namespace__' and so forth for CEL's keywords.
 	// So the property "x-prop" is object.x__dash__prop.
@@ -151,8 +167,8 @@ type Validation struct {
 	Message string `json:"message,omitempty" protobuf:"bytes,2,opt,name=message"`
 
 	// reason is the machine-readable cause in the response when this is the first
-	// validation to fail; the HTTP status code follows it. One of "Unauthorized",
-	// "Forbidden", "Invalid" and "RequestEntityTooLarge". Defaults to "Invalid" in
+	// validation to fail; the HTTP status code follows it. One of "Forbidden",
+	// "Invalid" and "RequestEntityTooLarge". Defaults to "Invalid" in
 	// the response.
 	// +optional
 	Reason *metav1.StatusReason `json:"reason,omitempty" protobuf:"bytes,3,opt,name=reason"`

@@ -49,16 +49,16 @@ type Rule struct {
 type OperationType string
 
 const (
-	// OperationAll is every operation.
-	OperationAll OperationType = "*"
-	// Create is the creation of an object.
-	Create OperationType = "CREATE"
-	// Update is a change of an object.
-	Update OperationType = "UPDATE"
-	// Delete is the deletion of an object.
-	Delete OperationType = "DELETE"
 	// Connect is a connection to an object, such as exec or proxy.
 	Connect OperationType = "CONNECT"
+	// Create is the creation of an object.
+	Create OperationType = "CREATE"
+	// Delete is the deletion of an object.
+	Delete OperationType = "DELETE"
+	// Update is a change of an object.
+	Update OperationType = "UPDATE"
+	// OperationAll is every operation.
+	OperationAll OperationType = "*"
 )
 
 // ScopeType is a scope of resources.
@@ -66,32 +66,10 @@ const (
 type ScopeType string
 
 const (
-	// ClusterScope is resources outside of namespaces, and namespaces themselves.
-	ClusterScope ScopeType = "Cluster"
-	// NamespacedScope is resources inside of namespaces.
-	NamespacedScope ScopeType = "Namespaced"
 	// AllScopes is all resources.
 	AllScopes ScopeType = "*"
-)
-
-// FailurePolicyType says what it means for a request that a policy cannot be evaluated.
-// +enum
-type FailurePolicyType string
-
-const (
-	// Ignore admits the request as far as this policy is concerned.
-	Ignore FailurePolicyType = "Ignore"
-	// Fail treats the request as one that does not satisfy the policy.
-	Fail FailurePolicyType = "Fail"
-)
-
-// MatchPolicyType says whether rules match by name only.
-// +enum
-type MatchPolicyType string
-
-const (
-	// Exact matches only the groups and versions that rules list.
-	Exact MatchPolicyType = "Exact"
-	// Equivalent also matches other groups and versions of the same objects.
-	Equivalent MatchPolicyType = "Equivalent"
+	// NamespacedScope is resources inside of namespaces.
+	NamespacedScope ScopeType = "Namespaced"
+	// ClusterScope is resources outside of namespaces, and namespaces themselves.
+	ClusterScope ScopeType = "Cluster"
 )

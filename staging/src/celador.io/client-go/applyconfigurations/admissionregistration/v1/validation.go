@@ -18,20 +18,25 @@ type ValidationApplyConfiguration struct {
 	// requests. Required. It may read:
 	//
 	// - 'object': the object as it would be stored; null for DELETE.
+	//
 	// - 'oldObject': the object as it is stored now; null for CREATE.
+	//
 	// - 'request': what is asked for: operation, resource, user and so on, in the
 	// shape of admission.k8s.io/v1 AdmissionRequest, without the objects.
+	//
 	// - 'params': the parameter object that the binding selects, for a policy with
 	// paramKind.
+	//
 	// - 'namespaceObject': the namespace of the object; null when the resource is
 	// cluster-scoped.
+	//
 	// - 'variables': the results of spec.variables, by name.
+	//
 	// - 'authorizer': answers what the requesting user may do; the request's own
 	// resource is 'authorizer.requestResource'.
 	//
-	// Of metadata, fields that are in the object's schema are accessible. A
-	// property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*;
-	// characters and words that CEL does not allow in a name are written as
+	// A property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
+	// Characters and words that CEL does not allow in a name are written as
 	// '__dot__' for '.', '__dash__' for '-', '__slash__' for '/', '__underscores__'
 	// for '__', and '__in__', '__namespace__' and so forth for CEL's keywords.
 	// So the property "x-prop" is object.x__dash__prop.
@@ -44,8 +49,8 @@ type ValidationApplyConfiguration struct {
 	// which is why an expression with line breaks requires one.
 	Message *string `json:"message,omitempty"`
 	// reason is the machine-readable cause in the response when this is the first
-	// validation to fail; the HTTP status code follows it. One of "Unauthorized",
-	// "Forbidden", "Invalid" and "RequestEntityTooLarge". Defaults to "Invalid" in
+	// validation to fail; the HTTP status code follows it. One of "Forbidden",
+	// "Invalid" and "RequestEntityTooLarge". Defaults to "Invalid" in
 	// the response.
 	Reason *metav1.StatusReason `json:"reason,omitempty"`
 	// messageExpression is a CEL expression of type string that computes the
