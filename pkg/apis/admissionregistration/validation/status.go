@@ -1,0 +1,51 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+	"strings"
+
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/util/jsonpath"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/apis/admissionregistration"
+)
+
+// ValidateValidatingAdmissionPolicyStatusUpdate returns what is wrong with the
+// status that policy is to get: type-checking warnings and conditions. Metadata
+// and spec are not looked at, as a status write leaves them alone, nor is the old
+// policy, as nothing in a status is immutable.
+func ValidateValidatingAdmissionPolicyStatusUpdate(policy, _ *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
+	status, path := &policy.Status, field.NewPath("status")
+	return distinct(slices.Concat(
+		optional(path.Child("typeChecking"), status.TypeChecking, checkTypeChecking),
+		metav1validation.ValidateConditions(status.Conditions, path.Child("conditions")),
+	))
+}
+
+func checkTypeChecking(path *field.Path, checking *v1.TypeChecking) field.ErrorList {
+	return each(path.Child("expressionWarnings"), checking.ExpressionWarnings, checkExpressionWarning)
+}
+
+func checkExpressionWarning(path *field.Path, warning *v1.ExpressionWarning) field.ErrorList {
+	return slices.Concat(
+		notEmpty(path.Child("warning"), &warning.Warning),
+		checkFieldRef(path.Child("fieldRef"), strings.TrimSpace(warning.FieldRef)),
+	)
+}
+
+// checkFieldRef demands a JSONPath, but not that it leads anywhere: another
+// version of the server may know fields that this one does not.
+func checkFieldRef(path *field.Path, ref string) field.ErrorList {
+	if ref == "" {
+		return missing(path, "")
+	}
+	if err := jsonpath.New("spec").Parse("{" + ref + "}"); err != nil {
+		return invalid(path, ref, "invalid JSONPath: "+err.Error())
+	}
+	return nil
+}
