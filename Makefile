@@ -63,7 +63,7 @@ update: ## Regenerate all generated code.
 
 .PHONY: conformance
 conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apiserver.
-	hack/conformance.sh
+	LDFLAGS='$(LDFLAGS)' hack/conformance.sh
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -1,0 +1,33 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"celador.io/celador/test/e2e/conformance/process"
+)
+
+const pollInterval = 200 * time.Millisecond
+
+// await returns once check, which looks at the work of p, returns nil. It gives up when p has ended or ctx has.
+func await(ctx context.Context, p *process.Process, check func(context.Context) error) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-p.Done():
+			return p.Ended()
+		case <-ctx.Done():
+			return fmt.Errorf("%w: the last check said: %w: see %s", context.Cause(ctx), err, p.Log())
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster runs the least control plane that Kubernetes' end-to-end specs accept as a cluster: etcd, a
+// kube-apiserver, a kube-controller-manager and one node that exists only as an object.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"celador.io/celador/test/e2e/conformance/process"
+)
+
+// How long the cluster may take to be ready, and how long a process may take to end before it is killed.
+const (
+	readyTimeout = 2 * time.Minute
+	stopGrace    = 20 * time.Second
+)
+
+// Options says what a cluster is made of.
+type Options struct {
+	// APIServer is the path of the kube-apiserver's binary.
+	APIServer string
+	// ControllerManager is the path of the kube-controller-manager's binary.
+	ControllerManager string
+	// Logs is an existing directory that gets one log for each process.
+	Logs string
+}
+
+// Cluster is a running cluster. Its methods may be called concurrently, Stop only once.
+type Cluster struct {
+	dir         string
+	credentials credentials
+	etcd        *etcd
+	processes   []*process.Process
+	failed      chan error
+}
+
+// Start returns a cluster that is ready for specs. The caller must Stop it. The error names the part that did not
+// come up and its log; nothing runs any more then.
+func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the cluster was not ready within %s", readyTimeout))
+	defer cancel()
+	c := &Cluster{failed: make(chan error, 2)}
+	defer func() {
+		if err != nil {
+			c.Stop()
+		}
+	}()
+
+	if c.dir, err = os.MkdirTemp("", "conformance-"); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	if c.credentials, err = writeCredentials(c.dir, port); err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", c.credentials.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+
+	log := func(name string) string { return filepath.Join(options.Logs, name+".log") }
+	if c.etcd, err = startEtcd(ctx, filepath.Join(c.dir, "etcd"), log("etcd")); err != nil {
+		return nil, err
+	}
+	server, err := startAPIServer(options.APIServer, c.dir, log("kube-apiserver"), c.etcd.url, port, c.credentials)
+	if err != nil {
+		return nil, err
+	}
+	c.watch(server)
+	if err := await(ctx, server, apiServerReady(client)); err != nil {
+		return nil, err
+	}
+	manager, err := startControllerManager(options.ControllerManager, c.dir, log("kube-controller-manager"), c.credentials)
+	if err != nil {
+		return nil, err
+	}
+	c.watch(manager)
+	if err := addNode(ctx, client); err != nil {
+		return nil, err
+	}
+	if err := await(ctx, manager, controllersReady(client)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// watch makes the end of p the failure of the cluster.
+func (c *Cluster) watch(p *process.Process) {
+	c.processes = append(c.processes, p)
+	go func() {
+		<-p.Done()
+		c.failed <- p.Ended()
+	}()
+}
+
+// Kubeconfig returns the path of a kubeconfig of the cluster's administrator.
+func (c *Cluster) Kubeconfig() string { return c.credentials.kubeconfig }
+
+// Failed returns a channel that gets an error when a part of the cluster ends, also by Stop.
+func (c *Cluster) Failed() <-chan error { return c.failed }
+
+// Stop ends everything in the reverse order of its start and removes its data. The logs stay.
+func (c *Cluster) Stop() {
+	for i := len(c.processes) - 1; i >= 0; i-- {
+		c.processes[i].Stop(stopGrace)
+	}
+	if c.etcd != nil {
+		c.etcd.stop()
+	}
+	if c.dir != "" {
+		os.RemoveAll(c.dir)
+	}
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"celador.io/celador/test/e2e/conformance/process"
+)
+
+// startControllerManager runs binary with the default controllers, as any cluster does, so it is upstream's that type
+// checks policies. Only the one that would find out that the node has no kubelet is off.
+func startControllerManager(binary, dir, log string, c credentials) (*process.Process, error) {
+	return process.Start("kube-controller-manager", binary, dir, log,
+		"--kubeconfig="+c.kubeconfig,
+		"--secure-port=0",
+		"--leader-elect=false",
+		"--controllers=*,-node-lifecycle-controller",
+		"--service-account-private-key-file="+c.serviceAccountKey,
+		"--root-ca-file="+c.ca,
+	)
+}
+
+// controllersReady returns nil when a namespace has what the controllers put into each.
+func controllersReady(client kubernetes.Interface) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, accountErr := client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		_, caErr := client.CoreV1().ConfigMaps(corev1.NamespaceDefault).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+		return errors.Join(accountErr, caErr)
+	}
+}

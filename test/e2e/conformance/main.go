@@ -1,0 +1,142 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command conformance runs those of Kubernetes' own end-to-end specs that concern what this kube-apiserver does
+// itself, against the built binary, and says how many passed, failed and were skipped. It ends with a non-zero exit
+// code when a spec fails that exceptions.txt does not name. `make conformance` builds everything it needs.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"celador.io/celador/test/e2e/conformance/cluster"
+	"celador.io/celador/test/e2e/conformance/specs"
+)
+
+// groups are the specs that need an API server and controllers, but no kubelet.
+var groups = []specs.Group{
+	"ValidatingAdmissionPolicy",
+	"MutatingAdmissionPolicy",
+	"FieldValidation",
+	"CustomResourceDefinition",
+	"CustomResourceValidationRules",
+	"ServerSideApply",
+}
+
+//go:embed exceptions.txt
+var exceptions string
+
+type options struct {
+	apiServer, controllerManager, suite, artifacts string
+
+	all     bool
+	timeout time.Duration // of one group
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.apiServer, "kube-apiserver", "bin/kube-apiserver", "the kube-apiserver to test")
+	flag.StringVar(&o.controllerManager, "kube-controller-manager", "bin/kube-controller-manager", "Kubernetes' kube-controller-manager")
+	flag.StringVar(&o.suite, "e2e", "bin/e2e.test", "Kubernetes' end-to-end suite")
+	flag.StringVar(&o.artifacts, "artifacts", "_artifacts/conformance", "directory for logs and reports")
+	flag.BoolVar(&o.all, "all", false, "run the exceptions, too")
+	flag.DurationVar(&o.timeout, "timeout", 4*time.Minute, "how long the specs of one group may take, until one counts as hanging")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	for _, path := range []*string{&o.apiServer, &o.controllerManager, &o.suite, &o.artifacts} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		*path = absolute
+	}
+	if err := os.MkdirAll(o.artifacts, 0o755); err != nil {
+		return err
+	}
+	suite := specs.Suite{Binary: o.suite, Artifacts: o.artifacts}
+	selections, err := selectSpecs(ctx, suite, o.all)
+	if err != nil {
+		return err
+	}
+	summary, err := runSpecs(ctx, suite, selections, o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s%d specs: %s\n", summary.Details(), len(summary.Results), summary)
+	if !summary.OK() {
+		return fmt.Errorf("specs failed: see %s", o.artifacts)
+	}
+	return nil
+}
+
+func selectSpecs(ctx context.Context, suite specs.Suite, all bool) ([]specs.Selection, error) {
+	excepted, err := specs.ReadExceptions(strings.NewReader(exceptions))
+	if err != nil {
+		return nil, fmt.Errorf("exceptions.txt: %w", err)
+	}
+	names, err := suite.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selections, err := specs.Select(names, groups, excepted)
+	if err != nil {
+		return nil, fmt.Errorf("exceptions.txt: %w", err)
+	}
+	if all {
+		return specs.Select(names, groups, nil)
+	}
+	return selections, nil
+}
+
+// runSpecs runs the selections against a cluster that lives only as long.
+func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selection, o options) (specs.Summary, error) {
+	fmt.Printf("testing %s, logs go to %s\n", o.apiServer, o.artifacts)
+	c, err := cluster.Start(ctx, cluster.Options{
+		APIServer: o.apiServer, ControllerManager: o.controllerManager, Logs: o.artifacts,
+	})
+	if err != nil {
+		return specs.Summary{}, err
+	}
+	defer c.Stop()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case err := <-c.Failed():
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+
+	var all specs.Summary
+	for _, selection := range selections {
+		start := time.Now()
+		report, err := suite.Run(ctx, c.Kubeconfig(), selection, o.timeout)
+		if err != nil {
+			return specs.Summary{}, err
+		}
+		summary := specs.Summarize(selection, report)
+		fmt.Printf("%-30s %s (%s)\n", selection.Group, summary, time.Since(start).Round(time.Second))
+		all = all.Add(summary)
+	}
+	return all, nil
+}

@@ -1,0 +1,26 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"celador.io/celador/test/e2e/conformance/specs"
+)
+
+// Whether the exceptions exist only the suite knows. That the file can be read at all need not wait for it.
+func TestExceptions(t *testing.T) {
+	list, err := specs.ReadExceptions(strings.NewReader(exceptions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, exception := range list {
+		inGroup := func(group specs.Group) bool { return group.Has(exception.Spec) }
+		if !slices.ContainsFunc(groups, inGroup) {
+			t.Errorf("%q is in none of the groups %q", exception.Spec, groups)
+		}
+	}
+}

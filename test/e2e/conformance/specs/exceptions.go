@@ -1,0 +1,48 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package specs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// separator stands between the name of a spec and the reason why it is an exception.
+const separator = " :: "
+
+// Exception is a spec that is not expected to pass, and why.
+type Exception struct {
+	// Spec is the full name of the spec.
+	Spec string
+	// Reason says what the spec needs that is not there.
+	Reason string
+}
+
+// ReadExceptions reads a list of exceptions: one a line, the spec's full name, " :: " and the reason. Empty lines
+// and lines that begin with # do not count. The error names the first line that is not like that or that repeats
+// a spec.
+func ReadExceptions(list io.Reader) ([]Exception, error) {
+	var exceptions []Exception
+	seen := map[string]bool{}
+	scanner := bufio.NewScanner(list)
+	for number := 1; scanner.Scan(); number++ {
+		line := strings.TrimSpace(scanner.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, reason, found := strings.Cut(line, separator)
+		name, reason = strings.TrimSpace(name), strings.TrimSpace(reason)
+		switch {
+		case !found || name == "" || reason == "":
+			return nil, fmt.Errorf("line %d: want a spec's name,%qand a reason, got %q", number, separator, line)
+		case seen[name]:
+			return nil, fmt.Errorf("line %d: spec %q is already listed: delete one of the two lines", number, name)
+		}
+		seen[name] = true
+		exceptions = append(exceptions, Exception{Spec: name, Reason: reason})
+	}
+	return exceptions, scanner.Err()
+}
