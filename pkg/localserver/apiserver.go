@@ -1,0 +1,164 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	cliflag "k8s.io/component-base/cli/flag"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"celador.io/celador/pkg/controlplane"
+)
+
+const (
+	serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
+	serviceClusterIPs    = "10.0.0.0/24"
+)
+
+var loopback = net.IPv4(127, 0, 0, 1)
+
+// apiServer is a kube-apiserver that has its flags and does not run yet.
+type apiServer struct {
+	*options.ServerRunOptions
+	gate  featuregate.FeatureGate
+	flags cliflag.NamedFlagSets
+}
+
+// newAPIServer returns a kube-apiserver whose defaults are those of a local server that keeps its state in dir.
+// The defaults are values of the options and not arguments, so that a flag which adds to a list replaces ours.
+func newAPIServer(dir dataDir, port int) (*apiServer, error) {
+	registry, err := newRegistry()
+	if err != nil {
+		return nil, err
+	}
+	s := controlplane.NewOptions()
+	s.GenericServerRunOptions.ComponentGlobalsRegistry = registry
+
+	s.SecureServing.BindAddress = loopback
+	s.SecureServing.BindPort = port
+	// Endpoints must not name a loopback address, so nothing may publish this one.
+	s.GenericServerRunOptions.AdvertiseAddress = loopback
+	s.EndpointReconcilerType = "none"
+	s.ServiceClusterIPRanges = serviceClusterIPs
+	// Without it a client's idle connection keeps a stopping server for a whole request timeout.
+	s.GenericServerRunOptions.ShutdownSendRetryAfter = true
+
+	files := pki{dir.pki()}
+	s.SecureServing.ServerCert.CertKey.CertFile = files.serving().cert
+	s.SecureServing.ServerCert.CertKey.KeyFile = files.serving().key
+	s.Authentication.ClientCert.ClientCA = files.ca().cert
+	s.Authentication.ServiceAccounts.Issuers = []string{serviceAccountIssuer}
+	s.Authentication.ServiceAccounts.KeyFiles = []string{files.serviceAccountKey()}
+	s.ServiceAccountSigningKeyFile = files.serviceAccountKey()
+	s.Authorization.Modes = []string{"Node", "RBAC"}
+	s.AllowPrivileged = true
+
+	return &apiServer{
+		ServerRunOptions: s,
+		gate:             registry.FeatureGateFor(basecompatibility.DefaultKubeComponent),
+		flags:            s.Flags(),
+	}, nil
+}
+
+// parse lets args, in kube-apiserver's syntax, override the defaults.
+func (a *apiServer) parse(args []string) error {
+	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
+	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
+	for _, set := range a.flags.FlagSets {
+		flags.AddFlagSet(set)
+	}
+	err := flags.Parse(args)
+	switch {
+	case err != nil:
+	case flags.NArg() > 0:
+		err = fmt.Errorf("%q is not a flag", flags.Arg(0))
+	case flags.Changed("etcd-servers"):
+		err = errors.New("--etcd-servers cannot be set: the server has its own etcd")
+	default:
+		err = a.GenericServerRunOptions.ComponentGlobalsRegistry.Set()
+	}
+	if err != nil {
+		return fmt.Errorf("kube-apiserver arguments: %w", err)
+	}
+	return nil
+}
+
+// applyLogging sets the process's logging up if an argument asked for it.
+func (a *apiServer) applyLogging() error {
+	asked := false
+	a.flags.FlagSet("logs").VisitAll(func(flag *pflag.Flag) { asked = asked || flag.Changed })
+	if !asked {
+		return nil
+	}
+	return logsapi.ValidateAndApply(a.Logs, a.gate)
+}
+
+// servingIPs returns the addresses that clients may use for the server.
+func (a *apiServer) servingIPs() []net.IP {
+	ips := []net.IP{loopback, net.IPv6loopback}
+	for _, ip := range []net.IP{a.SecureServing.BindAddress, a.GenericServerRunOptions.AdvertiseAddress} {
+		if !ip.IsUnspecified() && !ip.IsLoopback() {
+			ips = append(ips, ip)
+		}
+	}
+	return ips
+}
+
+// listen opens the port before anything else starts, and returns the URL under which clients on this machine reach it.
+func (a *apiServer) listen() (url string, err error) {
+	address := net.JoinHostPort(a.SecureServing.BindAddress.String(), strconv.Itoa(a.SecureServing.BindPort))
+	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return "", fmt.Errorf("port %d of %s is taken: stop what listens there or choose another port, 0 for a free one",
+			a.SecureServing.BindPort, a.SecureServing.BindAddress)
+	}
+	if err != nil {
+		var inNet *net.OpError
+		if errors.As(err, &inNet) {
+			err = inNet.Err
+		}
+		return "", fmt.Errorf("cannot listen on %s: %w: choose another address or port", address, err)
+	}
+	a.SecureServing.Listener = listener
+	a.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
+
+	host := a.SecureServing.BindAddress
+	if host.IsUnspecified() {
+		host = loopback
+	}
+	return "https://" + net.JoinHostPort(host.String(), strconv.Itoa(a.SecureServing.BindPort)), nil
+}
+
+// complete settles the options with etcd at socket. It must follow listen.
+func (a *apiServer) complete(ctx context.Context, socket string) (options.CompletedOptions, error) {
+	a.Etcd.StorageConfig.Transport.ServerList = []string{"unix://" + socket}
+	completed, err := a.Complete(ctx)
+	if err == nil {
+		err = utilerrors.NewAggregate(completed.Validate())
+	}
+	if err != nil {
+		return options.CompletedOptions{}, fmt.Errorf("kube-apiserver arguments: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	return completed, nil
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, completed options.CompletedOptions) error {
+	if err := controlplane.Run(ctx, completed); err != nil {
+		return fmt.Errorf("kube-apiserver: %w", err)
+	}
+	return nil
+}

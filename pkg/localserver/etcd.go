@@ -1,0 +1,108 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+
+	_ "celador.io/celador/pkg/localserver/internal/etcdclientlog" // before the client is initialized
+)
+
+const (
+	// Milliseconds. A lone member has nobody to wait for, so it may elect itself much sooner than with etcd's
+	// defaults, which are made for networks.
+	etcdTick     = 20
+	etcdElection = 5 * etcdTick
+
+	// closeTimeout is how long etcd gets to close.
+	closeTimeout = 10 * time.Second
+)
+
+// etcdServer is an etcd in this process with one endpoint, a Unix socket.
+type etcdServer struct {
+	etcd *embed.Etcd
+	// failed gets the first reason for which etcd cannot go on.
+	failed chan error
+}
+
+// startEtcd returns once etcd serves the data in dir on socket. When the data is corrupt the error says so, and what
+// etcd had started by then stays until the process ends.
+func startEtcd(ctx context.Context, dir, socket string) (*etcdServer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("%v have passed", startTimeout))
+	defer cancel()
+	if err := checkData(dir); err != nil {
+		return nil, unreadable(dir, err)
+	}
+
+	server := &etcdServer{failed: make(chan error, 1)}
+	config := embed.NewConfig()
+	config.Dir = dir
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newEtcdLogger(server.fail))
+	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
+	config.ListenPeerUrls = nil
+	config.TickMs, config.ElectionMs = etcdTick, etcdElection
+
+	started := make(chan struct{})
+	go func() {
+		err := guard(func() (err error) {
+			server.etcd, err = embed.StartEtcd(config)
+			return err
+		})
+		if err != nil {
+			server.fail(err)
+			return
+		}
+		close(started)
+	}()
+
+	select {
+	case <-started:
+	case err := <-server.failed:
+		return nil, unreadable(dir, err)
+	}
+	select {
+	case <-server.etcd.Server.ReadyNotify():
+		return server, nil
+	case err := <-server.failed:
+		return nil, unreadable(dir, err)
+	case err := <-server.etcd.Err():
+		return nil, errors.Join(fmt.Errorf("etcd: %w", err), server.close())
+	case <-ctx.Done():
+		return nil, errors.Join(fmt.Errorf("etcd did not become ready, %w", context.Cause(ctx)), server.close())
+	}
+}
+
+func unreadable(dir string, err error) error {
+	return fmt.Errorf("etcd cannot use its data in %s: %w: restore it from a copy, or delete it to start empty", dir, err)
+}
+
+// fail keeps the first of the errors that it is called with.
+func (s *etcdServer) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+func (s *etcdServer) close() error {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		s.etcd.Close()
+	}()
+	select {
+	case <-closed:
+		return nil
+	case err := <-s.failed:
+		return fmt.Errorf("etcd could not close: %w", err)
+	case <-time.After(closeTimeout):
+		return fmt.Errorf("etcd did not close within %v", closeTimeout)
+	}
+}

@@ -1,0 +1,139 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	bolt "go.etcd.io/bbolt"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.uber.org/zap"
+)
+
+// checkData reads the database and the write-ahead log in etcd's directory dir and returns what is wrong with them.
+// Data that is not there yet is fine. etcd itself would meet a broken page in a goroutine of its own, where a panic or
+// a fault in the mapped file ends the process with a stack trace, and would wait forever for entries missing in the log.
+func checkData(dir string) error {
+	member := filepath.Join(dir, "member")
+	path := filepath.Join(member, "snap", "db")
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		// Whatever keeps it from being read keeps etcd from writing it, which says so.
+		return nil
+	}
+	err := guard(func() error {
+		db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return db.View(func(tx *bolt.Tx) error {
+			if err := checkPages(tx); err != nil {
+				return err
+			}
+			return checkLog(tx, filepath.Join(member, "wal"))
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func checkPages(tx *bolt.Tx) error {
+	// Touching every byte comes first, because Check would meet a fault in another goroutine than this.
+	touch := func(key, value []byte) error {
+		crc32.ChecksumIEEE(key)
+		crc32.ChecksumIEEE(value)
+		return nil
+	}
+	if err := tx.ForEach(func(_ []byte, bucket *bolt.Bucket) error { return bucket.ForEach(touch) }); err != nil {
+		return err
+	}
+	var first error
+	for err := range tx.Check() {
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// checkLog returns an error if the log in dir lacks entries that the database has applied. The log is synced to disk
+// before the database, so no crash gets them there.
+func checkLog(tx *bolt.Tx, dir string) error {
+	applied := appliedEntry(tx)
+	if applied == 0 {
+		return nil
+	}
+	if !wal.Exist(dir) {
+		return fmt.Errorf("the log that belongs to it, %s, is missing", dir)
+	}
+	logged, err := lastEntry(dir)
+	if err != nil {
+		return fmt.Errorf("the log that belongs to it, %s: %w", dir, err)
+	}
+	if applied > logged {
+		return fmt.Errorf("the log that belongs to it, %s, is cut short: it ends with entry %d of %d", dir, logged, applied)
+	}
+	return nil
+}
+
+// appliedEntry returns the index of the last raft entry that the database has applied, 0 if it has none.
+func appliedEntry(tx *bolt.Tx) uint64 {
+	bucket := tx.Bucket(schema.Meta.Name())
+	if bucket == nil {
+		return 0
+	}
+	index := bucket.Get(schema.MetaConsistentIndexKeyName)
+	if len(index) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(index)
+}
+
+// lastEntry returns the index of the last raft entry in the log.
+func lastEntry(dir string) (uint64, error) {
+	logger := zap.NewNop()
+	snapshots, err := wal.ValidSnapshotEntries(logger, dir)
+	if err != nil {
+		return 0, err
+	}
+	if len(snapshots) == 0 {
+		return 0, nil
+	}
+	snapshot := snapshots[len(snapshots)-1]
+	log, err := wal.OpenForRead(logger, dir, snapshot)
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	_, _, entries, err := log.ReadAll()
+	if err != nil || len(entries) == 0 {
+		return snapshot.GetIndex(), err
+	}
+	return entries[len(entries)-1].GetIndex(), nil
+}
+
+// guard returns what f returns, and a panic or a memory fault in f's goroutine as an error.
+func guard(f func() error) (err error) {
+	previous := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(previous)
+	defer func() {
+		switch reason := recover().(type) {
+		case nil:
+		case runtime.Error:
+			err = fmt.Errorf("a file is damaged or cut short (%w)", reason)
+		default:
+			err = fmt.Errorf("a file is damaged (%v)", reason)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"k8s.io/klog/v2"
+)
+
+// The klog verbosity from which etcd's own messages show.
+const (
+	etcdInfoVerbosity  = 3
+	etcdDebugVerbosity = 6
+)
+
+// newEtcdLogger returns a logger for etcd that writes to klog. Where etcd would end the process, by exit or panic,
+// the logger calls failed and ends only the goroutine. failed must be safe for concurrent use.
+func newEtcdLogger(failed func(error)) *zap.Logger {
+	return zap.New(klogCore{},
+		zap.WithFatalHook(terminalHook{failed}), zap.WithPanicHook(terminalHook{failed}))
+}
+
+// terminalHook decides what happens after a message that etcd considers its last.
+type terminalHook struct{ failed func(error) }
+
+func (h terminalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	h.failed(fmt.Errorf("%s%s", entry.Message, describe(fields)))
+	runtime.Goexit()
+}
+
+// describe renders the fields that explain a failure: the error and where it happened.
+func describe(fields []zapcore.Field) string {
+	encoder := zapcore.NewMapObjectEncoder()
+	for _, field := range fields {
+		field.AddTo(encoder)
+	}
+	var text strings.Builder
+	if path, ok := encoder.Fields["path"]; ok {
+		fmt.Fprintf(&text, " (%v)", path)
+	}
+	if err, ok := encoder.Fields["error"]; ok {
+		fmt.Fprintf(&text, ": %v", err)
+	}
+	return text.String()
+}
+
+// klogCore is a zapcore.Core over klog. It holds the fields that With added.
+type klogCore struct{ fields []zapcore.Field }
+
+func (klogCore) Enabled(level zapcore.Level) bool {
+	switch {
+	case level >= zapcore.WarnLevel:
+		return true
+	case level == zapcore.InfoLevel:
+		return klog.V(etcdInfoVerbosity).Enabled()
+	default:
+		return klog.V(etcdDebugVerbosity).Enabled()
+	}
+}
+
+func (c klogCore) With(fields []zapcore.Field) zapcore.Core {
+	return klogCore{fields: append(c.fields[:len(c.fields):len(c.fields)], fields...)}
+}
+
+func (c klogCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(entry.Level) {
+		return checked.AddCore(entry, c)
+	}
+	return checked
+}
+
+func (c klogCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
+	encoder := zapcore.NewMapObjectEncoder()
+	for _, field := range append(c.fields[:len(c.fields):len(c.fields)], fields...) {
+		field.AddTo(encoder)
+	}
+	keysAndValues := make([]any, 0, 2*len(encoder.Fields))
+	for _, key := range slices.Sorted(maps.Keys(encoder.Fields)) {
+		keysAndValues = append(keysAndValues, key, encoder.Fields[key])
+	}
+	message := "etcd: " + entry.Message
+	switch {
+	case entry.Level >= zapcore.ErrorLevel:
+		klog.ErrorS(nil, message, keysAndValues...)
+	case entry.Level == zapcore.WarnLevel:
+		// klog has no structured warning.
+		klog.Warningln(append([]any{message}, keysAndValues...)...)
+	default:
+		klog.InfoS(message, keysAndValues...)
+	}
+	return nil
+}
+
+func (klogCore) Sync() error {
+	klog.Flush()
+	return nil
+}

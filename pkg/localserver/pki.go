@@ -1,0 +1,201 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+const (
+	leafLifetime = 10 * 365 * 24 * time.Hour
+	// renewBefore is how long a certificate must still be valid at a start to be kept.
+	renewBefore = 30 * 24 * time.Hour
+)
+
+// servingNames are the names under which clients on this machine and in the cluster know the server.
+var servingNames = []string{
+	"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+}
+
+// pair is a certificate file and the file of its private key.
+type pair struct{ cert, key string }
+
+// pki names the files of one server's keys and certificates.
+type pki struct{ dir string }
+
+func (p pki) pair(name string) pair {
+	return pair{cert: filepath.Join(p.dir, name+".crt"), key: filepath.Join(p.dir, name+".key")}
+}
+
+func (p pki) ca() pair                  { return p.pair("ca") }
+func (p pki) serving() pair             { return p.pair("serving") }
+func (p pki) admin() pair               { return p.pair("admin") }
+func (p pki) serviceAccountKey() string { return filepath.Join(p.dir, "service-account.key") }
+
+// ensure makes what is missing and keeps what is there: the certificate authority and the service account key for
+// good, the other certificates as long as they are valid and name every address in serving.
+func (p pki) ensure(serving []net.IP) error {
+	ca, err := p.ensureAuthority()
+	if err != nil {
+		return err
+	}
+	if err := p.ensureServiceAccountKey(); err != nil {
+		return err
+	}
+	if err := ca.ensureLeaf(p.serving(), cert.Config{
+		CommonName: "kube-apiserver",
+		AltNames:   cert.AltNames{DNSNames: servingNames, IPs: serving},
+		Usages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}); err != nil {
+		return err
+	}
+	return ca.ensureLeaf(p.admin(), cert.Config{
+		CommonName:   "celador-admin",
+		Organization: []string{"system:masters"},
+		Usages:       []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+}
+
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+func (p pki) ensureAuthority() (*authority, error) {
+	files := p.ca()
+	// The certificate is written after its key, so without it nothing was ever signed.
+	if _, err := os.Stat(files.cert); errors.Is(err, fs.ErrNotExist) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		// An authority of another data directory must not be taken for this one, hence the number in the name.
+		ca, err := cert.NewSelfSignedCACert(cert.Config{CommonName: fmt.Sprintf("celador-ca@%d", time.Now().Unix())}, key)
+		if err != nil {
+			return nil, err
+		}
+		return &authority{cert: ca, key: key}, files.write(ca, key)
+	}
+
+	loaded, err := tls.LoadX509KeyPair(files.cert, files.key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate authority in %s cannot be read: %w: restore it, or delete the directory to get new credentials", p.dir, err)
+	}
+	if expired := loaded.Leaf.NotAfter; time.Now().After(expired) {
+		return nil, fmt.Errorf("certificate authority in %s expired on %s: delete the directory to get new credentials", p.dir, expired.Format(time.DateOnly))
+	}
+	key, ok := loaded.PrivateKey.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("certificate authority in %s has a key that cannot sign: delete the directory to get new credentials", p.dir)
+	}
+	return &authority{cert: loaded.Leaf, key: key}, nil
+}
+
+func (p pki) ensureServiceAccountKey() error {
+	path := p.serviceAccountKey()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := keyutil.PrivateKeyFromFile(path); err != nil {
+			return fmt.Errorf("service account key cannot be read: %w: restore it, or delete it to get a new one", err)
+		}
+		return nil
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	return writeKey(path, key)
+}
+
+// ensureLeaf keeps the pair on disk if this authority signed it for what config asks, or else issues a new one.
+func (a *authority) ensureLeaf(files pair, config cert.Config) error {
+	if existing, err := tls.LoadX509KeyPair(files.cert, files.key); err == nil && a.covers(existing.Leaf, config) {
+		return nil
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	leaf, err := a.issue(config, key)
+	if err != nil {
+		return err
+	}
+	return files.write(leaf, key)
+}
+
+func (a *authority) covers(leaf *x509.Certificate, config cert.Config) bool {
+	roots := x509.NewCertPool()
+	roots.AddCert(a.cert)
+	_, err := leaf.Verify(x509.VerifyOptions{
+		Roots: roots, KeyUsages: config.Usages, CurrentTime: time.Now().Add(renewBefore),
+	})
+	names := slices.Clone(config.AltNames.DNSNames)
+	for _, ip := range config.AltNames.IPs {
+		names = append(names, ip.String())
+	}
+	unnamed := func(name string) bool { return leaf.VerifyHostname(name) != nil }
+	return err == nil && !slices.ContainsFunc(names, unnamed)
+}
+
+func (a *authority) issue(config cert.Config, key crypto.Signer) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, err
+	}
+	// A clock that steps back a little must not make a new certificate invalid.
+	notBefore := time.Now().Add(-time.Hour)
+	if notBefore.Before(a.cert.NotBefore) {
+		notBefore = a.cert.NotBefore
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: config.CommonName, Organization: config.Organization},
+		DNSNames:     config.AltNames.DNSNames,
+		IPAddresses:  config.AltNames.IPs,
+		NotBefore:    notBefore,
+		NotAfter:     time.Now().Add(leafLifetime),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  config.Usages,
+	}, a.cert, key.Public(), a.key)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+func (f pair) write(c *x509.Certificate, key crypto.Signer) error {
+	if err := writeKey(f.key, key); err != nil {
+		return err
+	}
+	encoded, err := cert.EncodeCertificates(c)
+	if err != nil {
+		return err
+	}
+	return writeFile(f.cert, encoded)
+}
+
+func writeKey(path string, key crypto.Signer) error {
+	encoded, err := keyutil.MarshalPrivateKeyToPEM(key)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, encoded)
+}

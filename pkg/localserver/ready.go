@@ -1,0 +1,85 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+)
+
+const readyInterval = 25 * time.Millisecond
+
+// failedCheck finds the names of the failed checks in the text that /readyz answers with.
+var failedCheck = regexp.MustCompile(`(?m)^\[-\](\S+)`)
+
+// awaitReady returns nil when the server at config says that it is ready and has its default namespace, without
+// which no namespaced object can be created. It calls answered once, at the server's first answer of any kind.
+// When ctx ends before, the error tells what the server still lacked.
+func awaitReady(ctx context.Context, config *rest.Config, answered func()) error {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+
+	lacking := errors.New("no answer")
+	err = wait.PollUntilContextCancel(ctx, readyInterval, true, func(ctx context.Context) (bool, error) {
+		for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
+			status, body, err := get(ctx, client, config.Host+path)
+			if err != nil {
+				if ctx.Err() == nil {
+					lacking = err
+				}
+				return false, nil
+			}
+			if answered != nil {
+				answered()
+				answered = nil
+			}
+			if status != http.StatusOK {
+				lacking = fmt.Errorf("%s answered %d%s", path, status, failedChecks(body))
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the server did not become ready, %w: %w", context.Cause(ctx), lacking)
+	}
+	return nil
+}
+
+func get(ctx context.Context, client *http.Client, url string) (status int, body string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), err
+}
+
+func failedChecks(body string) string {
+	var names []string
+	for _, match := range failedCheck.FindAllStringSubmatch(body, -1) {
+		names = append(names, match[1])
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", waiting for " + strings.Join(names, ", ")
+}

@@ -1,0 +1,175 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// abandonTimeout is how long the kube-apiserver gets to stop when its etcd is gone.
+const abandonTimeout = 5 * time.Second
+
+// Server is a running control plane. Its methods are safe for concurrent use.
+type Server struct {
+	dir    dataDir
+	config *rest.Config
+	// undo holds what ends the parts that were set up, in the order in which they were.
+	undo []func() error
+
+	stop     chan struct{}
+	stopOnce sync.Once
+	done     chan struct{}
+	// err may be read once done is closed; it is nil after Stop.
+	err error
+}
+
+// Kubeconfig returns the path of the admin's kubeconfig, which holds every credential and verifies the server.
+func (s *Server) Kubeconfig() string { return s.dir.kubeconfig() }
+
+// RESTConfig returns a new client configuration for the admin, a member of system:masters, that verifies the server.
+func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
+
+// URL returns the address of the server, such as "https://127.0.0.1:6443".
+func (s *Server) URL() string { return s.config.Host }
+
+// Done returns a channel that is closed when the server has ended and nothing of it runs any more.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Wait returns when the server has ended: nil after Stop, otherwise why it ended by itself.
+func (s *Server) Wait() error {
+	<-s.done
+	return s.err
+}
+
+// Stop lets requests in flight finish, closes etcd and returns when nothing of the server runs any more. The error is
+// Wait's. Stopping twice is the same as once.
+func (s *Server) Stop() error {
+	s.stopOnce.Do(func() { close(s.stop) })
+	return s.Wait()
+}
+
+// launch starts every part. On an error the caller must call cleanup; otherwise supervise will.
+func (s *Server) launch(ctx context.Context, api *apiServer, progress func(string)) (err error) {
+	release, err := s.dir.claim()
+	if err != nil {
+		return err
+	}
+	s.onEnd(func() error { release(); return nil })
+
+	if err := api.applyLogging(); err != nil {
+		return err
+	}
+	restore, err := adoptGates(api.gate)
+	if err != nil {
+		return err
+	}
+	s.onEnd(restore)
+
+	files := pki{s.dir.pki()}
+	if err := files.ensure(api.servingIPs()); err != nil {
+		return err
+	}
+	url, err := api.listen()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			api.SecureServing.Listener.Close()
+		}
+	}()
+
+	socket, removeSocket, err := s.dir.socket()
+	if err != nil {
+		return err
+	}
+	s.onEnd(func() error { removeSocket(); return nil })
+	completed, err := api.complete(ctx, socket)
+	if err != nil {
+		return err
+	}
+	if s.config, err = adminConfig(url, files); err != nil {
+		return err
+	}
+	if err := writeKubeconfig(s.dir.kubeconfig(), s.config); err != nil {
+		return err
+	}
+
+	etcd, err := startEtcd(ctx, s.dir.etcd(), socket)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), etcd.close())
+	}
+	progress("etcd is up")
+
+	runCtx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		err := run(runCtx, completed)
+		// Only now: a kube-apiserver that loses its listener while it runs panics.
+		api.SecureServing.Listener.Close()
+		ended <- err
+	}()
+	go s.supervise(etcd, ended, cancel)
+	return nil
+}
+
+func (s *Server) onEnd(f func() error) { s.undo = append(s.undo, f) }
+
+func (s *Server) cleanup() error {
+	var errs []error
+	for _, f := range slices.Backward(s.undo) {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// supervise waits for the first reason to end and then ends everything, clients before what they are clients of.
+func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI context.CancelFunc) {
+	defer close(s.done)
+	select {
+	case <-s.stop:
+		stopAPI()
+		s.err = errors.Join(<-apiEnded, etcd.close())
+	case err := <-apiEnded:
+		if err == nil {
+			err = errors.New("kube-apiserver ended by itself")
+		}
+		stopAPI()
+		s.err = errors.Join(err, etcd.close())
+	case err := <-etcd.failed:
+		s.err = fmt.Errorf("etcd cannot go on: %w", err)
+		stopAPI()
+		// Neither can be waited for: requests hang without etcd, and a part of etcd is gone.
+		select {
+		case <-apiEnded:
+		case <-time.After(abandonTimeout):
+		}
+	}
+	s.err = errors.Join(s.err, s.cleanup())
+}
+
+// awaitReady returns nil when the server is ready, and an error when it ended before or took too long. Nothing else cuts
+// it short: a kube-apiserver that is stopped while it starts ends the process.
+func (s *Server) awaitReady(progress func(string)) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), startTimeout, fmt.Errorf("%v have passed", startTimeout))
+	defer cancel()
+	go func() {
+		select {
+		case <-s.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return awaitReady(ctx, s.config, func() { progress("kube-apiserver is up at " + s.URL()) })
+}
