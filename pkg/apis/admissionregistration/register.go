@@ -14,7 +14,6 @@ const GroupName = "admissionregistration.k8s.io"
 // SchemeGroupVersion is the internal version of the group.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: runtime.APIVersionInternal}
 
-
 // Resource returns the group resource for an unqualified resource name.
 func Resource(resource string) schema.GroupResource {
 	return SchemeGroupVersion.WithResource(resource).GroupResource()

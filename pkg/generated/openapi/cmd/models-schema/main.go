@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"os"
 
-	upstream "k8s.io/kubernetes/pkg/generated/openapi"
 	"k8s.io/kube-openapi/pkg/builder"
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+	upstream "k8s.io/kubernetes/pkg/generated/openapi"
 
 	"celador.io/celador/pkg/generated/openapi"
 )
