@@ -31,8 +31,11 @@ func audit(ctx context.Context, d *validating.Decision, cause metrics.Validation
 	metrics.Metrics.ObserveAudit(ctx, d.Elapsed, d.Policy, d.Binding, cause)
 }
 
+// observe counts evaluations. When a policy could not be applied, there was none.
 func observe(ctx context.Context, d *validating.Decision, as enforcement) {
-	as(ctx, d, causeOf(d))
+	if d.Outcome != validating.Misconfigured {
+		as(ctx, d, causeOf(d))
+	}
 }
 
 // causeOf tells errors apart by the start of their message, as dashboards built on

@@ -116,12 +116,9 @@ func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, er
 			cel.Variable(Authorizer, library.AuthorizerType),
 			cel.Variable(RequestResource, library.ResourceCheckType))
 	}
-	return base.Extend(
-		environment.VersionedOptions{
-			IntroducedVersion: always,
-			EnvOptions:        variables,
-			DeclTypes:         []*apiservercel.DeclType{request, namespace},
-		},
-		environment.StrictCostOpt,
-	)
+	return base.Extend(environment.VersionedOptions{
+		IntroducedVersion: always,
+		EnvOptions:        variables,
+		DeclTypes:         []*apiservercel.DeclType{request, namespace},
+	})
 }

@@ -38,10 +38,6 @@ var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 // one, nothing more may be evaluated with the same budget.
 func (p *Program) Evaluate(ctx context.Context, activation interpreter.Activation, budget *Budget) (ref.Val, error) {
 	value, details, err := p.program.ContextEval(ctx, activation)
-	// The budget also pays for the variables that this expression was first to read.
-	if charged := budget.settle(); charged != nil {
-		return nil, charged
-	}
 	if details == nil {
 		return nil, &fatal{internal("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source)}
 	}
@@ -53,6 +49,7 @@ func (p *Program) Evaluate(ctx context.Context, activation interpreter.Activatio
 			Cause:  ErrOutOfBudget,
 		}}
 	}
+	// The budget also pays for the variables that this expression was first to read.
 	budget.owe(*cost)
 	if charged := budget.settle(); charged != nil {
 		return nil, charged

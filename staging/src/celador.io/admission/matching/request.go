@@ -21,8 +21,8 @@ type NamespaceGetter interface {
 	GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error)
 }
 
-// Request is an admission request under examination. It looks each fact up once,
-// however many policies ask. Not safe for concurrent use.
+// Request is an admission request under examination. It looks its namespace and
+// equivalent resources up once, however many policies ask. Not safe for concurrent use.
 type Request struct {
 	admission.Attributes
 

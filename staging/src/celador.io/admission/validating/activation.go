@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -29,6 +30,9 @@ import (
 type input struct {
 	object, oldObject, request  ref.Val
 	authorizer, requestResource ref.Val
+	// conditionRequest is the request as match conditions read it: in the target's
+	// kind, but with the resource that the client asked for.
+	conditionRequest ref.Val
 }
 
 // newInput converts the objects of the request to the target's kind.
@@ -41,13 +45,28 @@ func newInput(r *matching.Request, target matching.Target, objects admission.Obj
 	if err != nil {
 		return nil, err
 	}
-	request := plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(target.Resource), metav1.GroupVersionKind(target.Kind))
-	in := &input{object: object, oldObject: oldObject, request: common.SchemalessTypedToVal(request)}
+	in := &input{
+		object:           object,
+		oldObject:        oldObject,
+		request:          requestValue(r, target.Resource, target.Kind),
+		conditionRequest: requestValue(r, r.GetResource(), target.Kind),
+	}
 	if authz != nil {
 		in.authorizer = library.NewAuthorizerVal(r.GetUserInfo(), authz)
 		in.requestResource = library.NewResourceAuthorizerVal(r.GetUserInfo(), authz, r)
 	}
 	return in, nil
+}
+
+func requestValue(r *matching.Request, resource schema.GroupVersionResource, kind schema.GroupVersionKind) ref.Val {
+	return common.SchemalessTypedToVal(plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind)))
+}
+
+// forConditions returns the input of match conditions.
+func (in *input) forConditions() *input {
+	result := *in
+	result.request = in.conditionRequest
+	return &result
 }
 
 func convert(object runtime.Object, target matching.Target, objects admission.ObjectInterfaces) (ref.Val, error) {

@@ -61,7 +61,7 @@ func (p *policy) conditionsFail(ctx context.Context, in *input) (bool, error) {
 		return false, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	a := newActivation(ctx, in, types.NullValue, true, p.variables, budget)
+	a := newActivation(ctx, in.forConditions(), types.NullValue, true, p.variables, budget)
 	var errs []error
 	anyFalse := false
 	for i := range p.conditions {
@@ -203,10 +203,6 @@ func (p *policy) annotate(ctx context.Context, in *input, namespace ref.Val) ([]
 			results = append(results, annotationResult{key: annotation.key, failure: &failure})
 		case isText && text != "":
 			results = append(results, annotationResult{key: annotation.key, value: text[:min(len(text), maxAnnotationBytes)]})
-		case !isText && value != types.NullValue:
-			failure := p.failed(elapsed, fmt.Sprintf("valueExpression '%v' resulted in unsupported return type: %v. Return type must be either string or null.", annotation.source, value.Type()))
-			failure.Ignored = false
-			results = append(results, annotationResult{key: annotation.key, failure: &failure})
 		}
 	}
 	return results, nil

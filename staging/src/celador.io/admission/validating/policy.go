@@ -45,7 +45,7 @@ type validation struct {
 
 type annotation struct {
 	compiled
-	key, source string
+	key string
 }
 
 var errNoMatchConstraints = errors.New("policy contained no match constraints, a required field")
@@ -96,7 +96,7 @@ func compilePolicy(compiler *expression.Compiler, p *v1.ValidatingAdmissionPolic
 	}
 	for _, a := range spec.AuditAnnotations {
 		result.annotations = append(result.annotations,
-			annotation{stored(a.ValueExpression, in, cel.StringType, cel.NullType), a.Key, a.ValueExpression})
+			annotation{stored(a.ValueExpression, in, cel.StringType, cel.NullType), a.Key})
 	}
 	return result
 }

@@ -1,0 +1,185 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"context"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/validating"
+)
+
+var (
+	deployments       = appsv1.SchemeGroupVersion.WithResource("deployments")
+	deployment        = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	legacyDeployments = extensionsv1beta1.SchemeGroupVersion.WithResource("deployments")
+	legacyDeployment  = extensionsv1beta1.SchemeGroupVersion.WithKind("Deployment")
+	widgets           = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+	widget            = widgets.GroupVersion().WithKind("Widget")
+	pods              = corev1.SchemeGroupVersion.WithResource("pods")
+	nodes             = corev1.SchemeGroupVersion.WithResource("nodes")
+)
+
+// server stands for the API server around the engine: it serves deployments in two
+// versions and knows the namespaces blue and red. It counts what it is asked for.
+type server struct {
+	admission.RuntimeObjectInterfaces
+	conversions, namespaces, checks int
+}
+
+func newServer() *server {
+	s := &server{}
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(deployment.GroupVersion(), &appsv1.Deployment{})
+	scheme.AddKnownTypes(legacyDeployment.GroupVersion(), &extensionsv1beta1.Deployment{})
+	if err := scheme.AddConversionFunc((*appsv1.Deployment)(nil), (*extensionsv1beta1.Deployment)(nil), func(from, to any, _ conversion.Scope) error {
+		s.conversions++
+		in, out := from.(*appsv1.Deployment), to.(*extensionsv1beta1.Deployment)
+		out.ObjectMeta, out.Spec.Replicas = in.ObjectMeta, in.Spec.Replicas
+		return nil
+	}); err != nil {
+		panic(err)
+	}
+	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string { return r.Resource })
+	mapper.RegisterKindFor(deployments, "", deployment)
+	mapper.RegisterKindFor(legacyDeployments, "", legacyDeployment)
+	mapper.RegisterKindFor(schema.GroupVersionResource{Group: "apps", Version: "v9", Resource: "deployments"}, "", schema.GroupVersionKind{Group: "apps", Version: "v9", Kind: "Deployment"})
+	s.RuntimeObjectInterfaces = admission.RuntimeObjectInterfaces{
+		ObjectCreater: scheme, ObjectTyper: scheme, ObjectDefaulter: scheme, ObjectConvertor: scheme, EquivalentResourceMapper: mapper,
+	}
+	return s
+}
+
+// GetNamespace implements matching.NamespaceGetter.
+func (s *server) GetNamespace(_ context.Context, name string) (*corev1.Namespace, error) {
+	s.namespaces++
+	if name != "blue" && name != "red" {
+		return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
+	}
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"color": name}}}, nil
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer. Everybody may read.
+func (s *server) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	s.checks++
+	if a.GetVerb() == "read" {
+		return authorizer.DecisionAllow, "", nil
+	}
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
+func deploy(replicas int32) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "blue", Name: "web"},
+		Spec:       appsv1.DeploymentSpec{Replicas: &replicas},
+	}
+}
+
+func newWidget(replicas int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1",
+		"kind":       "Widget",
+		"metadata":   map[string]any{"namespace": "blue", "name": "w"},
+		"spec":       map[string]any{"replicas": replicas, "parts": []any{"a", "b"}},
+	}}
+}
+
+var jane = &user.DefaultInfo{Name: "jane", UID: "u1", Groups: []string{"developers"}, Extra: map[string][]string{"team": {"blue"}}}
+
+// create is the request to create a deployment.
+func create(replicas int32) admission.Attributes {
+	return admission.NewAttributesRecord(deploy(replicas), nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{FieldManager: "test"}, false, jane)
+}
+
+// store returns a store with the given policies and bindings.
+func store(objects ...any) *validating.Store {
+	s := validating.NewStore(expression.Default())
+	for _, object := range objects {
+		switch o := object.(type) {
+		case *v1.ValidatingAdmissionPolicy:
+			s.SetPolicy(o)
+		case *v1.ValidatingAdmissionPolicyBinding:
+			s.SetBinding(o)
+		}
+	}
+	return s
+}
+
+func evaluate(t *testing.T, s *server, a admission.Attributes, snapshot *validating.Snapshot) validating.Result {
+	t.Helper()
+	result, err := validating.NewEngine(s, s).Evaluate(t.Context(), a, s, snapshot)
+	if err != nil {
+		t.Error(err)
+	}
+	return result
+}
+
+// match are the match resources that the API defaults to.
+func match(rules ...v1.NamedRuleWithOperations) *v1.MatchResources {
+	return &v1.MatchResources{
+		NamespaceSelector: &metav1.LabelSelector{},
+		ObjectSelector:    &metav1.LabelSelector{},
+		MatchPolicy:       new(v1.Equivalent),
+		ResourceRules:     rules,
+	}
+}
+
+func rule(resource schema.GroupVersionResource) v1.NamedRuleWithOperations {
+	return v1.NamedRuleWithOperations{RuleWithOperations: v1.RuleWithOperations{
+		Operations: []v1.OperationType{v1.OperationAll},
+		Rule:       v1.Rule{APIGroups: []string{resource.Group}, APIVersions: []string{resource.Version}, Resources: []string{resource.Resource}},
+	}}
+}
+
+// policyOf returns a policy that matches everything, unless its spec says otherwise.
+func policyOf(name string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
+	if spec.MatchConstraints == nil {
+		spec.MatchConstraints = match()
+	}
+	return &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+}
+
+func bindingOf(name, policy string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
+	if actions == nil {
+		actions = []v1.ValidationAction{v1.Deny}
+	}
+	return &v1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy, ValidationActions: actions},
+	}
+}
+
+func validate(expressions ...string) []v1.Validation {
+	var result []v1.Validation
+	for _, expression := range expressions {
+		result = append(result, v1.Validation{Expression: expression})
+	}
+	return result
+}
+
+// wantDecisions compares all of decisions but the time they took.
+func wantDecisions(t *testing.T, got, want []validating.Decision) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(validating.Decision{}, "Elapsed")); diff != "" {
+		t.Errorf("decisions differ (-want +got):\n%s", diff)
+	}
+}

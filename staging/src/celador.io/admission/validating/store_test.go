@@ -1,0 +1,169 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/validating"
+)
+
+// saying is a policy that denies everything with a message.
+func saying(name, message string) *v1.ValidatingAdmissionPolicy {
+	return policyOf(name, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", Message: message}}})
+}
+
+// inEffect returns what the policies of a snapshot say, as "policy/binding: message".
+func inEffect(t *testing.T, snapshot *validating.Snapshot) []string {
+	t.Helper()
+	var result []string
+	for _, d := range evaluate(t, newServer(), create(1), snapshot).Decisions {
+		result = append(result, d.Policy+"/"+d.Binding+": "+d.Message)
+	}
+	return result
+}
+
+func TestStore(t *testing.T) {
+	type change = func(*validating.Store)
+	policy := func(name, message string) change {
+		return func(s *validating.Store) { s.SetPolicy(saying(name, message)) }
+	}
+	binding := func(name, policy string) change {
+		return func(s *validating.Store) { s.SetBinding(bindingOf(name, policy)) }
+	}
+	noPolicy := func(name string) change { return func(s *validating.Store) { s.DeletePolicy(name) } }
+	noBinding := func(name string) change { return func(s *validating.Store) { s.DeleteBinding(name) } }
+	for name, test := range map[string]struct {
+		changes []change
+		want    []string
+	}{
+		"nothing":                     {nil, nil},
+		"policy alone":                {[]change{policy("p", "no")}, nil},
+		"binding alone":               {[]change{binding("b", "p")}, nil},
+		"policy, binding":             {[]change{policy("p", "no"), binding("b", "p")}, []string{"p/b: no"}},
+		"binding, policy":             {[]change{binding("b", "p"), policy("p", "no")}, []string{"p/b: no"}},
+		"binding to another":          {[]change{policy("p", "no"), binding("b", "q")}, nil},
+		"changed policy":              {[]change{policy("p", "no"), binding("b", "p"), policy("p", "never")}, []string{"p/b: never"}},
+		"deleted policy":              {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p")}, nil},
+		"recreated policy":            {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p"), policy("p", "never")}, []string{"p/b: never"}},
+		"deleted binding":             {[]change{policy("p", "no"), binding("b", "p"), noBinding("b")}, nil},
+		"recreated binding":           {[]change{policy("p", "no"), binding("b", "p"), noBinding("b"), binding("b", "p")}, []string{"p/b: no"}},
+		"one of two bindings deleted": {[]change{policy("p", "no"), binding("b", "p"), binding("c", "p"), noBinding("b")}, []string{"p/c: no"}},
+		"binding set twice":           {[]change{policy("p", "no"), binding("b", "p"), binding("b", "p")}, []string{"p/b: no"}},
+		"binding moved":               {[]change{policy("p", "no"), policy("q", "never"), binding("b", "p"), binding("b", "q")}, []string{"q/b: never"}},
+		"binding moved before policy": {[]change{policy("p", "no"), binding("b", "p"), binding("b", "q"), policy("q", "never")}, []string{"q/b: never"}},
+		"binding moved and back":      {[]change{policy("p", "no"), binding("b", "p"), binding("b", "q"), binding("b", "p")}, []string{"p/b: no"}},
+		"binding moved and deleted":   {[]change{policy("p", "no"), policy("q", "no"), binding("b", "p"), binding("b", "q"), noBinding("b")}, nil},
+		"deletions of what is not":    {[]change{policy("p", "no"), binding("b", "p"), noPolicy("q"), noBinding("c")}, []string{"p/b: no"}},
+		"deletions in another order":  {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p"), noBinding("b"), policy("p", "no")}, nil},
+		"same names":                  {[]change{policy("a", "no"), binding("a", "a")}, []string{"a/a: no"}},
+		"order": {
+			[]change{binding("z", "b"), policy("c", "3"), policy("b", "2"), binding("a", "c"), binding("y", "b"), binding("m", "a"), policy("a", "1"), binding("x", "b")},
+			[]string{"a/m: 1", "b/x: 2", "b/y: 2", "b/z: 2", "c/a: 3"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := store()
+			for _, change := range test.changes {
+				change(s)
+			}
+			if got := inEffect(t, s.Snapshot()); !slices.Equal(got, test.want) {
+				t.Errorf("in effect: %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSnapshotStays(t *testing.T) {
+	s := store()
+	changes := []func(){
+		func() { s.SetPolicy(saying("b", "1")) },
+		func() { s.SetPolicy(saying("c", "2")) },
+		func() { s.SetBinding(bindingOf("c", "c")) },
+		func() { s.SetPolicy(saying("a", "3")) },
+		func() { s.SetBinding(bindingOf("a", "a")) },
+		func() { s.SetPolicy(saying("c", "4")) },
+		func() { s.SetBinding(bindingOf("c", "a")) },
+		func() { s.DeletePolicy("a") },
+		func() { s.DeleteBinding("c") },
+	}
+	// Bindings come and go where slices have room and where they do not.
+	for _, name := range strings.Split("hgfedcba", "") {
+		changes = append(changes, func() { s.SetBinding(bindingOf("on-"+name, "b")) })
+	}
+	for _, name := range strings.Split("dahbc", "") {
+		changes = append(changes, func() { s.DeleteBinding("on-" + name) })
+	}
+	var snapshots []*validating.Snapshot
+	var before [][]string
+	for _, change := range changes {
+		change()
+		snapshots = append(snapshots, s.Snapshot())
+		before = append(before, inEffect(t, s.Snapshot()))
+	}
+	for i, snapshot := range snapshots {
+		if got := inEffect(t, snapshot); !slices.Equal(got, before[i]) {
+			t.Errorf("snapshot %d has become %q, was %q", i, got, before[i])
+		}
+	}
+	if want := []string{"b/on-e: 1", "b/on-f: 1", "b/on-g: 1"}; !slices.Equal(before[len(before)-1], want) {
+		t.Errorf("at last, in effect: %q, want %q", before[len(before)-1], want)
+	}
+}
+
+// Whatever changes at the same time, requests see one consistent state, and a change
+// is in effect when the call that makes it returns.
+func TestStoreConcurrently(t *testing.T) {
+	s := store(saying("fixed", "always"), bindingOf("fixed", "fixed"))
+	var writers, readers sync.WaitGroup
+	for i := range 4 {
+		name := fmt.Sprint("p", i)
+		writers.Go(func() {
+			for n := range 20 {
+				message := fmt.Sprint(name, "-", n)
+				s.SetPolicy(saying(name, message))
+				s.SetBinding(bindingOf(name, name))
+				if got := inEffect(t, s.Snapshot()); !slices.Contains(got, name+"/"+name+": "+message) {
+					t.Errorf("after %s was set, in effect: %q", message, got)
+				}
+				s.SetBinding(bindingOf(name, "other"))
+				if n%2 == 0 {
+					s.DeletePolicy(name)
+				}
+				if got := inEffect(t, s.Snapshot()); slices.ContainsFunc(got, func(d string) bool { return strings.HasPrefix(d, name+"/") }) {
+					t.Errorf("after %s was unbound, in effect: %q", message, got)
+				}
+				s.DeleteBinding(name)
+			}
+		})
+	}
+	done := make(chan struct{})
+	for range 2 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				got := inEffect(t, s.Snapshot())
+				if !slices.IsSorted(got) || !slices.Contains(got, "fixed/fixed: always") {
+					t.Errorf("in effect: %q", got)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+	if got, want := inEffect(t, s.Snapshot()), []string{"fixed/fixed: always"}; !slices.Equal(got, want) {
+		t.Errorf("at last, in effect: %q, want %q", got, want)
+	}
+}
