@@ -1,0 +1,135 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package api tests how a running server serves group admissionregistration.k8s.io
+// to clients. All tests share one server that serves every version of the group.
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/storage/names"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/test/integration/testserver"
+	"celador.io/client-go/clientset"
+)
+
+const (
+	group    = "admissionregistration.k8s.io"
+	policies = "validatingadmissionpolicies"
+	bindings = "validatingadmissionpolicybindings"
+)
+
+// versions are all that serve policies and bindings, in order of preference.
+var versions = []string{"v1", "v1beta1", "v1alpha1"}
+
+// kinds are by the resource that serves them.
+var kinds = map[string]string{policies: "ValidatingAdmissionPolicy", bindings: "ValidatingAdmissionPolicyBinding"}
+
+// admin is the configuration of a client that may do everything.
+var admin *rest.Config
+
+func TestMain(m *testing.M) {
+	os.Exit(testserver.Main(m, func(config *rest.Config) error {
+		admin = config
+		return nil
+	}, "--runtime-config="+group+"/v1beta1=true,"+group+"/v1alpha1=true"))
+}
+
+func stock(t *testing.T, config *rest.Config) kubernetes.Interface {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func celador(t *testing.T, config *rest.Config) clientset.Interface {
+	t.Helper()
+	client, err := clientset.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// raw returns a client of the resource in the version without types of its own.
+func raw(t *testing.T, config *rest.Config, version, resource string) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource})
+}
+
+// unique returns a name that no other test uses.
+func unique(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
+
+// object returns the object of the kind that serves resource, with a spec in YAML.
+func object(t *testing.T, version, resource, name, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": group + "/" + version,
+		"kind":       kinds[resource],
+		"metadata":   map[string]any{"name": name},
+		"spec":       parse(t, spec),
+	}}
+}
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var content map[string]any
+	if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	return content
+}
+
+// create creates the object, and deletes it at the end of the test.
+func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	created, err := client.Create(t.Context(), obj, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { remove(t, client, obj.GetName()) })
+	return created
+}
+
+// remove deletes an object that may be gone already.
+func remove(t *testing.T, client dynamic.ResourceInterface, name string) {
+	if err := client.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+}
+
+// get decodes what the server has at a path, such as "/apis", into a pointer. Without
+// a media type to accept it is JSON.
+func get(t *testing.T, path, accept string, into any) {
+	t.Helper()
+	path, query, _ := strings.Cut(path, "?")
+	request := stock(t, admin).Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", cmp.Or(accept, "application/json"))
+	for name, values := range must(url.ParseQuery(query))(t) {
+		request.Param(name, values[0])
+	}
+	content := must(request.DoRaw(t.Context()))(t)
+	if err := json.Unmarshal(content, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}

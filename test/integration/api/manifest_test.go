@@ -1,0 +1,89 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// full maps each resource to a spec in YAML in which every field has a value, none
+// of them the default.
+var full = map[string]string{policies: fullPolicy, bindings: fullBinding}
+
+const fullPolicy = `
+paramKind:
+  apiVersion: v1
+  kind: ConfigMap
+matchConstraints:
+  namespaceSelector:
+    matchLabels: {tier: gold}
+    matchExpressions:
+    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system]}
+  objectSelector:
+    matchExpressions:
+    - {key: exempt, operator: DoesNotExist}
+  resourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1]
+    operations: [CREATE, UPDATE]
+    resources: [deployments, deployments/scale]
+    resourceNames: [web, shop]
+    scope: Namespaced
+  - apiGroups: ["*"]
+    apiVersions: ["*"]
+    operations: ["*"]
+    resources: [widgets/*]
+    scope: "*"
+  excludeResourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1]
+    operations: [DELETE]
+    resources: ["*"]
+    scope: Cluster
+  matchPolicy: Exact
+validations:
+- expression: variables.replicas <= 5
+  message: five at most
+  messageExpression: "'five at most, not ' + string(variables.replicas)"
+  reason: RequestEntityTooLarge
+- expression: object.spec.replicas > int(params.data['least'])
+failurePolicy: Ignore
+auditAnnotations:
+- key: replicas
+  valueExpression: string(variables.replicas)
+matchConditions:
+- name: humans
+  expression: "!request.userInfo.username.startsWith('system:')"
+- name: always
+  expression: "true"
+variables:
+- name: replicas
+  expression: object.spec.replicas
+- name: doubled
+  expression: variables.replicas * 2
+`
+
+const fullBinding = `
+policyName: demo
+paramRef:
+  name: limits
+  namespace: default
+  parameterNotFoundAction: Allow
+matchResources:
+  namespaceSelector:
+    matchLabels: {tier: gold}
+  objectSelector:
+    matchLabels: {app: web}
+  resourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1]
+    operations: [CREATE]
+    resources: [deployments]
+    resourceNames: [web]
+    scope: Namespaced
+  excludeResourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1beta1]
+    operations: [DELETE]
+    resources: [statefulsets]
+    scope: Cluster
+  matchPolicy: Exact
+validationActions: [Warn, Audit]
+`

@@ -1,0 +1,108 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const someStatus = `
+observedGeneration: 1
+typeChecking:
+  expressionWarnings:
+  - {fieldRef: "spec.validations[0].expression", warning: dubious}
+conditions:
+- {type: Ready, status: "True", reason: Checked, message: fine, lastTransitionTime: "2026-01-01T00:00:00Z"}
+`
+
+// Each write changes one of spec, status and labels, or tries to.
+func TestSpecAndStatusAreApart(t *testing.T) {
+	simple := policy(`validations: [{expression: "true"}]`)
+	other := policy(`validations: [{expression: "false"}]`)
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			client := raw(t, admin, version, policies)
+			sent := object(t, version, policies, unique("status"), simple)
+			sent.Object["status"] = parse(t, someStatus)
+			sent.SetGeneration(42)
+			current := create(t, client, sent)
+			expectState(t, current, "creation", 1, "true", nil)
+
+			change := func(subresource []string, edit func(*unstructured.Unstructured)) {
+				t.Helper()
+				edited := current.DeepCopy()
+				edit(edited)
+				current = must(client.Update(t.Context(), edited, metav1.UpdateOptions{}, subresource...))(t)
+			}
+			status := []string{"status"}
+
+			change(status, func(u *unstructured.Unstructured) {
+				u.Object["status"] = parse(t, someStatus)
+				u.Object["spec"] = parse(t, other)
+				u.SetLabels(map[string]string{"from": "status"})
+			})
+			expectState(t, current, "a status write", 1, "true", parse(t, someStatus))
+			if len(current.GetLabels()) > 0 {
+				t.Errorf("a status write set labels %v", current.GetLabels())
+			}
+
+			change(nil, func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"from": "update"}) })
+			expectState(t, current, "a write of labels", 1, "true", parse(t, someStatus))
+
+			change(nil, func(u *unstructured.Unstructured) {
+				u.Object["spec"] = parse(t, other)
+				u.Object["status"] = parse(t, `{observedGeneration: 9}`)
+			})
+			expectState(t, current, "a write of the spec", 2, "false", parse(t, someStatus))
+
+			patch := []byte(`{"status": {"observedGeneration": 2, "typeChecking": null, "conditions": null}, "spec": {"failurePolicy": "Ignore"}}`)
+			current = must(client.Patch(t.Context(), current.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, status...))(t)
+			expectState(t, current, "a status patch", 2, "false", parse(t, `{observedGeneration: 2}`))
+			if policy, _, _ := unstructured.NestedString(current.Object, "spec", "failurePolicy"); policy != "Fail" {
+				t.Errorf("a status patch set failurePolicy %s", policy)
+			}
+			current = must(client.Get(t.Context(), current.GetName(), metav1.GetOptions{}, status...))(t)
+			expectState(t, current, "reading the status", 2, "false", parse(t, `{observedGeneration: 2}`))
+		})
+	}
+}
+
+func expectState(t *testing.T, got *unstructured.Unstructured, after string, generation int64, expression string, status map[string]any) {
+	t.Helper()
+	if got.GetGeneration() != generation {
+		t.Errorf("after %s: generation %d, want %d", after, got.GetGeneration(), generation)
+	}
+	if validations, _, _ := unstructured.NestedSlice(got.Object, "spec", "validations"); !cmp.Equal(validations, []any{map[string]any{"expression": expression}}) {
+		t.Errorf("after %s: validations %v, want expression %s", after, validations, expression)
+	}
+	gotStatus, _, _ := unstructured.NestedMap(content(t, got), "status")
+	if diff := cmp.Diff(status, gotStatus); diff != "" && len(status)+len(gotStatus) > 0 {
+		t.Errorf("after %s: status (-want +got):\n%s", after, diff)
+	}
+}
+
+func TestStatusIsValidated(t *testing.T) {
+	client := raw(t, admin, "v1", policies)
+	current := create(t, client, object(t, "v1", policies, unique("status"), policy(`validations: [{expression: "true"}]`)))
+	current.Object["status"] = parse(t, `{conditions: [{type: Ready, status: Perhaps, reason: Checked, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`)
+	_, err := client.UpdateStatus(t.Context(), current, metav1.UpdateOptions{})
+	expectCauses(t, err, map[string]string{"status.conditions[0].status": `Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"`})
+}
+
+// A status write never brings a deleted policy back.
+func TestStatusOfMissingPolicy(t *testing.T) {
+	client := raw(t, admin, "v1", policies)
+	missing := object(t, "v1", policies, unique("missing"), policy(`validations: [{expression: "true"}]`))
+	patch := must(missing.MarshalJSON())(t)
+	_, err := client.Patch(t.Context(), missing.GetName(), types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: "checker"}, "status")
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("got error %v, want not found", err)
+	}
+}

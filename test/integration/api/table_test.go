@@ -1,0 +1,68 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// age is how kubectl shows the age of young objects.
+var age = regexp.MustCompile(`^[0-9]+[sm]`)
+
+func TestTables(t *testing.T) {
+	for name, tc := range map[string]struct {
+		resource, spec string
+		columns        []string
+		cells          []any
+	}{
+		"policy": {
+			resource: policies, spec: policy(`validations: [{expression: "true"}, {expression: "true"}]`),
+			columns: []string{"Name", "Validations", "ParamKind", "Age"}, cells: []any{2.0, "<unset>"},
+		},
+		"policy with parameters": {
+			resource: policies, spec: fullPolicy,
+			columns: []string{"Name", "Validations", "ParamKind", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
+		},
+		"binding": {
+			resource: bindings, spec: `{policyName: demo, validationActions: [Deny]}`,
+			columns: []string{"Name", "PolicyName", "ParamRef", "Age"}, cells: []any{"demo", "<unset>"},
+		},
+		"binding to a parameter": {
+			resource: bindings, spec: fullBinding,
+			columns: []string{"Name", "PolicyName", "ParamRef", "Age"}, cells: []any{"demo", "default/limits"},
+		},
+	} {
+		for _, version := range versions {
+			t.Run(name+" "+version, func(t *testing.T) {
+				created := create(t, raw(t, admin, version, tc.resource), object(t, version, tc.resource, unique("table"), tc.spec))
+				for _, path := range []string{"/" + created.GetName(), "?fieldSelector=metadata.name%3D" + created.GetName()} {
+					var table metav1.Table
+					get(t, "/apis/"+group+"/"+version+"/"+tc.resource+path, "application/json;as=Table;v=v1;g=meta.k8s.io", &table)
+					var columns []string
+					for _, column := range table.ColumnDefinitions {
+						columns = append(columns, column.Name)
+					}
+					if diff := cmp.Diff(tc.columns, columns); diff != "" {
+						t.Errorf("columns (-want +got):\n%s", diff)
+					}
+					if len(table.Rows) != 1 {
+						t.Fatalf("got rows %v, want one", table.Rows)
+					}
+					cells := table.Rows[0].Cells
+					want := append([]any{created.GetName()}, tc.cells...)
+					if diff := cmp.Diff(want, cells[:len(cells)-1]); diff != "" {
+						t.Errorf("cells (-want +got):\n%s", diff)
+					}
+					if value, _ := cells[len(cells)-1].(string); !age.MatchString(value) {
+						t.Errorf("age is %v", cells[len(cells)-1])
+					}
+				}
+			})
+		}
+	}
+}

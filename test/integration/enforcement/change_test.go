@@ -1,0 +1,140 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package enforcement
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+func TestPolicyChanges(t *testing.T) {
+	ns, ctx := namespace(t, nil), t.Context()
+	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+	by := enforce(t, ns, configMaps("CREATE")+`validations: [{expression: "false", message: one}]`)
+	by.expectInvalid(t, newConfigMap(t, ns, nil), "one")
+
+	change := func(patch string) {
+		t.Helper()
+		if _, err := client.Patch(ctx, by.policy, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		settle(t)
+	}
+	change(`{"spec": {"validations": [{"expression": "false", "message": "two"}]}}`)
+	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
+	change(`{"spec": {"matchConditions": [{"name": "never", "expression": "false"}]}}`)
+	expectAdmitted(t, newConfigMap(t, ns, nil))
+	change(`{"spec": {"matchConditions": null}}`)
+	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
+
+	status, err := client.Get(ctx, by.policy, metav1.GetOptions{})
+	expectAdmitted(t, err)
+	status.Status.ObservedGeneration = status.Generation
+	_, err = client.UpdateStatus(ctx, status, metav1.UpdateOptions{})
+	expectAdmitted(t, err)
+	settle(t)
+	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
+
+	expectAdmitted(t, client.Delete(ctx, by.policy, metav1.DeleteOptions{}))
+	settle(t)
+	expectAdmitted(t, newConfigMap(t, ns, nil))
+
+	// The binding is still there and takes up a new policy of that name.
+	again := status.DeepCopy()
+	again.ObjectMeta = metav1.ObjectMeta{Name: by.policy}
+	again.Spec.Validations[0].Message = "three"
+	_, err = client.Create(ctx, again, metav1.CreateOptions{})
+	expectAdmitted(t, err)
+	settle(t)
+	by.expectInvalid(t, newConfigMap(t, ns, nil), "three")
+}
+
+func TestBindingChanges(t *testing.T) {
+	ns, other, ctx := namespace(t, nil), namespace(t, nil), t.Context()
+	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	first := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: one}]`)
+	second := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: two}]`)
+	settle(t)
+	expectAdmitted(t, newConfigMap(t, ns, nil))
+
+	by := denier{first, bind(t, first, in(ns))}
+	settle(t)
+	by.expectInvalid(t, newConfigMap(t, ns, nil), "one")
+	expectAdmitted(t, newConfigMap(t, other, nil))
+
+	change := func(patch string) {
+		t.Helper()
+		if _, err := client.Patch(ctx, by.binding, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		settle(t)
+	}
+	change(`{"spec": {"matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "` + other + `"}}}}}`)
+	expectAdmitted(t, newConfigMap(t, ns, nil))
+	by.expectInvalid(t, newConfigMap(t, other, nil), "one")
+
+	change(`{"spec": {"policyName": "` + second + `"}}`)
+	by.policy = second
+	by.expectInvalid(t, newConfigMap(t, other, nil), "two")
+
+	change(`{"spec": {"policyName": "missing"}}`)
+	expectAdmitted(t, newConfigMap(t, other, nil))
+	change(`{"spec": {"policyName": "` + second + `"}}`)
+	by.expectInvalid(t, newConfigMap(t, other, nil), "two")
+
+	expectAdmitted(t, client.Delete(ctx, by.binding, metav1.DeleteOptions{}))
+	settle(t)
+	expectAdmitted(t, newConfigMap(t, other, nil))
+}
+
+// Only Deny denies.
+func TestValidationActions(t *testing.T) {
+	for actions, tc := range map[string]struct{ denied, warned bool }{
+		"[Deny]":        {denied: true},
+		"[Warn]":        {warned: true},
+		"[Audit]":       {},
+		"[Audit, Deny]": {denied: true},
+		"[Audit, Warn]": {warned: true},
+	} {
+		t.Run(actions, func(t *testing.T) {
+			ns := namespace(t, nil)
+			policy := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: nope}]`)
+			by := denier{policy, bind(t, policy, "validationActions: "+actions+"\n"+in(ns))}
+			settle(t)
+
+			var got warnings
+			config := rest.CopyConfig(admin)
+			config.WarningHandler = &got
+			client, err := kubernetes.NewForConfig(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = client.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data"}}, metav1.CreateOptions{})
+			if tc.denied {
+				by.expectInvalid(t, err, "nope")
+			} else {
+				expectAdmitted(t, err)
+			}
+			var want warnings
+			if tc.warned {
+				want = warnings{"Validation failed for ValidatingAdmissionPolicy '" + by.policy + "' with binding '" + by.binding + "': nope"}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got warnings %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// warnings collects those of one request.
+type warnings []string
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }

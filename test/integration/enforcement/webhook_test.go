@@ -1,0 +1,115 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package enforcement
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+// The server's webhook plugins find the configurations that Celador's group serves.
+func TestWebhooks(t *testing.T) {
+	ns := namespace(t, nil)
+	config := deny(t, "no thanks")
+	rules := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+	}}
+	here := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: ns}}
+	none := new(admissionregistrationv1.SideEffectClassNone)
+	meta := metav1.ObjectMeta{Name: unique("webhook")}
+	client := core.AdmissionregistrationV1()
+
+	for name, tc := range map[string]struct {
+		create func(context.Context) error
+		remove func(context.Context) error
+	}{
+		"validating": {
+			create: func(ctx context.Context) error {
+				_, err := client.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+					ObjectMeta: meta,
+					Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+						Name: "deny.example.com", ClientConfig: config, Rules: rules, NamespaceSelector: here, SideEffects: none, AdmissionReviewVersions: []string{"v1"},
+					}},
+				}, metav1.CreateOptions{})
+				return err
+			},
+			remove: func(ctx context.Context) error {
+				return client.ValidatingWebhookConfigurations().Delete(ctx, meta.Name, metav1.DeleteOptions{})
+			},
+		},
+		"mutating": {
+			create: func(ctx context.Context) error {
+				_, err := client.MutatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+					ObjectMeta: meta,
+					Webhooks: []admissionregistrationv1.MutatingWebhook{{
+						Name: "deny.example.com", ClientConfig: config, Rules: rules, NamespaceSelector: here, SideEffects: none, AdmissionReviewVersions: []string{"v1"},
+					}},
+				}, metav1.CreateOptions{})
+				return err
+			},
+			remove: func(ctx context.Context) error {
+				return client.MutatingWebhookConfigurations().Delete(ctx, meta.Name, metav1.DeleteOptions{})
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expectAdmitted(t, newConfigMap(t, ns, nil))
+			if err := tc.create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { expectGone(t, tc.remove(context.Background())) })
+			testserver.Eventually(t, func(context.Context) error {
+				err := newConfigMap(t, ns, nil)
+				if want := `admission webhook "deny.example.com" denied the request: no thanks`; !apierrors.IsForbidden(err) || err.Error() != want {
+					return fmt.Errorf("got error %w, want %s", err, want)
+				}
+				return nil
+			})
+			if err := tc.remove(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			testserver.Eventually(t, func(context.Context) error { return newConfigMap(t, ns, nil) })
+		})
+	}
+}
+
+// deny returns how to reach a webhook that denies all requests with the message.
+func deny(t *testing.T, message string) admissionregistrationv1.WebhookClientConfig {
+	t.Helper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = &admissionv1.AdmissionResponse{
+			UID:    review.Request.UID,
+			Result: &metav1.Status{Message: message, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden},
+		}
+		review.Request = nil
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(review); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return admissionregistrationv1.WebhookClientConfig{
+		URL:      &server.URL,
+		CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	}
+}

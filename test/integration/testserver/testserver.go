@@ -1,0 +1,98 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package testserver runs Celador's control plane inside a test binary: the whole
+// server chain over an embedded etcd. A binary may run any number of servers, but
+// one at a time. What the servers log is shown only when a test fails, or at once
+// when the environment variable CELADOR_TEST_LOGS is set.
+package testserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"celador.io/celador/pkg/localserver"
+)
+
+// Main runs all tests of a binary against one server with the given kube-apiserver
+// flags and returns the exit code of the binary. Before the tests it calls use with
+// the configuration of a client that may do everything.
+func Main(m *testing.M, use func(admin *rest.Config) error, args ...string) (code int) {
+	logs := captureLogs()
+	defer func() {
+		if code != 0 {
+			os.Stderr.WriteString(logs.tail())
+		}
+	}()
+	dir, err := os.MkdirTemp("", "celador-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	server, err := start(dir, args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err = use(client(server)); err == nil {
+		code = m.Run()
+	}
+	if err := errors.Join(err, server.Stop()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// Server is a server of one test.
+type Server struct {
+	*localserver.Server
+	t *testing.T
+}
+
+// Start runs a server that keeps its data in dir, with the given kube-apiserver
+// flags. It stops at the end of the test, if Stop was not called before.
+func Start(t *testing.T, dir string, args ...string) *Server {
+	t.Helper()
+	logs := captureLogs()
+	running, err := start(dir, args)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, logs.tail())
+	}
+	server := &Server{running, t}
+	t.Cleanup(func() {
+		server.Stop()
+		if t.Failed() {
+			t.Log(logs.tail())
+		}
+	})
+	return server
+}
+
+// Admin returns the configuration of a client that may do everything.
+func (s *Server) Admin() *rest.Config { return client(s.Server) }
+
+// Stop ends the server; after that another one can start.
+func (s *Server) Stop() {
+	s.t.Helper()
+	if err := s.Server.Stop(); err != nil {
+		s.t.Errorf("stopping the server: %v", err)
+	}
+}
+
+func start(dir string, args []string) (*localserver.Server, error) {
+	return localserver.Start(context.Background(), localserver.Options{DataDir: dir, APIServerArgs: args})
+}
+
+// client returns a configuration without a rate limit, which only slows tests down.
+func client(server *localserver.Server) *rest.Config {
+	config := server.RESTConfig()
+	config.QPS = -1
+	return config
+}
