@@ -73,3 +73,6 @@ client-gen --go-header-file "${header}" --clientset-name clientset \
 lister-gen --go-header-file "${header}" --output-dir "${staging}/${client}/listers" --output-pkg "${client}/listers" "${version_packages[@]}"
 informer-gen --go-header-file "${header}" --output-dir "${staging}/${client}/informers" --output-pkg "${client}/informers" \
   --single-directory --versioned-clientset-package "${client}/clientset" --listers-package "${client}/listers" "${version_packages[@]}"
+
+echo "== API documents"
+UPDATE_API=1 go test -count=1 ./test/integration/startup -run '^TestDocuments$'
