@@ -64,6 +64,7 @@ if kubectl create -f "${example}/deployment-denied.yaml"; then
 fi
 
 if [[ "${keep}" == true ]]; then
+  trap 'exit 0' INT TERM
   say "Serving until Ctrl-C. In another terminal:"
   echo "bin/celador kubectl --kubeconfig ${work}/kubeconfig get validatingadmissionpolicies"
   wait "${server}"
