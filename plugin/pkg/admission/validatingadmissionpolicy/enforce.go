@@ -52,6 +52,7 @@ func enforce(ctx context.Context, a admission.Attributes, result validating.Resu
 			}
 		}
 	}
+	observeConditions(ctx, a.GetOperation(), result.Conditions)
 	annotate(ctx, a, result.Annotations, audited)
 	if denial == nil {
 		return nil

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/validating/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -34,7 +33,7 @@ type outcome struct {
 // examine returns what becomes of each request, and how often policies were counted.
 func examine(t *testing.T, plugin admission.ValidationInterface) (map[string]outcome, map[string]float64) {
 	t.Helper()
-	metrics.Metrics.Reset()
+	before := counts(t)
 	outcomes := map[string]outcome{}
 	for name, request := range requests() {
 		got := send(t, plugin, request, interfaces())
@@ -48,11 +47,43 @@ func examine(t *testing.T, plugin admission.ValidationInterface) (map[string]out
 		}
 		outcomes[name] = result
 	}
-	return outcomes, checks(t)
+	after := counts(t)
+	for metric, count := range before {
+		if after[metric] -= count; after[metric] == 0 {
+			delete(after, metric)
+		}
+	}
+	return outcomes, after
+}
+
+const checkTotal = "apiserver_validating_admission_policy_check_total"
+
+// counts returns how often each metric was observed that has to agree, by its name and
+// labels.
+func counts(t *testing.T) map[string]float64 {
+	t.Helper()
+	result := map[string]float64{}
+	for _, name := range []string{
+		checkTotal,
+		"apiserver_admission_match_condition_evaluation_errors_total",
+		"apiserver_admission_match_condition_evaluation_seconds",
+	} {
+		for labels, count := range observations(t, name) {
+			result[name+" "+labels] = count
+		}
+	}
+	return result
 }
 
 // checks returns how often policies were counted, by policy, binding, error and action.
 func checks(t *testing.T) map[string]float64 {
+	t.Helper()
+	return observations(t, checkTotal)
+}
+
+// observations returns the value of a counter, or the number of a histogram's
+// observations, by labels.
+func observations(t *testing.T, name string) map[string]float64 {
 	t.Helper()
 	families, err := legacyregistry.DefaultGatherer.Gather()
 	if err != nil {
@@ -60,7 +91,7 @@ func checks(t *testing.T) map[string]float64 {
 	}
 	result := map[string]float64{}
 	for _, family := range families {
-		if family.GetName() != "apiserver_validating_admission_policy_check_total" {
+		if family.GetName() != name {
 			continue
 		}
 		for _, metric := range family.GetMetric() {
@@ -68,7 +99,7 @@ func checks(t *testing.T) map[string]float64 {
 			for _, label := range metric.GetLabel() {
 				labels = append(labels, label.GetName()+"="+label.GetValue())
 			}
-			result[strings.Join(labels, " ")] = metric.GetCounter().GetValue()
+			result[strings.Join(labels, " ")] = metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return result

@@ -51,10 +51,24 @@ type Annotation struct {
 	Value string
 }
 
+// ConditionReport says that match conditions ended the evaluation of a policy.
+type ConditionReport struct {
+	// Policy is a name.
+	Policy string
+	// Errors is how many conditions could not be evaluated, of those before the first
+	// false one.
+	Errors int
+	// Elapsed is the time that all conditions took.
+	Elapsed time.Duration
+}
+
 // Result is all that the policies in effect have to say about a request.
 type Result struct {
 	// Decisions are in the order of policy name, binding name and validation.
 	Decisions []Decision
-	// Annotations are sorted by key within each policy.
+	// Annotations are in the order of policy name and spec.auditAnnotations.
 	Annotations []Annotation
+	// Conditions has a report for each binding through which match conditions ended
+	// the evaluation of a policy.
+	Conditions []ConditionReport
 }

@@ -131,6 +131,9 @@ func (r *run) misconfigured(p *policy, binding string, err error) {
 
 // report adds what an evaluation found to the result, in the name of a binding.
 func (r *run) report(p *policy, b *binding, evaluated *evaluation, annotations *annotations) {
+	if evaluated.conditions != nil {
+		r.result.Conditions = append(r.result.Conditions, *evaluated.conditions)
+	}
 	for _, decision := range evaluated.decisions {
 		decision.Policy, decision.Binding, decision.Actions = p.name, b.name, b.actions
 		r.result.Decisions = append(r.result.Decisions, decision)

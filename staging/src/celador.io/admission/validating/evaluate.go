@@ -28,6 +28,8 @@ const maxAnnotationBytes = 10 * 1024
 type evaluation struct {
 	decisions   []Decision
 	annotations []annotationResult
+	// conditions are set when match conditions ended the evaluation.
+	conditions *ConditionReport
 }
 
 type annotationResult struct {
@@ -38,10 +40,13 @@ type annotationResult struct {
 // evaluate runs all expressions of the policy. Match conditions, validations with
 // their messages, and audit annotations have a cost budget each.
 func (p *policy) evaluate(ctx context.Context, in *input, namespace ref.Val) *evaluation {
-	if skip, err := p.conditionsFail(ctx, in); err != nil {
-		return p.failedAltogether(err)
-	} else if skip {
-		return &evaluation{}
+	if report, err := p.checkConditions(ctx, in); report != nil {
+		result := &evaluation{}
+		if err != nil && p.failurePolicy != v1.Ignore {
+			result = p.failedAltogether(err)
+		}
+		result.conditions = report
+		return result
 	}
 	decisions, err := p.validate(ctx, in, namespace)
 	if err != nil {
@@ -54,37 +59,39 @@ func (p *policy) evaluate(ctx context.Context, in *input, namespace ref.Val) *ev
 	return &evaluation{decisions: decisions, annotations: annotations}
 }
 
-// conditionsFail says whether match conditions exempt the request: one is false, or
-// one ends in an error and the failure policy is to ignore that.
-func (p *policy) conditionsFail(ctx context.Context, in *input) (bool, error) {
+// checkConditions returns a report when match conditions end the evaluation: without
+// an error when one is false, which exempts the request, and with an error when none
+// is and one cannot be evaluated. All are evaluated, as any may exceed the budget.
+func (p *policy) checkConditions(ctx context.Context, in *input) (*ConditionReport, error) {
 	if len(p.conditions) == 0 {
-		return false, nil
+		return nil, nil
 	}
+	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
 	a := newActivation(ctx, in.forConditions(), types.NullValue, true, p.variables, budget)
+	report := func(errors int) *ConditionReport {
+		return &ConditionReport{Policy: p.name, Errors: errors, Elapsed: time.Since(start)}
+	}
 	var errs []error
 	anyFalse := false
 	for i := range p.conditions {
 		value, err := p.conditions[i].evaluate(ctx, a, budget)
 		if expression.IsFatal(err) {
-			return p.exemptOnError(err)
+			return report(0), err
 		}
-		if err != nil {
+		if err != nil && !anyFalse {
 			errs = append(errs, err)
 		}
 		anyFalse = anyFalse || value == types.False
 	}
-	if anyFalse || len(errs) == 0 {
-		return anyFalse, nil
+	switch {
+	case anyFalse:
+		return report(len(errs)), nil
+	case len(errs) > 0:
+		return report(len(errs)), utilerrors.NewAggregate(errs)
+	default:
+		return nil, nil
 	}
-	return p.exemptOnError(utilerrors.NewAggregate(errs))
-}
-
-func (p *policy) exemptOnError(err error) (bool, error) {
-	if p.failurePolicy == v1.Ignore {
-		return true, nil
-	}
-	return false, err
 }
 
 func (p *policy) validate(ctx context.Context, in *input, namespace ref.Val) ([]Decision, error) {
