@@ -17,6 +17,7 @@ import (
 	upstream "k8s.io/kubernetes/pkg/controlplane"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
+	"celador.io/celador/pkg/generated/openapi"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 )
 
@@ -71,7 +72,7 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	generic, kubeInformers, storage, err := controlplaneapiserver.BuildGenericConfig(
 		opts.CompletedOptions,
 		[]*runtime.Scheme{legacyscheme.Scheme, apiextensionsapiserver.Scheme, aggregatorscheme.Scheme, newOpenAPIScheme()},
-		upstream.DefaultAPIResourceConfigSource(), openAPIDefinitions, opts.InformerName)
+		upstream.DefaultAPIResourceConfigSource(), openapi.GetMergedOpenAPIDefinitions, opts.InformerName)
 	if err != nil {
 		return nil, err
 	}

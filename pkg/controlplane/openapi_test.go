@@ -22,7 +22,7 @@ import (
 func ref(name string) spec.Ref { return spec.MustCreateRef("#/definitions/" + name) }
 
 func TestOpenAPIDefinitions(t *testing.T) {
-	all, ours := openAPIDefinitions(ref), openapi.GetOpenAPIDefinitions(ref)
+	all, ours := openapi.GetMergedOpenAPIDefinitions(ref), openapi.GetOpenAPIDefinitions(ref)
 	for name := range upstream.GetOpenAPIDefinitions(ref) {
 		if _, ok := all[name]; !ok {
 			t.Errorf("upstream's model %s is gone", name)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/kube-openapi/pkg/builder"
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-	upstream "k8s.io/kubernetes/pkg/generated/openapi"
 
 	"celador.io/celador/pkg/generated/openapi"
 )
@@ -33,18 +32,10 @@ func run() error {
 	}
 	swagger, err := builder.BuildOpenAPIDefinitionsForResources(&common.Config{
 		Info:           &spec.Info{InfoProps: spec.InfoProps{Title: "Celador", Version: "unversioned"}},
-		GetDefinitions: definitions,
+		GetDefinitions: openapi.GetMergedOpenAPIDefinitions,
 	}, kinds...)
 	if err != nil {
 		return fmt.Errorf("building the OpenAPI document: %w", err)
 	}
 	return json.NewEncoder(os.Stdout).Encode(swagger)
-}
-
-func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
-	all := upstream.GetOpenAPIDefinitions(ref)
-	for name, definition := range openapi.GetOpenAPIDefinitions(ref) {
-		all[name] = definition
-	}
-	return all
 }
