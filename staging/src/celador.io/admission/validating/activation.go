@@ -45,11 +45,10 @@ func newInput(r *matching.Request, target matching.Target, objects admission.Obj
 	if err != nil {
 		return nil, err
 	}
-	in := &input{
-		object:           object,
-		oldObject:        oldObject,
-		request:          requestValue(r, target.Resource, target.Kind),
-		conditionRequest: requestValue(r, r.GetResource(), target.Kind),
+	in := &input{object: object, oldObject: oldObject, request: requestValue(r, target.Resource, target.Kind)}
+	in.conditionRequest = in.request
+	if target.Resource != r.GetResource() {
+		in.conditionRequest = requestValue(r, r.GetResource(), target.Kind)
 	}
 	if authz != nil {
 		in.authorizer = library.NewAuthorizerVal(r.GetUserInfo(), authz)

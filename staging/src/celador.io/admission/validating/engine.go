@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apiserver/pkg/admission"
 	admissionauthorizer "k8s.io/apiserver/pkg/admission/plugin/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -57,7 +58,9 @@ type run struct {
 	engine     *Engine
 	authorizer authorizer.UnconditionalAuthorizer
 	inputs     map[matching.Target]*input
-	result     Result
+	// namespace is nil until the first policy is evaluated.
+	namespace ref.Val
+	result    Result
 }
 
 func (r *run) policy(p *boundPolicy) error {
@@ -91,12 +94,15 @@ func (r *run) policy(p *boundPolicy) error {
 			r.misconfigured(p.policy, b.name, fmt.Errorf("failed to configure binding: failed to convert object version: %w", err))
 			continue
 		}
-		namespace, err := r.request.Namespace()
-		if err != nil {
-			return err
+		if r.namespace == nil {
+			namespace, err := r.request.Namespace()
+			if err != nil {
+				return err
+			}
+			r.namespace = namespaceValue(namespace)
 		}
 		if evaluated == nil {
-			evaluated = p.evaluate(r.ctx, in, namespaceValue(namespace))
+			evaluated = p.evaluate(r.ctx, in, r.namespace)
 		}
 		r.report(p.policy, b, evaluated, &annotations)
 	}

@@ -133,13 +133,17 @@ func (p *policy) validate(ctx context.Context, in *input, namespace ref.Val) ([]
 // evaluateMessages evaluates all message expressions, needed or not: what they cost
 // decides, for every validation alike, whether the budget suffices.
 func (p *policy) evaluateMessages(ctx context.Context, in *input, namespace ref.Val, budget *expression.Budget) ([]messageResult, error) {
-	messages := make([]messageResult, len(p.messages))
+	messages := make([]messageResult, len(p.validations))
+	if !p.computesMessages {
+		return messages, nil
+	}
 	a := newActivation(ctx, in, namespace, false, p.variables, budget)
-	for i := range p.messages {
-		if p.messages[i].absent() {
+	for i := range p.validations {
+		message := &p.validations[i].computedMessage
+		if message.absent() {
 			continue
 		}
-		value, err := p.messages[i].evaluate(ctx, a, budget)
+		value, err := message.evaluate(ctx, a, budget)
 		if expression.IsFatal(err) {
 			return nil, err
 		}

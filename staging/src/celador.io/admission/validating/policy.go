@@ -27,8 +27,9 @@ type policy struct {
 	variables   []expression.Variable
 	conditions  []compiled
 	validations []validation
-	messages    []compiled
-	annotations []annotation
+	// computesMessages is set when any validation has a message expression.
+	computesMessages bool
+	annotations      []annotation
 }
 
 // compiled is a program or the reason why there is none. With neither, the
@@ -41,6 +42,7 @@ type compiled struct {
 type validation struct {
 	compiled
 	*v1.Validation
+	computedMessage compiled
 }
 
 type annotation struct {
@@ -87,12 +89,12 @@ func compilePolicy(compiler *expression.Compiler, p *v1.ValidatingAdmissionPolic
 	}
 	for i := range spec.Validations {
 		v := &spec.Validations[i]
-		result.validations = append(result.validations, validation{stored(v.Expression, in, cel.BoolType), v})
-		var message compiled
+		compiled := validation{compiled: stored(v.Expression, in, cel.BoolType), Validation: v}
 		if v.MessageExpression != "" {
-			message = stored(v.MessageExpression, withoutAuthorizer, cel.StringType)
+			compiled.computedMessage = stored(v.MessageExpression, withoutAuthorizer, cel.StringType)
+			result.computesMessages = true
 		}
-		result.messages = append(result.messages, message)
+		result.validations = append(result.validations, compiled)
 	}
 	for _, a := range spec.AuditAnnotations {
 		result.annotations = append(result.annotations,
