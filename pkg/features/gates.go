@@ -21,10 +21,36 @@ import (
 // them. Off, neither kind is served and the admission plugin lets all through.
 const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy"
 
+// Parts of KEP-3488 that Kubernetes has not shipped (alpha, off by default). Off,
+// the field of a gate is dropped from objects that do not have it yet, and has no
+// effect on those that do.
+const (
+	// ValidatingAdmissionPolicySingleton ("Singleton policies") lets a policy with
+	// spec.policyType Singleton take effect without a binding.
+	ValidatingAdmissionPolicySingleton featuregate.Feature = "ValidatingAdmissionPolicySingleton"
+
+	// ValidatingAdmissionPolicyValidationFailurePolicy ("Failure Policy") lets
+	// spec.validations[].failurePolicy override that of the policy.
+	ValidatingAdmissionPolicyValidationFailurePolicy featuregate.Feature = "ValidatingAdmissionPolicyValidationFailurePolicy"
+
+	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets
+	// a binding with spec.bindingType Fallback apply only where no other does.
+	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = "ValidatingAdmissionPolicyFallbackBinding"
+)
+
 // gates lists every gate with its stage by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ValidatingAdmissionPolicy: {
 		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
+	},
+	ValidatingAdmissionPolicySingleton: {
+		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
+	},
+	ValidatingAdmissionPolicyValidationFailurePolicy: {
+		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
+	},
+	ValidatingAdmissionPolicyFallbackBinding: {
+		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
 	},
 }
 

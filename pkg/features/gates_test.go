@@ -4,6 +4,8 @@
 package features_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -34,6 +36,47 @@ func TestGateSwitches(t *testing.T) {
 			}
 			if gate.Enabled(features.ValidatingAdmissionPolicy) {
 				t.Error("still on after --feature-gates=ValidatingAdmissionPolicy=false")
+			}
+		})
+	}
+}
+
+// Gates of our own first appear in 1.37: a server that emulates an older version
+// neither knows nor lists them.
+func TestAlphaGates(t *testing.T) {
+	for _, feature := range []featuregate.Feature{
+		features.ValidatingAdmissionPolicySingleton,
+		features.ValidatingAdmissionPolicyValidationFailurePolicy,
+		features.ValidatingAdmissionPolicyFallbackBinding,
+	} {
+		for emulated, known := range map[string]bool{"1.36": false, "1.37": true} {
+			t.Run(string(feature)+" in "+emulated, func(t *testing.T) {
+				gate := own(t, emulated)
+				if gate.Enabled(feature) {
+					t.Error("on by default")
+				}
+				listed := slices.ContainsFunc(gate.KnownFeatures(), func(line string) bool {
+					return strings.Contains(line, string(feature)+"=true|false (ALPHA - default=false)")
+				})
+				if listed != known {
+					t.Errorf("--help lists it: %v, want %v", listed, known)
+				}
+				err := gate.Set(string(feature) + "=true")
+				if (err == nil) != known {
+					t.Errorf("--feature-gates=%s=true: got error %v, want one: %v", feature, err, !known)
+				}
+				if gate.Enabled(feature) != known {
+					t.Errorf("after --feature-gates=%s=true it is on: %v, want %v", feature, !known, known)
+				}
+			})
+		}
+		t.Run(string(feature)+" with AllAlpha", func(t *testing.T) {
+			gate := own(t, "1.37")
+			if err := gate.Set("AllAlpha=true"); err != nil {
+				t.Fatal(err)
+			}
+			if !gate.Enabled(feature) {
+				t.Error("off after --feature-gates=AllAlpha=true")
 			}
 		})
 	}

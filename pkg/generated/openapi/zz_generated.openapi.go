@@ -685,7 +685,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicy(ref
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, and it never changes the object under review.",
+				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton, and it never changes the object under review.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -871,6 +871,14 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 							},
 						},
 					},
+					"bindingType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bindingType says when the binding applies. Unset, it does to every request that policy and binding match. Fallback applies to such a request only when no binding of the policy that is not a Fallback does; several Fallback bindings apply together. A binding with a paramRef that selects nothing does not apply, unless its parameterNotFoundAction is Deny. Alpha: needs the feature gate ValidatingAdmissionPolicyFallbackBinding.\n\nPossible enum values:\n - `\"Fallback\"` applies when no other binding of the policy does.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Fallback"},
+						},
+					},
 				},
 				Required: []string{"policyName", "validationActions"},
 			},
@@ -1039,6 +1047,14 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							},
 						},
 					},
+					"policyType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "policyType says how the policy takes effect. Unset, it does through bindings. Singleton takes effect without a binding, for all requests that it matches; a failed validation refuses the request, and so does a failure to evaluate the policy when its failurePolicy is Fail. A Singleton has no paramKind, and bindings must not name it. Alpha: needs the feature gate ValidatingAdmissionPolicySingleton.\n\nPossible enum values:\n - `\"Singleton\"` takes effect without a binding.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Singleton"},
+						},
+					},
 				},
 			},
 		},
@@ -1132,6 +1148,14 @@ func schema_celadorio_api_admissionregistration_v1_Validation(ref common.Referen
 							Format:      "",
 						},
 					},
+					"failurePolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failurePolicy decides, instead of spec.failurePolicy, when this expression does not compile or ends in an error. What keeps the whole policy from being evaluated stays with spec.failurePolicy: its cost budget, match conditions, parameters and configuration. Defaults to spec.failurePolicy. Alpha: needs the feature gate ValidatingAdmissionPolicyValidationFailurePolicy.\n\nPossible enum values:\n - `\"Fail\"` treats the request as one that does not satisfy the policy.\n - `\"Ignore\"` admits the request as far as this policy is concerned.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Fail", "Ignore"},
+						},
+					},
 				},
 				Required: []string{"expression"},
 			},
@@ -1178,7 +1202,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, and it never changes the object under review.",
+				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton, and it never changes the object under review.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1372,7 +1396,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, and it never changes the object under review.",
+				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton, and it never changes the object under review.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {

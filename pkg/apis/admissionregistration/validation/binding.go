@@ -21,7 +21,8 @@ func ValidateValidatingAdmissionPolicyBinding(binding *admissionregistration.Val
 }
 
 // ValidateValidatingAdmissionPolicyBindingUpdate returns what is wrong with a
-// binding that is to replace old: metadata and spec. Nothing is immutable.
+// binding that is to replace old: metadata and spec. Nothing is immutable, and
+// bindingType may keep its value.
 func ValidateValidatingAdmissionPolicyBindingUpdate(binding, old *admissionregistration.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	return distinct(checkBinding(binding, old))
 }
@@ -37,6 +38,11 @@ func checkBinding(binding, old *admissionregistration.ValidatingAdmissionPolicyB
 	hadNoName := old != nil && old.Spec.PolicyName == ""
 	hadNoActions := old != nil && len(old.Spec.ValidationActions) == 0
 
+	var storedType *v1.BindingType
+	if old != nil {
+		storedType = old.Spec.BindingType
+	}
+
 	return slices.Concat(
 		checkMetadata(&binding.ObjectMeta),
 		when(noName && hadNoName, field.Required(policyName, "")),
@@ -45,6 +51,7 @@ func checkBinding(binding, old *admissionregistration.ValidatingAdmissionPolicyB
 		optional(path.Child("matchResources"), spec.MatchResources, checkMatchResources),
 		checkActions(actions, spec.ValidationActions),
 		when(noActions && hadNoActions, field.Required(actions, "at least one validation action is required")),
+		optional(path.Child("bindingType"), spec.BindingType, newly(oneOf(v1.FallbackBinding), storedType)),
 		when(noName && !hadNoName, field.Required(policyName, "")),
 		when(noActions && !hadNoActions, field.Required(actions, "")),
 	)

@@ -88,3 +88,19 @@ func TestBindingUpdate(t *testing.T) {
 		},
 	})
 }
+
+func TestBindingType(t *testing.T) {
+	unsupported := func(value string) string {
+		return `spec.bindingType: Unsupported value: "` + value + `": supported values: "Fallback"`
+	}
+	runBindings(t, []testCase{
+		{name: "fallback", patch: "spec: {bindingType: Fallback}"},
+		{name: "fallback with params", patch: "spec: {bindingType: Fallback, paramRef: {name: a, parameterNotFoundAction: Deny}}"},
+		{name: "unknown", patch: "spec: {bindingType: Default}", want: []string{unsupported("Default")}},
+		{name: "empty", patch: "spec: {bindingType: ''}", want: []string{unsupported("")}},
+		{name: "becomes a fallback", patch: "spec: {bindingType: Fallback}", old: new("")},
+		{name: "is no fallback any more", old: new("spec: {bindingType: Fallback}")},
+		{name: "unknown, by an update", patch: "spec: {bindingType: Default}", old: new("spec: {bindingType: Fallback}"), want: []string{unsupported("Default")}},
+		{name: "stored unknown", patch: "spec: {bindingType: Default, validationActions: [Warn]}", old: new("spec: {bindingType: Default}")},
+	})
+}

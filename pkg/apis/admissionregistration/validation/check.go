@@ -28,6 +28,19 @@ func optional[T any](path *field.Path, value *T, checkValue check[T]) field.Erro
 	return checkValue(path, value)
 }
 
+// newly returns the check, but for values that are stored already: a later version
+// of the server may have accepted what this one does not know.
+func newly[T comparable](checkValue check[T], stored ...*T) check[T] {
+	return func(path *field.Path, value *T) field.ErrorList {
+		for _, known := range stored {
+			if known != nil && *known == *value {
+				return nil
+			}
+		}
+		return checkValue(path, value)
+	}
+}
+
 // each applies a check to every item of a list, in order.
 func each[T any](path *field.Path, items []T, checkItem check[T]) field.ErrorList {
 	var errs field.ErrorList

@@ -33,22 +33,28 @@ func ValidateValidatingAdmissionPolicy(policy *admissionregistration.ValidatingA
 // ValidateValidatingAdmissionPolicyUpdate returns what is wrong with a policy that
 // is to replace old: metadata and spec. What old already contains is judged more
 // leniently: its expressions may use every CEL feature, and its match conditions
-// are not looked at again while they and paramKind stay the same.
+// are not looked at again while they and paramKind stay the same. The fields of
+// this project's own may keep their values.
 func ValidateValidatingAdmissionPolicyUpdate(policy, old *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
 	return distinct(checkPolicy(policy, old))
 }
 
 func checkPolicy(policy, old *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
 	spec, path := &policy.Spec, field.NewPath("spec")
+	stored := &v1.ValidatingAdmissionPolicySpec{} // on create
+	if old != nil {
+		stored = &old.Spec
+	}
 	errs := slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
 		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
+		checkPolicyType(path, spec, stored),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
 	)
 
 	scope := newScope(policy, old)
-	if old == nil || !sameMatchConditions(spec, &old.Spec) {
+	if old == nil || !sameMatchConditions(spec, stored) {
 		errs = append(errs, scope.checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions)...)
 	}
 	// Variables come first: validations and audit annotations read them.
@@ -61,6 +67,7 @@ func checkPolicy(policy, old *admissionregistration.ValidatingAdmissionPolicy) f
 	}
 	return slices.Concat(errs,
 		each(validations, spec.Validations, scope.checkValidation),
+		checkFailurePolicies(validations, spec, stored),
 		scope.checkAuditAnnotations(annotations, spec.AuditAnnotations),
 	)
 }

@@ -31,6 +31,18 @@ func (s *scope) checkValidation(path *field.Path, validation *v1.Validation) fie
 	)
 }
 
+// checkFailurePolicies checks the failure policies that validations have of their own.
+func checkFailurePolicies(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
+	var known []*v1.FailurePolicyType
+	for _, validation := range stored.Validations {
+		known = append(known, validation.FailurePolicy)
+	}
+	supported := newly(oneOf(v1.Fail, v1.Ignore), known...)
+	return each(path, spec.Validations, func(path *field.Path, validation *v1.Validation) field.ErrorList {
+		return optional(path.Child("failurePolicy"), validation.FailurePolicy, supported)
+	})
+}
+
 func (s *scope) checkAssertion(path *field.Path, source string) field.ErrorList {
 	if strings.TrimSpace(source) == "" {
 		return missing(path, "expression is not specified")

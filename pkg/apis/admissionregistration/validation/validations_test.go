@@ -122,3 +122,31 @@ func TestValidations(t *testing.T) {
 		},
 	})
 }
+
+func TestValidationFailurePolicy(t *testing.T) {
+	const unsupported = `spec.validations[1].failurePolicy: Unsupported value: "Sometimes": supported values: "Fail", "Ignore"`
+	second := func(fields string) string {
+		return "spec: {validations: [{expression: 'true'}, {expression: 'true', " + fields + "}]}"
+	}
+	runPolicies(t, []testCase{
+		{name: "ignore", patch: second("failurePolicy: Ignore")},
+		{name: "fail", patch: second("failurePolicy: Fail")},
+		{name: "not defaulted, not required", patch: second("failurePolicy: null"), undefaulted: true, want: []string{
+			"spec.failurePolicy: Required value",
+			"spec.matchConstraints.matchPolicy: Required value",
+			"spec.matchConstraints.namespaceSelector: Required value",
+			"spec.matchConstraints.objectSelector: Required value",
+		}},
+		{name: "unknown", patch: second("failurePolicy: Sometimes"), want: []string{unsupported}},
+		{name: "empty", patch: second("failurePolicy: ''"), want: []string{`spec.validations[1].failurePolicy: Unsupported value: "": supported values: "Fail", "Ignore"`}},
+		{name: "unknown, by an update", patch: second("failurePolicy: Sometimes"), old: new(second("failurePolicy: Ignore")), want: []string{unsupported}},
+		{name: "stored unknown", patch: second("failurePolicy: Sometimes, message: refused"), old: new(second("failurePolicy: Sometimes"))},
+		{name: "stored unknown, at another place", patch: "spec: {validations: [{expression: 'true', failurePolicy: Sometimes}]}", old: new(second("failurePolicy: Sometimes"))},
+		{
+			name:  "one unknown for another",
+			patch: second("failurePolicy: Sometimes"),
+			old:   new(second("failurePolicy: Seldom")),
+			want:  []string{unsupported},
+		},
+	})
+}

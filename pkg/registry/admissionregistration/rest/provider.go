@@ -6,9 +6,9 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -135,15 +135,15 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	params := paramaccess.Checker{Authorizer: p.Authorizer, Resolver: kinds}
 
 	var stored *policies.REST // nil unless policies are served
-	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
+	bound := func(ctx context.Context, name string) (*v1.ValidatingAdmissionPolicySpec, error) {
 		if stored == nil {
-			return nil, errors.New("validatingadmissionpolicies are not served")
+			return nil, apierrors.NewNotFound(admissionregistration.Resource("validatingadmissionpolicies"), name)
 		}
 		obj, err := stored.Get(ctx, name, &metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
-		return obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.ParamKind, nil
+		return &obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec, nil
 	}
 
 	versions := scheme.Scheme.PrioritizedVersionsForGroup(p.GroupName())
@@ -157,7 +157,7 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	}, {
 		name: "validatingadmissionpolicybindings", versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, err := bindings.NewREST(getter, params, paramKind)
+			all, err := bindings.NewREST(getter, params, bound)
 			return map[string]rest.Storage{"": all}, err
 		},
 	}}, nil

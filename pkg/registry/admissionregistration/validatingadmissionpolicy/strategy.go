@@ -50,18 +50,21 @@ func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return false }
 // Canonicalize leaves the object as it is.
 func (Strategy) Canonicalize(runtime.Object) {}
 
-// PrepareForCreate begins with generation 1 and no status.
+// PrepareForCreate begins with generation 1 and no status. It drops fields whose
+// feature gate is off.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	policy := obj.(*admissionregistration.ValidatingAdmissionPolicy)
 	policy.Generation = 1
 	policy.Status = v1.ValidatingAdmissionPolicyStatus{}
+	dropDisabled(&policy.Spec, &v1.ValidatingAdmissionPolicySpec{})
 }
 
-// PrepareForUpdate keeps the stored status, and counts the generation up when the
-// spec changes.
+// PrepareForUpdate keeps the stored status, drops fields whose feature gate is off
+// unless they are in use, and counts the generation up when the spec changes.
 func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	policy, stored := both(obj, old)
 	policy.Status = stored.Status
+	dropDisabled(&policy.Spec, &stored.Spec)
 	if !equality.Semantic.DeepEqual(policy.Spec, stored.Spec) {
 		policy.Generation = stored.Generation + 1
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/storage/names"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
@@ -25,14 +26,14 @@ import (
 type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	params    paramaccess.Checker
-	paramKind paramaccess.ParamKindGetter
+	params   paramaccess.Checker
+	policies paramaccess.PolicyGetter
 }
 
 // NewStrategy returns a Strategy that lets users select parameters only if params
-// finds that they may read them. paramKind looks into the bound policy.
-func NewStrategy(params paramaccess.Checker, paramKind paramaccess.ParamKindGetter) Strategy {
-	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, paramKind: paramKind}
+// finds that they may read them. policies reads the bound policy.
+func NewStrategy(params paramaccess.Checker, policies paramaccess.PolicyGetter) Strategy {
+	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, policies: policies}
 }
 
 // NamespaceScoped returns false.
@@ -48,38 +49,52 @@ func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return false }
 // Canonicalize leaves the object as it is.
 func (Strategy) Canonicalize(runtime.Object) {}
 
-// PrepareForCreate begins with generation 1.
+// PrepareForCreate begins with generation 1. It drops fields whose feature gate is
+// off.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
-	obj.(*admissionregistration.ValidatingAdmissionPolicyBinding).Generation = 1
+	binding := obj.(*admissionregistration.ValidatingAdmissionPolicyBinding)
+	binding.Generation = 1
+	dropDisabled(&binding.Spec, &v1.ValidatingAdmissionPolicyBindingSpec{})
 }
 
-// PrepareForUpdate counts the generation up when the spec changes.
+// PrepareForUpdate drops fields whose feature gate is off unless they are in use,
+// and counts the generation up when the spec changes.
 func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	binding, stored := both(obj, old)
+	dropDisabled(&binding.Spec, &stored.Spec)
 	if !equality.Semantic.DeepEqual(binding.Spec, stored.Spec) {
 		binding.Generation = stored.Generation + 1
 	}
 }
 
 // Validate returns what is wrong with a new binding. Only for an otherwise valid
-// one it asks whether the user may read what paramRef selects.
+// one it asks whether the policy takes bindings, and whether the user may read what
+// paramRef selects.
 func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	binding := obj.(*admissionregistration.ValidatingAdmissionPolicyBinding)
 	errs := append(validation.ValidateValidatingAdmissionPolicyBinding(binding), staticname.Validate(binding.Name)...)
 	if len(errs) > 0 {
 		return errs
 	}
+	if errs := s.checkPolicy(ctx, binding.Spec.PolicyName); len(errs) > 0 {
+		return errs
+	}
 	return s.checkParamRef(ctx, binding)
 }
 
-// ValidateUpdate returns what is wrong with a changed binding. It asks for access
-// to the parameters as Validate does, when the paramRef or the policy is another
-// than before.
+// ValidateUpdate returns what is wrong with a changed binding. It asks what Validate
+// asks: about the policy when it is another than before, and about access to the
+// parameters when the policy or the paramRef is.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	binding, stored := both(obj, old)
 	errs := validation.ValidateValidatingAdmissionPolicyBindingUpdate(binding, stored)
 	if len(errs) > 0 || sameParams(binding, stored) {
 		return errs
+	}
+	if binding.Spec.PolicyName != stored.Spec.PolicyName {
+		if errs := s.checkPolicy(ctx, binding.Spec.PolicyName); len(errs) > 0 {
+			return errs
+		}
 	}
 	return s.checkParamRef(ctx, binding)
 }
@@ -88,7 +103,7 @@ func (s Strategy) checkParamRef(ctx context.Context, binding *admissionregistrat
 	if binding.Spec.ParamRef == nil {
 		return nil
 	}
-	if err := s.params.CheckRef(ctx, *binding.Spec.ParamRef, binding.Spec.PolicyName, s.paramKind); err != nil {
+	if err := s.params.CheckRef(ctx, *binding.Spec.ParamRef, binding.Spec.PolicyName, s.policies); err != nil {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramRef"), err.Error())}
 	}
 	return nil

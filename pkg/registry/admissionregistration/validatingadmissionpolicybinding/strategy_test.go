@@ -27,7 +27,8 @@ import (
 )
 
 // strategy lets users get the config map "readable", and list config maps in
-// namespace "readable". It knows one policy with that paramKind, "by-configmap".
+// namespace "readable". It knows a policy with that paramKind, "by-configmap", and a
+// Singleton, "alone". Policy "broken" cannot be read.
 func strategy() validatingadmissionpolicybinding.Strategy {
 	return validatingadmissionpolicybinding.NewStrategy(paramaccess.Checker{
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -41,11 +42,16 @@ func strategy() validatingadmissionpolicybinding.Strategy {
 		Resolver: resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 			return gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind) + "s"), nil
 		}),
-	}, func(_ context.Context, policy string) (*v1.ParamKind, error) {
-		if policy == "by-configmap" {
-			return &v1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}, nil
+	}, func(_ context.Context, policy string) (*v1.ValidatingAdmissionPolicySpec, error) {
+		switch policy {
+		case "by-configmap":
+			return &v1.ValidatingAdmissionPolicySpec{ParamKind: &v1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}}, nil
+		case "alone":
+			return &v1.ValidatingAdmissionPolicySpec{PolicyType: new(v1.SingletonPolicy)}, nil
+		case "broken":
+			return nil, errors.New("etcd is gone")
 		}
-		return nil, errors.New("not found")
+		return nil, apierrors.NewNotFound(admissionregistration.Resource("validatingadmissionpolicies"), policy)
 	})
 }
 

@@ -20,10 +20,10 @@ type REST struct {
 }
 
 // NewREST returns the storage of the resource, which can serve any number of
-// versions. The getter's codec has to know the internal kind; paramKind looks into
-// bound policies. It returns an error when etcd cannot be set up.
-func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, paramKind paramaccess.ParamKindGetter) (*REST, error) {
-	strategy := validatingadmissionpolicybinding.NewStrategy(params, paramKind)
+// versions. The getter's codec has to know the internal kind; policies reads bound
+// policies. It returns an error when etcd cannot be set up.
+func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, policies paramaccess.PolicyGetter) (*REST, error) {
+	strategy := validatingadmissionpolicybinding.NewStrategy(params, policies)
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return &admissionregistration.ValidatingAdmissionPolicyBinding{} },
 		NewListFunc:               func() runtime.Object { return &admissionregistration.ValidatingAdmissionPolicyBindingList{} },

@@ -40,8 +40,8 @@ func newREST(t *testing.T) *storage.REST {
 		Resolver: resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 			return gvk.GroupVersion().WithResource("any"), nil
 		}),
-	}, func(context.Context, string) (*v1.ParamKind, error) {
-		return &v1.ParamKind{APIVersion: "v1", Kind: "Any"}, nil
+	}, func(context.Context, string) (*v1.ValidatingAdmissionPolicySpec, error) {
+		return &v1.ValidatingAdmissionPolicySpec{ParamKind: &v1.ParamKind{APIVersion: "v1", Kind: "Any"}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

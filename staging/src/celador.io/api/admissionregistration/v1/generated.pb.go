@@ -664,6 +664,15 @@ func (m *ValidatingAdmissionPolicyBindingSpec) MarshalToSizedBuffer(dAtA []byte)
 	_ = i
 	var l int
 	_ = l
+	if m.BindingType != nil {
+		i -= len(*m.BindingType)
+		copy(dAtA[i:], *m.BindingType)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.BindingType)))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc2
+	}
 	if len(m.ValidationActions) > 0 {
 		for iNdEx := len(m.ValidationActions) - 1; iNdEx >= 0; iNdEx-- {
 			i -= len(m.ValidationActions[iNdEx])
@@ -772,6 +781,15 @@ func (m *ValidatingAdmissionPolicySpec) MarshalToSizedBuffer(dAtA []byte) (int, 
 	_ = i
 	var l int
 	_ = l
+	if m.PolicyType != nil {
+		i -= len(*m.PolicyType)
+		copy(dAtA[i:], *m.PolicyType)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.PolicyType)))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc2
+	}
 	if len(m.Variables) > 0 {
 		for iNdEx := len(m.Variables) - 1; iNdEx >= 0; iNdEx-- {
 			{
@@ -934,6 +952,15 @@ func (m *Validation) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.FailurePolicy != nil {
+		i -= len(*m.FailurePolicy)
+		copy(dAtA[i:], *m.FailurePolicy)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.FailurePolicy)))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc2
+	}
 	i -= len(m.MessageExpression)
 	copy(dAtA[i:], m.MessageExpression)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.MessageExpression)))
@@ -1256,6 +1283,10 @@ func (m *ValidatingAdmissionPolicyBindingSpec) Size() (n int) {
 			n += 1 + l + sovGenerated(uint64(l))
 		}
 	}
+	if m.BindingType != nil {
+		l = len(*m.BindingType)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -1318,6 +1349,10 @@ func (m *ValidatingAdmissionPolicySpec) Size() (n int) {
 			n += 1 + l + sovGenerated(uint64(l))
 		}
 	}
+	if m.PolicyType != nil {
+		l = len(*m.PolicyType)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -1357,6 +1392,10 @@ func (m *Validation) Size() (n int) {
 	}
 	l = len(m.MessageExpression)
 	n += 1 + l + sovGenerated(uint64(l))
+	if m.FailurePolicy != nil {
+		l = len(*m.FailurePolicy)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -1558,6 +1597,7 @@ func (this *ValidatingAdmissionPolicyBindingSpec) String() string {
 		`ParamRef:` + strings.Replace(this.ParamRef.String(), "ParamRef", "ParamRef", 1) + `,`,
 		`MatchResources:` + strings.Replace(this.MatchResources.String(), "MatchResources", "MatchResources", 1) + `,`,
 		`ValidationActions:` + fmt.Sprintf("%v", this.ValidationActions) + `,`,
+		`BindingType:` + valueToStringGenerated(this.BindingType) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -1610,6 +1650,7 @@ func (this *ValidatingAdmissionPolicySpec) String() string {
 		`AuditAnnotations:` + repeatedStringForAuditAnnotations + `,`,
 		`MatchConditions:` + repeatedStringForMatchConditions + `,`,
 		`Variables:` + repeatedStringForVariables + `,`,
+		`PolicyType:` + valueToStringGenerated(this.PolicyType) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -1640,6 +1681,7 @@ func (this *Validation) String() string {
 		`Message:` + fmt.Sprintf("%v", this.Message) + `,`,
 		`Reason:` + valueToStringGenerated(this.Reason) + `,`,
 		`MessageExpression:` + fmt.Sprintf("%v", this.MessageExpression) + `,`,
+		`FailurePolicy:` + valueToStringGenerated(this.FailurePolicy) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -3565,6 +3607,39 @@ func (m *ValidatingAdmissionPolicyBindingSpec) Unmarshal(dAtA []byte) error {
 			}
 			m.ValidationActions = append(m.ValidationActions, ValidationAction(dAtA[iNdEx:postIndex]))
 			iNdEx = postIndex
+		case 1000:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field BindingType", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := BindingType(dAtA[iNdEx:postIndex])
+			m.BindingType = &s
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -3973,6 +4048,39 @@ func (m *ValidatingAdmissionPolicySpec) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 1000:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PolicyType", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := PolicyType(dAtA[iNdEx:postIndex])
+			m.PolicyType = &s
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -4290,6 +4398,39 @@ func (m *Validation) Unmarshal(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.MessageExpression = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 1000:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field FailurePolicy", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := FailurePolicyType(dAtA[iNdEx:postIndex])
+			m.FailurePolicy = &s
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -82,7 +82,25 @@ type ValidatingAdmissionPolicyBindingSpec struct {
 	// +listType=set
 	// +required
 	ValidationActions []ValidationAction `json:"validationActions,omitempty" protobuf:"bytes,4,rep,name=validationActions"`
+
+	// bindingType says when the binding applies. Unset, it does to every request
+	// that policy and binding match. Fallback applies to such a request only when no
+	// binding of the policy that is not a Fallback does; several Fallback bindings
+	// apply together. A binding with a paramRef that selects nothing does not apply,
+	// unless its parameterNotFoundAction is Deny. Alpha: needs the feature gate
+	// ValidatingAdmissionPolicyFallbackBinding.
+	// +optional
+	BindingType *BindingType `json:"bindingType,omitempty" protobuf:"bytes,1000,opt,name=bindingType,casttype=BindingType"`
 }
+
+// BindingType says when a binding applies.
+// +enum
+type BindingType string
+
+const (
+	// FallbackBinding applies when no other binding of the policy does.
+	FallbackBinding BindingType = "Fallback"
+)
 
 // ParamRef selects parameter objects, either by name or by labels.
 // +structType=atomic

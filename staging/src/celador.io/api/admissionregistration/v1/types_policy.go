@@ -14,7 +14,8 @@ import (
 
 // ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API
 // have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding
-// that names it, and it never changes the object under review.
+// that names it, unless it is a Singleton, and it never changes the object under
+// review.
 type ValidatingAdmissionPolicy struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -103,7 +104,25 @@ type ValidatingAdmissionPolicySpec struct {
 	// +listMapKey=name
 	// +optional
 	Variables []Variable `json:"variables,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,7,rep,name=variables"`
+
+	// policyType says how the policy takes effect. Unset, it does through bindings.
+	// Singleton takes effect without a binding, for all requests that it matches; a
+	// failed validation refuses the request, and so does a failure to evaluate the
+	// policy when its failurePolicy is Fail. A Singleton has no paramKind, and
+	// bindings must not name it. Alpha: needs the feature gate
+	// ValidatingAdmissionPolicySingleton.
+	// +optional
+	PolicyType *PolicyType `json:"policyType,omitempty" protobuf:"bytes,1000,opt,name=policyType,casttype=PolicyType"`
 }
+
+// PolicyType says how a policy takes effect.
+// +enum
+type PolicyType string
+
+const (
+	// SingletonPolicy takes effect without a binding.
+	SingletonPolicy PolicyType = "Singleton"
+)
 
 // FailurePolicyType says what it means for a request that a policy cannot be evaluated.
 // +enum
@@ -180,6 +199,14 @@ type Validation struct {
 	// "at most " + string(params.maxReplicas) + " replicas are allowed"
 	// +optional
 	MessageExpression string `json:"messageExpression,omitempty" protobuf:"bytes,4,opt,name=messageExpression"`
+
+	// failurePolicy decides, instead of spec.failurePolicy, when this expression
+	// does not compile or ends in an error. What keeps the whole policy from being
+	// evaluated stays with spec.failurePolicy: its cost budget, match conditions,
+	// parameters and configuration. Defaults to spec.failurePolicy. Alpha: needs the
+	// feature gate ValidatingAdmissionPolicyValidationFailurePolicy.
+	// +optional
+	FailurePolicy *FailurePolicyType `json:"failurePolicy,omitempty" protobuf:"bytes,1000,opt,name=failurePolicy,casttype=FailurePolicyType"`
 }
 
 // Variable gives an expression a name.

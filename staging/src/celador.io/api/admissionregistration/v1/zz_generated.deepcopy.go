@@ -355,6 +355,11 @@ func (in *ValidatingAdmissionPolicyBindingSpec) DeepCopyInto(out *ValidatingAdmi
 		*out = make([]ValidationAction, len(*in))
 		copy(*out, *in)
 	}
+	if in.BindingType != nil {
+		in, out := &in.BindingType, &out.BindingType
+		*out = new(BindingType)
+		**out = **in
+	}
 	return
 }
 
@@ -441,6 +446,11 @@ func (in *ValidatingAdmissionPolicySpec) DeepCopyInto(out *ValidatingAdmissionPo
 		*out = make([]Variable, len(*in))
 		copy(*out, *in)
 	}
+	if in.PolicyType != nil {
+		in, out := &in.PolicyType, &out.PolicyType
+		*out = new(PolicyType)
+		**out = **in
+	}
 	return
 }
 
@@ -488,6 +498,11 @@ func (in *Validation) DeepCopyInto(out *Validation) {
 	if in.Reason != nil {
 		in, out := &in.Reason, &out.Reason
 		*out = new(metav1.StatusReason)
+		**out = **in
+	}
+	if in.FailurePolicy != nil {
+		in, out := &in.FailurePolicy, &out.FailurePolicy
+		*out = new(FailurePolicyType)
 		**out = **in
 	}
 	return

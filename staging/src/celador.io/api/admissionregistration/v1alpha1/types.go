@@ -15,7 +15,8 @@ import (
 
 // ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API
 // have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding
-// that names it, and it never changes the object under review.
+// that names it, unless it is a Singleton, and it never changes the object under
+// review.
 type ValidatingAdmissionPolicy struct {
 	metav1.TypeMeta `json:",inline"`
 

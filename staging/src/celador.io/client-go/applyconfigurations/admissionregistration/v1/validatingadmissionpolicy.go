@@ -19,7 +19,8 @@ import (
 //
 // ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API
 // have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding
-// that names it, and it never changes the object under review.
+// that names it, unless it is a Singleton, and it never changes the object under
+// review.
 type ValidatingAdmissionPolicyApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.

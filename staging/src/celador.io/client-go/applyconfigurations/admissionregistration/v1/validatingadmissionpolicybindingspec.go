@@ -41,6 +41,13 @@ type ValidatingAdmissionPolicyBindingSpecApplyConfiguration struct {
 	// Deny and Warn exclude each other, as the client would read the same message
 	// twice. Clients should accept values that they do not know.
 	ValidationActions []admissionregistrationv1.ValidationAction `json:"validationActions,omitempty"`
+	// bindingType says when the binding applies. Unset, it does to every request
+	// that policy and binding match. Fallback applies to such a request only when no
+	// binding of the policy that is not a Fallback does; several Fallback bindings
+	// apply together. A binding with a paramRef that selects nothing does not apply,
+	// unless its parameterNotFoundAction is Deny. Alpha: needs the feature gate
+	// ValidatingAdmissionPolicyFallbackBinding.
+	BindingType *admissionregistrationv1.BindingType `json:"bindingType,omitempty"`
 }
 
 // ValidatingAdmissionPolicyBindingSpecApplyConfiguration constructs a declarative configuration of the ValidatingAdmissionPolicyBindingSpec type for use with
@@ -80,5 +87,13 @@ func (b *ValidatingAdmissionPolicyBindingSpecApplyConfiguration) WithValidationA
 	for i := range values {
 		b.ValidationActions = append(b.ValidationActions, values[i])
 	}
+	return b
+}
+
+// WithBindingType sets the BindingType field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BindingType field is set to the value of the last call.
+func (b *ValidatingAdmissionPolicyBindingSpecApplyConfiguration) WithBindingType(value admissionregistrationv1.BindingType) *ValidatingAdmissionPolicyBindingSpecApplyConfiguration {
+	b.BindingType = &value
 	return b
 }

@@ -48,6 +48,13 @@ type ValidatingAdmissionPolicySpecApplyConfiguration struct {
 	// variable is evaluated at most once, when first read, and may read those
 	// that stand before it in the list. Match conditions cannot read variables.
 	Variables []VariableApplyConfiguration `json:"variables,omitempty"`
+	// policyType says how the policy takes effect. Unset, it does through bindings.
+	// Singleton takes effect without a binding, for all requests that it matches; a
+	// failed validation refuses the request, and so does a failure to evaluate the
+	// policy when its failurePolicy is Fail. A Singleton has no paramKind, and
+	// bindings must not name it. Alpha: needs the feature gate
+	// ValidatingAdmissionPolicySingleton.
+	PolicyType *admissionregistrationv1.PolicyType `json:"policyType,omitempty"`
 }
 
 // ValidatingAdmissionPolicySpecApplyConfiguration constructs a declarative configuration of the ValidatingAdmissionPolicySpec type for use with
@@ -129,5 +136,13 @@ func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithVariables(values .
 		}
 		b.Variables = append(b.Variables, *values[i])
 	}
+	return b
+}
+
+// WithPolicyType sets the PolicyType field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PolicyType field is set to the value of the last call.
+func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithPolicyType(value admissionregistrationv1.PolicyType) *ValidatingAdmissionPolicySpecApplyConfiguration {
+	b.PolicyType = &value
 	return b
 }

@@ -6,6 +6,7 @@
 package v1
 
 import (
+	admissionregistrationv1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -59,6 +60,12 @@ type ValidationApplyConfiguration struct {
 	// It reads what expression may read, but not 'authorizer'. For example:
 	// "at most " + string(params.maxReplicas) + " replicas are allowed"
 	MessageExpression *string `json:"messageExpression,omitempty"`
+	// failurePolicy decides, instead of spec.failurePolicy, when this expression
+	// does not compile or ends in an error. What keeps the whole policy from being
+	// evaluated stays with spec.failurePolicy: its cost budget, match conditions,
+	// parameters and configuration. Defaults to spec.failurePolicy. Alpha: needs the
+	// feature gate ValidatingAdmissionPolicyValidationFailurePolicy.
+	FailurePolicy *admissionregistrationv1.FailurePolicyType `json:"failurePolicy,omitempty"`
 }
 
 // ValidationApplyConfiguration constructs a declarative configuration of the Validation type for use with
@@ -96,5 +103,13 @@ func (b *ValidationApplyConfiguration) WithReason(value metav1.StatusReason) *Va
 // If called multiple times, the MessageExpression field is set to the value of the last call.
 func (b *ValidationApplyConfiguration) WithMessageExpression(value string) *ValidationApplyConfiguration {
 	b.MessageExpression = &value
+	return b
+}
+
+// WithFailurePolicy sets the FailurePolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FailurePolicy field is set to the value of the last call.
+func (b *ValidationApplyConfiguration) WithFailurePolicy(value admissionregistrationv1.FailurePolicyType) *ValidationApplyConfiguration {
+	b.FailurePolicy = &value
 	return b
 }

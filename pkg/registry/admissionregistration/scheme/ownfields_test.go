@@ -1,0 +1,174 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheme_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/api/admissionregistration/v1alpha1"
+	"celador.io/api/admissionregistration/v1beta1"
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/registry/admissionregistration/scheme"
+	applyv1 "celador.io/client-go/applyconfigurations/admissionregistration/v1"
+	applyv1alpha1 "celador.io/client-go/applyconfigurations/admissionregistration/v1alpha1"
+	applyv1beta1 "celador.io/client-go/applyconfigurations/admissionregistration/v1beta1"
+)
+
+var (
+	versions   = []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion}
+	mediaTypes = []string{runtime.ContentTypeJSON, runtime.ContentTypeYAML, runtime.ContentTypeProtobuf, runtime.ContentTypeCBOR}
+)
+
+// policy and binding use every field that only this project has.
+func policy() *admissionregistration.ValidatingAdmissionPolicy {
+	return &admissionregistration.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
+		Spec: v1.ValidatingAdmissionPolicySpec{
+			PolicyType:    new(v1.SingletonPolicy),
+			FailurePolicy: new(v1.Fail),
+			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false"}},
+		},
+	}
+}
+
+func binding() *admissionregistration.ValidatingAdmissionPolicyBinding {
+	return &admissionregistration.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
+		Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "demo", BindingType: new(v1.FallbackBinding)},
+	}
+}
+
+func barePolicy() *admissionregistration.ValidatingAdmissionPolicy {
+	bare := policy()
+	bare.Spec.PolicyType, bare.Spec.Validations[0].FailurePolicy = nil, nil
+	return bare
+}
+
+func bareBinding() *admissionregistration.ValidatingAdmissionPolicyBinding {
+	bare := binding()
+	bare.Spec.BindingType = nil
+	return bare
+}
+
+// codec returns what encodes to one version and media type, and decodes from any.
+func codec(t *testing.T, of *runtime.Scheme, version schema.GroupVersion, mediaType string) runtime.Codec {
+	t.Helper()
+	codecs := serializer.NewCodecFactory(of, serializer.WithSerializer(cbor.NewSerializerInfo))
+	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), mediaType)
+	if !ok {
+		t.Fatalf("no serializer for %s", mediaType)
+	}
+	hub := schema.GroupVersion{Group: version.Group, Version: runtime.APIVersionInternal}
+	return codecs.CodecForVersions(info.Serializer, codecs.UniversalDeserializer(), version, hub)
+}
+
+// transcoded returns what to decodes of what from encodes.
+func transcoded(t *testing.T, from, to runtime.Codec, obj runtime.Object) runtime.Object {
+	t.Helper()
+	encoded, err := runtime.Encode(from, obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := runtime.Decode(to, encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+// What is set arrives, and what is not set stays so: the fields have no defaults.
+func TestOwnFieldsRoundTrip(t *testing.T) {
+	for _, version := range versions {
+		for _, mediaType := range mediaTypes {
+			t.Run(version.Version+" "+mediaType, func(t *testing.T) {
+				codec := codec(t, scheme.Scheme, version, mediaType)
+				for _, obj := range []runtime.Object{policy(), binding(), barePolicy(), bareBinding()} {
+					if diff := cmp.Diff(obj, transcoded(t, codec, codec, obj)); diff != "" {
+						t.Errorf("-sent +received:\n%s", diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Fields of our own are out of the way of those that Kubernetes may get: number
+// 1000, encoded as the bytes 0xc2 0x3e for a string.
+func TestProtobufNumbers(t *testing.T) {
+	for _, version := range versions {
+		codec := codec(t, scheme.Scheme, version, runtime.ContentTypeProtobuf)
+		for field, obj := range map[string]runtime.Object{
+			"\xc2\x3e\x09Singleton": policy(),
+			"\xc2\x3e\x06Ignore":    policy(),
+			"\xc2\x3e\x08Fallback":  binding(),
+		} {
+			encoded, err := runtime.Encode(codec, obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Contains(encoded, []byte(field)) {
+				t.Errorf("%s: %q is not in %q", version, field, encoded)
+			}
+		}
+	}
+}
+
+// A stock server or client reads such objects as if the fields were not set.
+func TestKubernetesReadsOwnFields(t *testing.T) {
+	for _, version := range versions {
+		for _, mediaType := range mediaTypes {
+			t.Run(version.Version+" "+mediaType, func(t *testing.T) {
+				ours, theirs := codec(t, scheme.Scheme, version, mediaType), codec(t, legacyscheme.Scheme, version, mediaType)
+				for with, without := range map[runtime.Object]runtime.Object{policy(): barePolicy(), binding(): bareBinding()} {
+					if diff := cmp.Diff(transcoded(t, ours, theirs, without), transcoded(t, ours, theirs, with)); diff != "" {
+						t.Errorf("-without +with the fields:\n%s", diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestApplyConfigurations(t *testing.T) {
+	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithFailurePolicy(v1.Fail).WithValidations(
+		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false"))
+	bindingSpec := applyv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
+	for name, tc := range map[string]struct {
+		configuration any
+		want          runtime.Object
+	}{
+		"policy v1":        {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec), policy()},
+		"policy v1beta1":   {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec), policy()},
+		"policy v1alpha1":  {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec), policy()},
+		"binding v1":       {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"binding v1beta1":  {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"binding v1alpha1": {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent, err := json.Marshal(tc.configuration)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := runtime.Decode(scheme.Codecs.UniversalDecoder(admissionregistration.SchemeGroupVersion), sent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
