@@ -24,6 +24,7 @@ var always = version.MajorMinor(1, 0)
 type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
+	bare func() *Compiler
 }
 
 // Default returns the compiler for the server's own compatibility version. The
@@ -40,8 +41,13 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	for _, in := range []Declarations{{}, {Params: true}, {Authorizer: true}, {Params: true, Authorizer: true}} {
 		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
 	}
+	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
 	return c
 }
+
+// Bare returns the compiler for policies that have no variables: 'variables' is in
+// scope, without any fields.
+func (c *Compiler) Bare() *Compiler { return c.bare() }
 
 // Compile parses, checks and plans an expression.
 //

@@ -61,11 +61,17 @@ func requestValue(r *matching.Request, resource schema.GroupVersionResource, kin
 	return common.SchemalessTypedToVal(plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind)))
 }
 
-// forConditions returns the input of match conditions.
-func (in *input) forConditions() *input {
-	result := *in
-	result.request = in.conditionRequest
-	return &result
+// subject is what the expressions of one policy are evaluated on.
+type subject struct {
+	*input
+	namespace, params ref.Val
+}
+
+// forConditions returns the subject of match conditions. They do not see the namespace.
+func (s subject) forConditions() subject {
+	in := *s.input
+	in.request = in.conditionRequest
+	return subject{&in, types.NullValue, s.params}
 }
 
 func convert(object runtime.Object, target matching.Target, objects admission.ObjectInterfaces) (ref.Val, error) {
@@ -87,17 +93,24 @@ func namespaceValue(namespace *corev1.Namespace) ref.Val {
 	return common.SchemalessTypedToVal(plugincel.CreateNamespaceObject(namespace))
 }
 
+// paramsValue is null without params.
+func paramsValue(param *unstructured.Unstructured) ref.Val {
+	if param == nil {
+		return types.NullValue
+	}
+	return types.DefaultTypeAdapter.NativeToValue(param.Object)
+}
+
 // activation resolves variables for one series of evaluations.
 type activation struct {
-	*input
-	namespace ref.Val
+	subject
 	// withAuthorizer puts 'authorizer' in scope.
 	withAuthorizer bool
 	variables      ref.Val
 }
 
-func newActivation(ctx context.Context, in *input, namespace ref.Val, withAuthorizer bool, variables []expression.Variable, budget *expression.Budget) *activation {
-	a := &activation{input: in, namespace: namespace, withAuthorizer: withAuthorizer}
+func newActivation(ctx context.Context, s subject, withAuthorizer bool, variables []expression.Variable, budget *expression.Budget) *activation {
+	a := &activation{subject: s, withAuthorizer: withAuthorizer}
 	a.variables = expression.LazyVariables(ctx, variables, a, budget)
 	return a
 }
@@ -114,7 +127,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case expression.NamespaceObject:
 		return a.namespace, true
 	case expression.Params:
-		return types.NullValue, true
+		return a.params, true
 	case expression.Authorizer:
 		return a.authorizer, a.withAuthorizer && a.authorizer != nil
 	case expression.RequestResource:

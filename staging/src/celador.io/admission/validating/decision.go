@@ -71,4 +71,7 @@ type Result struct {
 	// Conditions has a report for each binding through which match conditions ended
 	// the evaluation of a policy.
 	Conditions []ConditionReport
+	// Ignored has the policy name of each failure of match conditions or of an audit
+	// annotation that the policy's failurePolicy lets pass.
+	Ignored []string
 }

@@ -11,11 +11,14 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
 	admissionauthorizer "k8s.io/apiserver/pkg/admission/plugin/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/matching"
+	"celador.io/admission/params"
 )
 
 // Engine evaluates requests. Safe for concurrent use.
@@ -30,21 +33,24 @@ func NewEngine(namespaces matching.NamespaceGetter, authz authorizer.Uncondition
 	return &Engine{namespaces: namespaces, authorizer: authz}
 }
 
-// Evaluate returns what the policies of the snapshot have to say about a request.
-// Policies that do not match contribute nothing. Errors inside a policy are part of
-// the result; the returned error means that the request itself cannot be examined,
-// because its namespace cannot be found.
-func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshot *Snapshot) (Result, error) {
+// Evaluate returns what the policies of the snapshots, one after the other, have to say
+// about a request. Policies that do not match contribute nothing. Errors inside a policy
+// are part of the result; the returned error means that the request itself cannot be
+// examined, because its namespace cannot be found.
+func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
 	run := &run{
 		ctx:     ctx,
 		request: matching.NewRequest(ctx, a, objects, e.namespaces),
 		objects: objects,
 		engine:  e,
 		inputs:  map[matching.Target]*input{},
+		why:     klog.FromContext(ctx).V(5),
 	}
-	for i := range snapshot.policies {
-		if err := run.policy(&snapshot.policies[i]); err != nil {
-			return Result{}, err
+	for _, snapshot := range snapshots {
+		for i := range snapshot.policies {
+			if err := run.policy(&snapshot.policies[i]); err != nil {
+				return Result{}, err
+			}
 		}
 	}
 	return run.result, nil
@@ -61,53 +67,137 @@ type run struct {
 	// namespace is nil until the first policy is evaluated.
 	namespace ref.Val
 	result    Result
+	// why logs the reasons for which a policy or binding does not apply.
+	why klog.Logger
 }
 
 func (r *run) policy(p *boundPolicy) error {
 	target, matches, err := p.criteria.Match(r.request)
-	if err == nil && matches {
+	if err == nil && !matches {
+		if r.why.Enabled() {
+			r.why.Info("Policy does not match", "policy", p.name, "because", p.criteria.Mismatch(r.request))
+		}
+		return nil
+	}
+	if err == nil {
 		err = p.invalid
+	}
+	matched := &matchedPolicy{boundPolicy: p, target: target}
+	if err == nil && p.paramKind != nil {
+		matched.lister, err = p.openLister(r.ctx)
 	}
 	if err != nil {
 		r.misconfigured(p.policy, "", fmt.Errorf("failed to configure policy: %w", err))
 		return nil
 	}
-	if !matches {
-		return nil
-	}
-	// Expressions do not see the binding, so all bindings share one evaluation.
-	var evaluated *evaluation
-	var annotations annotations
+	applied := false
 	for _, b := range p.bindings {
-		if b.criteria != nil {
-			_, matches, err := b.criteria.Match(r.request)
-			if err != nil {
-				r.misconfigured(p.policy, b.name, fmt.Errorf("failed to configure binding: %w", err))
-				continue
-			}
-			if !matches {
-				continue
-			}
-		}
-		in, err := r.input(target)
+		applies, err := r.binding(matched, b)
 		if err != nil {
-			r.misconfigured(p.policy, b.name, fmt.Errorf("failed to configure binding: failed to convert object version: %w", err))
+			return err
+		}
+		applied = applied || applies
+	}
+	for _, b := range p.fallbacks {
+		if applied {
+			r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", "it is a fallback and another binding applies")
 			continue
 		}
-		if r.namespace == nil {
-			namespace, err := r.request.Namespace()
-			if err != nil {
-				return err
-			}
-			r.namespace = namespaceValue(namespace)
+		if _, err := r.binding(matched, b); err != nil {
+			return err
 		}
-		if evaluated == nil {
-			evaluated = p.evaluate(r.ctx, in, r.namespace)
-		}
-		r.report(p.policy, b, evaluated, &annotations)
 	}
-	r.result.Annotations = append(r.result.Annotations, annotations.named(p.name)...)
+	r.result.Annotations = append(r.result.Annotations, matched.annotations.named(p.name)...)
 	return nil
+}
+
+// matchedPolicy is a policy that matches the request.
+type matchedPolicy struct {
+	*boundPolicy
+	target matching.Target
+	// lister is nil without a paramKind.
+	lister params.Lister
+	// evaluations are by param. The key is nil for those that do not depend on it.
+	evaluations map[*unstructured.Unstructured]*evaluation
+	annotations annotations
+}
+
+func (p *boundPolicy) openLister(ctx context.Context) (params.Lister, error) {
+	if p.params != nil {
+		if lister, err := p.params.Lister(ctx); err == nil {
+			return lister, nil
+		}
+	}
+	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", p.paramKind.GroupVersionKind)
+}
+
+// binding evaluates the policy through one of its bindings, once for each param. It
+// says whether the binding applies to the request, which it also does when it is
+// misconfigured.
+func (r *run) binding(p *matchedPolicy, b *binding) (applies bool, err error) {
+	if b.criteria != nil {
+		_, matches, err := b.criteria.Match(r.request)
+		if err != nil {
+			return r.misconfiguredBinding(p, b, err)
+		}
+		if !matches {
+			if r.why.Enabled() {
+				r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", b.criteria.Mismatch(r.request))
+			}
+			return false, nil
+		}
+	}
+	found, err := r.params(p, b)
+	if err != nil {
+		return r.misconfiguredBinding(p, b, err)
+	}
+	var in *input
+	if len(found) > 0 {
+		if in, err = r.input(p.target); err != nil {
+			return r.misconfiguredBinding(p, b, fmt.Errorf("failed to convert object version: %w", err))
+		}
+	}
+	if r.namespace == nil {
+		namespace, err := r.request.Namespace()
+		if err != nil {
+			return true, err
+		}
+		r.namespace = namespaceValue(namespace)
+	}
+	if len(found) == 0 {
+		r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", "there are no params")
+	}
+	for _, param := range found {
+		r.report(p, b, r.evaluation(p, in, param))
+	}
+	return len(found) > 0, nil
+}
+
+// withoutParams evaluates a policy once, with 'params' being null if it is declared.
+var withoutParams = []*unstructured.Unstructured{nil}
+
+func (r *run) params(p *matchedPolicy, b *binding) ([]*unstructured.Unstructured, error) {
+	if p.lister == nil || b.params == nil {
+		return withoutParams, nil
+	}
+	return b.params.Find(r.ctx, p.lister, p.paramKind.ParamKind, r.request.GetNamespace())
+}
+
+// evaluation evaluates the policy, unless another binding led to the same: expressions
+// do not see the binding, and many do not see the param.
+func (r *run) evaluation(p *matchedPolicy, in *input, param *unstructured.Unstructured) *evaluation {
+	if !p.readsParams {
+		param = nil
+	}
+	evaluated, ok := p.evaluations[param]
+	if !ok {
+		evaluated = p.evaluate(r.ctx, subject{in, r.namespace, paramsValue(param)})
+		if p.evaluations == nil {
+			p.evaluations = map[*unstructured.Unstructured]*evaluation{}
+		}
+		p.evaluations[param] = evaluated
+	}
+	return evaluated
 }
 
 func (r *run) input(target matching.Target) (*input, error) {
@@ -124,6 +214,11 @@ func (r *run) input(target matching.Target) (*input, error) {
 	return in, err
 }
 
+func (r *run) misconfiguredBinding(p *matchedPolicy, b *binding, err error) (bool, error) {
+	r.misconfigured(p.policy, b.name, fmt.Errorf("failed to configure binding: %w", err))
+	return true, nil
+}
+
 func (r *run) misconfigured(p *policy, binding string, err error) {
 	r.result.Decisions = append(r.result.Decisions, Decision{
 		Policy:  p.name,
@@ -136,9 +231,12 @@ func (r *run) misconfigured(p *policy, binding string, err error) {
 }
 
 // report adds what an evaluation found to the result, in the name of a binding.
-func (r *run) report(p *policy, b *binding, evaluated *evaluation, annotations *annotations) {
+func (r *run) report(p *matchedPolicy, b *binding, evaluated *evaluation) {
 	if evaluated.conditions != nil {
 		r.result.Conditions = append(r.result.Conditions, *evaluated.conditions)
+	}
+	for range evaluated.ignored {
+		r.result.Ignored = append(r.result.Ignored, p.name)
 	}
 	for _, decision := range evaluated.decisions {
 		decision.Policy, decision.Binding, decision.Actions = p.name, b.name, b.actions
@@ -146,7 +244,7 @@ func (r *run) report(p *policy, b *binding, evaluated *evaluation, annotations *
 	}
 	for _, found := range evaluated.annotations {
 		if found.failure == nil {
-			annotations.add(found.key, found.value)
+			p.annotations.add(found.key, found.value)
 			continue
 		}
 		decision := *found.failure

@@ -30,6 +30,8 @@ type evaluation struct {
 	annotations []annotationResult
 	// conditions are set when match conditions ended the evaluation.
 	conditions *ConditionReport
+	// ignored counts failures that are not decisions and that failurePolicy lets pass.
+	ignored int
 }
 
 type annotationResult struct {
@@ -39,36 +41,41 @@ type annotationResult struct {
 
 // evaluate runs all expressions of the policy. Match conditions, validations with
 // their messages, and audit annotations have a cost budget each.
-func (p *policy) evaluate(ctx context.Context, in *input, namespace ref.Val) *evaluation {
-	if report, err := p.checkConditions(ctx, in); report != nil {
+func (p *policy) evaluate(ctx context.Context, s subject) *evaluation {
+	if report, err := p.checkConditions(ctx, s); report != nil {
 		result := &evaluation{}
-		if err != nil && p.failurePolicy != v1.Ignore {
+		switch {
+		case err == nil:
+		case p.failurePolicy == v1.Ignore:
+			result.ignored = 1
+			klog.FromContext(ctx).V(2).Info("Policy left out as failurePolicy is Ignore", "policy", p.name, "err", err)
+		default:
 			result = p.failedAltogether(err)
 		}
 		result.conditions = report
 		return result
 	}
-	decisions, err := p.validate(ctx, in, namespace)
+	decisions, err := p.validate(ctx, s)
 	if err != nil {
 		return p.failedAltogether(err)
 	}
-	annotations, err := p.annotate(ctx, in, namespace)
+	annotations, ignored, err := p.annotate(ctx, s)
 	if err != nil {
 		return p.failedAltogether(err)
 	}
-	return &evaluation{decisions: decisions, annotations: annotations}
+	return &evaluation{decisions: decisions, annotations: annotations, ignored: ignored}
 }
 
 // checkConditions returns a report when match conditions end the evaluation: without
 // an error when one is false, which exempts the request, and with an error when none
 // is and one cannot be evaluated. All are evaluated, as any may exceed the budget.
-func (p *policy) checkConditions(ctx context.Context, in *input) (*ConditionReport, error) {
+func (p *policy) checkConditions(ctx context.Context, s subject) (*ConditionReport, error) {
 	if len(p.conditions) == 0 {
 		return nil, nil
 	}
 	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	a := newActivation(ctx, in.forConditions(), types.NullValue, true, p.variables, budget)
+	a := newActivation(ctx, s.forConditions(), true, p.variables, budget)
 	report := func(errors int) *ConditionReport {
 		return &ConditionReport{Policy: p.name, Errors: errors, Elapsed: time.Since(start)}
 	}
@@ -82,7 +89,10 @@ func (p *policy) checkConditions(ctx context.Context, in *input) (*ConditionRepo
 		if err != nil && !anyFalse {
 			errs = append(errs, err)
 		}
-		anyFalse = anyFalse || value == types.False
+		if value == types.False && !anyFalse {
+			anyFalse = true
+			klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.name, "because", "a match condition is false", "matchCondition", p.conditions[i].name)
+		}
 	}
 	switch {
 	case anyFalse:
@@ -94,12 +104,12 @@ func (p *policy) checkConditions(ctx context.Context, in *input) (*ConditionRepo
 	}
 }
 
-func (p *policy) validate(ctx context.Context, in *input, namespace ref.Val) ([]Decision, error) {
+func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 	if len(p.validations) == 0 {
 		return nil, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	a := newActivation(ctx, in, namespace, true, p.variables, budget)
+	a := newActivation(ctx, s, true, p.variables, budget)
 	decisions := make([]Decision, len(p.validations))
 	for i := range p.validations {
 		start := time.Now()
@@ -109,19 +119,19 @@ func (p *policy) validate(ctx context.Context, in *input, namespace ref.Val) ([]
 		}
 		decisions[i] = Decision{Index: i, Outcome: Admitted, Elapsed: time.Since(start)}
 		if err != nil {
-			decisions[i] = p.failed(decisions[i], err.Error())
+			decisions[i] = failed(decisions[i], p.validations[i].failurePolicy, err)
 		} else if value != types.True {
 			decisions[i].Outcome = Denied
 		}
 	}
 
-	messages, messagesErr := p.evaluateMessages(ctx, in, namespace, budget)
+	messages, messagesErr := p.evaluateMessages(ctx, s, decisions, budget)
 	for i := range decisions {
 		d := &decisions[i]
 		switch {
 		case d.Outcome == Failed:
 		case messagesErr != nil:
-			*d = p.failed(*d, fmt.Sprintf("failed messageExpression: %s", messagesErr))
+			*d = failed(*d, p.failurePolicy, fmt.Errorf("failed messageExpression: %w", messagesErr))
 		case d.Outcome == Denied:
 			d.Message = p.validations[i].message(ctx, messages[i])
 			d.Reason = p.validations[i].reason()
@@ -130,17 +140,17 @@ func (p *policy) validate(ctx context.Context, in *input, namespace ref.Val) ([]
 	return decisions, nil
 }
 
-// evaluateMessages evaluates all message expressions, needed or not: what they cost
-// decides, for every validation alike, whether the budget suffices.
-func (p *policy) evaluateMessages(ctx context.Context, in *input, namespace ref.Val, budget *expression.Budget) ([]messageResult, error) {
+// evaluateMessages evaluates the message expressions of the validations that are not
+// satisfied.
+func (p *policy) evaluateMessages(ctx context.Context, s subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
 	messages := make([]messageResult, len(p.validations))
 	if !p.computesMessages {
 		return messages, nil
 	}
-	a := newActivation(ctx, in, namespace, false, p.variables, budget)
+	a := newActivation(ctx, s, false, p.variables, budget)
 	for i := range p.validations {
 		message := &p.validations[i].computedMessage
-		if message.absent() {
+		if message.absent() || decisions[i].Outcome != Denied {
 			continue
 		}
 		value, err := message.evaluate(ctx, a, budget)
@@ -190,33 +200,34 @@ func (v *validation) reason() metav1.StatusReason {
 	return *v.Reason
 }
 
-func (p *policy) annotate(ctx context.Context, in *input, namespace ref.Val) ([]annotationResult, error) {
+// annotate returns the annotations and how many of them failed and were ignored.
+func (p *policy) annotate(ctx context.Context, s subject) (results []annotationResult, ignored int, err error) {
 	if len(p.annotations) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	a := newActivation(ctx, in, namespace, false, p.variables, budget)
-	var results []annotationResult
+	a := newActivation(ctx, s, false, p.variables, budget)
 	for i := range p.annotations {
 		annotation := &p.annotations[i]
 		start := time.Now()
 		value, err := annotation.evaluate(ctx, a, budget)
 		if expression.IsFatal(err) {
-			return nil, err
+			return nil, 0, err
 		}
 		elapsed := Decision{Elapsed: time.Since(start)}
 		text, isText := stringValue(value)
 		switch {
 		case err != nil && p.failurePolicy == v1.Ignore:
+			ignored++
 			klog.FromContext(ctx).V(2).Info("Audit annotation left out as failurePolicy is Ignore", "policy", p.name, "key", annotation.key, "err", err)
 		case err != nil:
-			failure := p.failed(elapsed, err.Error())
+			failure := failed(elapsed, p.failurePolicy, err)
 			results = append(results, annotationResult{key: annotation.key, failure: &failure})
 		case isText && text != "":
 			results = append(results, annotationResult{key: annotation.key, value: text[:min(len(text), maxAnnotationBytes)]})
 		}
 	}
-	return results, nil
+	return results, ignored, nil
 }
 
 // evaluate must not be called for an absent expression.
@@ -233,11 +244,11 @@ func (c *compiled) evaluate(ctx context.Context, a *activation, budget *expressi
 
 func (c *compiled) absent() bool { return c.program == nil && c.err == nil }
 
-func (p *policy) failed(d Decision, message string) Decision {
-	d.Outcome, d.Ignored, d.Message = Failed, p.failurePolicy == v1.Ignore, message
+func failed(d Decision, policy v1.FailurePolicyType, err error) Decision {
+	d.Outcome, d.Ignored, d.Message = Failed, policy == v1.Ignore, err.Error()
 	return d
 }
 
 func (p *policy) failedAltogether(err error) *evaluation {
-	return &evaluation{decisions: []Decision{p.failed(Decision{}, err.Error())}}
+	return &evaluation{decisions: []Decision{failed(Decision{}, p.failurePolicy, err)}}
 }

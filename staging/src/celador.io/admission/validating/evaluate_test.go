@@ -86,9 +86,6 @@ func TestValidations(t *testing.T) {
 		"authorizer": {v1.ValidatingAdmissionPolicySpec{Validations: validate(
 			"authorizer.requestResource.check('read').allowed()", "authorizer.requestResource.check('write').allowed()")},
 			decisions{admitted(0), denied(1, "failed expression: authorizer.requestResource.check('write').allowed()")}},
-		"parameters": {v1.ValidatingAdmissionPolicySpec{ParamKind: &v1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}, Validations: validate("true")},
-			decisions{{Policy: "p", Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured,
-				Message: "failed to configure policy: spec.paramKind: parameters are not supported yet; remove paramKind from the policy"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := found(t, test.spec)
@@ -254,8 +251,15 @@ func TestBudgets(t *testing.T) {
 	annotations := func(n int) []v1.AuditAnnotation {
 		return slices.Repeat([]v1.AuditAnnotation{{Key: "k", ValueExpression: "string(" + search + ")"}}, n)
 	}
-	withMessages := append(slices.Repeat(validate(search), 5), slices.Repeat([]v1.Validation{{Expression: "true", MessageExpression: "string(" + search + ")"}}, 7)...)
+	withMessages := append(slices.Repeat(validate(search), 5), slices.Repeat([]v1.Validation{{Expression: "false", MessageExpression: "string(" + search + ")"}}, 7)...)
 	withMessages[0].Expression = failing
+	// What a satisfied validation would say costs nothing.
+	unused := append(slices.Clone(withMessages[:6]), slices.Repeat([]v1.Validation{{Expression: "true", MessageExpression: "string(" + search + ")"}}, 7)...)
+	unused[5].Message, unused[5].MessageExpression = "no", ""
+	withUnused := []validating.Decision{failed(0, noKey), admitted(1), admitted(2), admitted(3), admitted(4), denied(5, "no")}
+	for i := range 7 {
+		withUnused = append(withUnused, admitted(6+i))
+	}
 	const noMessage = "failed messageExpression: " + exhausted
 	allFailed := []validating.Decision{failed(0, noKey)}
 	for i := range withMessages[1:] {
@@ -274,6 +278,7 @@ func TestBudgets(t *testing.T) {
 		"validations":         {v1.ValidatingAdmissionPolicySpec{Validations: append(validate("false"), slices.Repeat(validate(search), 11)...)}, []validating.Decision{failed(0, exhausted)}},
 		"annotations":         {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: annotations(11), Validations: validate("false")}, []validating.Decision{failed(0, exhausted)}},
 		"messages":            {v1.ValidatingAdmissionPolicySpec{Validations: withMessages}, allFailed},
+		"messages not needed": {v1.ValidatingAdmissionPolicySpec{Validations: unused}, withUnused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.spec.Variables = variables

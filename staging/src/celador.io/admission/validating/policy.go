@@ -5,9 +5,12 @@ package validating
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -23,13 +26,26 @@ type policy struct {
 	criteria      *matching.Criteria
 	// invalid is why no request can be decided.
 	invalid error
+	// singleton is set when the policy applies without a binding.
+	singleton bool
+	// paramKind is nil when the policy takes no params.
+	paramKind *paramKind
 
 	variables   []expression.Variable
-	conditions  []compiled
+	conditions  []condition
 	validations []validation
 	// computesMessages is set when any validation has a message expression.
 	computesMessages bool
 	annotations      []annotation
+	// readsParams is set when any expression may read 'params'.
+	readsParams bool
+	// broken is set when any expression does not compile.
+	broken bool
+}
+
+type paramKind struct {
+	*v1.ParamKind
+	schema.GroupVersionKind
 }
 
 // compiled is a program or the reason why there is none. With neither, the
@@ -39,10 +55,17 @@ type compiled struct {
 	err     *apiservercel.Error
 }
 
+type condition struct {
+	compiled
+	name string
+}
+
 type validation struct {
 	compiled
 	*v1.Validation
 	computedMessage compiled
+	// failurePolicy is for errors of the expression.
+	failurePolicy v1.FailurePolicyType
 }
 
 type annotation struct {
@@ -50,46 +73,65 @@ type annotation struct {
 	key string
 }
 
+func (p *policy) valid() bool { return p.invalid == nil && !p.broken }
+
 var errNoMatchConstraints = errors.New("policy contained no match constraints, a required field")
 
 // compilePolicy refers to p, which must not change any more.
-func compilePolicy(compiler *expression.Compiler, p *v1.ValidatingAdmissionPolicy) *policy {
+func compilePolicy(compiler *expression.Compiler, features Features, p *v1.ValidatingAdmissionPolicy) *policy {
 	spec := &p.Spec
 	result := &policy{name: p.Name, failurePolicy: v1.Fail}
+	result.singleton = features.Singleton && spec.PolicyType != nil && *spec.PolicyType == v1.SingletonPolicy
 	if spec.FailurePolicy != nil {
 		result.failurePolicy = *spec.FailurePolicy
 	}
-	switch {
-	case spec.MatchConstraints == nil:
+	if spec.MatchConstraints == nil {
 		result.criteria, result.invalid = matching.Compile(&v1.MatchResources{}), errNoMatchConstraints
 		return result
-	case spec.ParamKind != nil:
-		result.invalid = errors.New("spec.paramKind: parameters are not supported yet; remove paramKind from the policy")
 	}
 	result.criteria = matching.Compile(spec.MatchConstraints)
+	if spec.ParamKind != nil {
+		version, err := schema.ParseGroupVersion(spec.ParamKind.APIVersion)
+		if err != nil {
+			result.invalid = fmt.Errorf("failed to parse paramKind APIVersion: %w", err)
+			return result
+		}
+		result.paramKind = &paramKind{spec.ParamKind, version.WithKind(spec.ParamKind.Kind)}
+	}
 
 	in := expression.Declarations{Params: spec.ParamKind != nil, Authorizer: true}
 	withoutAuthorizer := expression.Declarations{Params: in.Params}
-	compile := compiler.Compile
+	compile := compiler.Bare().Compile
+	// Any mention will do: most policies without params do not have the word at all.
+	mention := func(source string) {
+		result.readsParams = result.readsParams || in.Params && strings.Contains(source, expression.Params)
+	}
 	if len(spec.Variables) > 0 {
 		composition := compiler.Compose()
 		for _, v := range spec.Variables {
+			mention(v.Expression)
 			program, err := composition.Declare(v.Name, v.Expression, in, environment.StoredExpressions)
+			result.broken = result.broken || err != nil
 			result.variables = append(result.variables, expression.Variable{Name: v.Name, Program: program, Err: err})
 		}
 		compile = composition.Compile
 	}
 	stored := func(source string, in expression.Declarations, returns ...*cel.Type) compiled {
+		mention(source)
 		program, err := compile(source, in, environment.StoredExpressions, returns...)
+		result.broken = result.broken || err != nil
 		return compiled{program: program, err: err}
 	}
 
-	for _, condition := range spec.MatchConditions {
-		result.conditions = append(result.conditions, stored(condition.Expression, in, cel.BoolType))
+	for _, c := range spec.MatchConditions {
+		result.conditions = append(result.conditions, condition{stored(c.Expression, in, cel.BoolType), c.Name})
 	}
 	for i := range spec.Validations {
 		v := &spec.Validations[i]
-		compiled := validation{compiled: stored(v.Expression, in, cel.BoolType), Validation: v}
+		compiled := validation{compiled: stored(v.Expression, in, cel.BoolType), Validation: v, failurePolicy: result.failurePolicy}
+		if features.ValidationFailurePolicy && v.FailurePolicy != nil {
+			compiled.failurePolicy = *v.FailurePolicy
+		}
 		if v.MessageExpression != "" {
 			compiled.computedMessage = stored(v.MessageExpression, withoutAuthorizer, cel.StringType)
 			result.computesMessages = true

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/params"
 	"celador.io/admission/validating"
 )
 
@@ -112,7 +113,11 @@ func create(replicas int32) admission.Attributes {
 
 // store returns a store with the given policies and bindings.
 func store(objects ...any) *validating.Store {
-	s := validating.NewStore(expression.Default())
+	return storeWith(validating.Features{}, nil, objects...)
+}
+
+func storeWith(features validating.Features, source params.Source, objects ...any) *validating.Store {
+	s := validating.NewStore(expression.Default(), features, source)
 	for _, object := range objects {
 		switch o := object.(type) {
 		case *v1.ValidatingAdmissionPolicy:

@@ -12,6 +12,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/params"
 )
 
 // Store keeps policies and bindings compiled and up to date. Changes are in the next
@@ -19,6 +20,8 @@ import (
 // snapshot never waits for a change.
 type Store struct {
 	compiler *expression.Compiler
+	features Features
+	params   params.Source
 	snapshot atomic.Pointer[Snapshot]
 
 	lock     sync.Mutex
@@ -29,22 +32,13 @@ type Store struct {
 	byPolicy map[string][]*binding
 }
 
-// Snapshot is the set of policies in effect at one time, with their bindings.
-// Immutable, so safe for concurrent use.
-type Snapshot struct {
-	// policies that have a binding, sorted by name.
-	policies []boundPolicy
-}
-
-type boundPolicy struct {
-	*policy
-	bindings []*binding
-}
-
-// NewStore returns an empty store that compiles with the given compiler.
-func NewStore(compiler *expression.Compiler) *Store {
+// NewStore returns an empty store that compiles with the given compiler. It opens the
+// paramKinds of the policies in effect, and closes them when no policy needs them.
+func NewStore(compiler *expression.Compiler, features Features, source params.Source) *Store {
 	s := &Store{
 		compiler: compiler,
+		features: features,
+		params:   source,
 		policies: map[string]*policy{},
 		bindings: map[string]*binding{},
 		byPolicy: map[string][]*binding{},
@@ -60,7 +54,7 @@ func (s *Store) Snapshot() *Snapshot { return s.snapshot.Load() }
 // change any more. One with wrong expressions is taken, too: the requests it matches
 // are subject to its failurePolicy.
 func (s *Store) SetPolicy(p *v1.ValidatingAdmissionPolicy) {
-	compiled := compilePolicy(s.compiler, p)
+	compiled := compilePolicy(s.compiler, s.features, p)
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.policies[p.Name] = compiled
@@ -78,7 +72,7 @@ func (s *Store) DeletePolicy(name string) {
 // SetBinding adds a binding or replaces the one of the same name. The binding must not
 // change any more. It has no effect until its policy is there.
 func (s *Store) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) {
-	compiled := compileBinding(b)
+	compiled := compileBinding(s.features, b)
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.unbind(b.Name)
@@ -113,12 +107,17 @@ func (s *Store) unbind(name string) {
 func (s *Store) publish(name string) {
 	policies := slices.Clone(s.Snapshot().policies)
 	at, found := slices.BinarySearchFunc(policies, name, func(p boundPolicy, name string) int { return strings.Compare(p.name, name) })
-	current := boundPolicy{s.policies[name], s.byPolicy[name]}
-	inEffect := current.policy != nil && len(current.bindings) > 0
+	var old boundPolicy
+	if found {
+		old = policies[at]
+	}
+	current, inEffect := bind(s.policies[name], s.byPolicy[name])
 	switch {
 	case inEffect && found:
+		s.open(&current, &old)
 		policies[at] = current
 	case inEffect:
+		s.open(&current, &old)
 		policies = slices.Insert(policies, at, current)
 	case found:
 		policies = slices.Delete(policies, at, at+1)
@@ -126,4 +125,19 @@ func (s *Store) publish(name string) {
 		return
 	}
 	s.snapshot.Store(&Snapshot{policies: policies})
+	if old.params != nil {
+		old.params.Close()
+	}
+}
+
+// open gives the current state of a policy access to its params, or moves that access
+// over from the old state.
+func (s *Store) open(current, old *boundPolicy) {
+	switch kind := current.paramKind; {
+	case kind == nil || s.params == nil:
+	case old.params != nil && old.paramKind.GroupVersionKind == kind.GroupVersionKind:
+		current.params, old.params = old.params, nil
+	default:
+		current.params = s.params.Open(kind.GroupVersionKind)
+	}
 }

@@ -1,0 +1,91 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package paramsource
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+
+	"celador.io/admission/params"
+)
+
+// getTimeout is how long a request waits for the server to tell about one object.
+const getTimeout = time.Second
+
+// lister implements params.Lister.
+type lister struct {
+	resource
+	gvk     schema.GroupVersionKind
+	client  dynamic.NamespaceableResourceInterface
+	objects cache.Indexer
+	synced  <-chan struct{}
+}
+
+func newLister(client dynamic.Interface, r resource, gvk schema.GroupVersionKind, informer cache.SharedIndexInformer) params.Lister {
+	return &lister{
+		resource: r,
+		gvk:      gvk,
+		client:   client.Resource(r.GroupVersionResource),
+		objects:  informer.GetIndexer(),
+		synced:   informer.HasSyncedChecker().Done(),
+	}
+}
+
+// Namespaced implements params.Lister.
+func (l *lister) Namespaced() bool { return l.namespaced }
+
+// Synced implements params.Lister.
+func (l *lister) Synced() <-chan struct{} { return l.synced }
+
+// Get implements params.Lister. It asks the server about an object that the informer
+// has not seen: it may have been created a moment ago.
+func (l *lister) Get(ctx context.Context, namespace, name string) (*unstructured.Unstructured, error) {
+	known, ok, err := l.objects.GetByKey(cache.NewObjectName(namespace, name).String())
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return known.(*unstructured.Unstructured), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, getTimeout)
+	defer cancel()
+	object, err := l.client.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return asParam(object, l.gvk), nil
+}
+
+// List implements params.Lister.
+func (l *lister) List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
+	known, err := l.known(namespace)
+	if err != nil {
+		return nil, err
+	}
+	var found []*unstructured.Unstructured
+	for _, object := range known {
+		param := object.(*unstructured.Unstructured)
+		if selector.Empty() || selector.Matches(labels.Set(param.GetLabels())) {
+			found = append(found, param)
+		}
+	}
+	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return found, nil
+}
+
+func (l *lister) known(namespace string) ([]any, error) {
+	if l.namespaced {
+		return l.objects.ByIndex(cache.NamespaceIndex, namespace)
+	}
+	return l.objects.List(), nil
+}

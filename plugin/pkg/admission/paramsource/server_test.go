@@ -1,0 +1,286 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package paramsource_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"celador.io/admission/params"
+
+	"celador.io/celador/plugin/pkg/admission/paramsource"
+)
+
+var (
+	limits     = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "limits"}
+	newLimits  = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "newlimits"}
+	configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+	limitKind     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
+	configMapKind = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+
+	namespacedLimits = metav1.APIResource{Name: "limits", Kind: "Limit", Namespaced: true}
+	clusterLimits    = metav1.APIResource{Name: "limits", Kind: "Limit"}
+)
+
+// server is what a source sees of a cluster. Kinds that are not served have objects,
+// but nothing can be read or watched.
+type server struct {
+	*fake.FakeDynamicClient
+
+	mu        sync.Mutex
+	resources map[string][]metav1.APIResource
+	// discovery fails with this error, and waits for the channel before.
+	discoveryErr error
+	answer       chan struct{}
+	// errs are by verb.
+	errs    map[string]error
+	watches map[*watched]bool
+	counts  map[string]int
+}
+
+func newServer(objects ...runtime.Object) *server {
+	s := &server{
+		FakeDynamicClient: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+			limits: "LimitList", newLimits: "LimitList", configMaps: "ConfigMapList",
+		}, objects...),
+		resources: map[string][]metav1.APIResource{},
+		errs:      map[string]error{},
+		watches:   map[*watched]bool{},
+		counts:    map[string]int{},
+	}
+	s.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		err := s.refusal(action)
+		return err != nil, nil, err
+	})
+	s.PrependWatchReactor("*", s.watch)
+	return s
+}
+
+// started returns a server and a source that ends with the test.
+func started(t *testing.T, objects ...runtime.Object) (*server, *paramsource.Source) {
+	t.Helper()
+	s, stop := newServer(objects...), make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	return s, paramsource.New(s, s, stop)
+}
+
+func (s *server) ServerResourcesForGroupVersionWithContext(ctx context.Context, gv string) (*metav1.APIResourceList, error) {
+	s.mu.Lock()
+	answer := s.answer
+	s.counts["discover"]++
+	s.mu.Unlock()
+	if answer != nil {
+		select {
+		case <-answer:
+		case <-ctx.Done():
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.discoveryErr != nil {
+		return nil, s.discoveryErr
+	}
+	resources, ok := s.resources[gv]
+	if !ok {
+		return nil, apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{}, "", "", 0, false)
+	}
+	return &metav1.APIResourceList{GroupVersion: gv, APIResources: slices.Clone(resources)}, nil
+}
+
+// serve says which resources there are in a group and version, none meaning that it is
+// not served. Watches of resources that are gone end.
+func (s *server) serve(gv schema.GroupVersion, resources ...metav1.APIResource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resources[gv.String()] = resources; len(resources) == 0 {
+		delete(s.resources, gv.String())
+	}
+	for w := range s.watches {
+		if !s.serves(w.resource) {
+			w.Interface.Stop()
+		}
+	}
+}
+
+func (s *server) serves(r schema.GroupVersionResource) bool {
+	return slices.ContainsFunc(s.resources[r.GroupVersion().String()], func(served metav1.APIResource) bool {
+		return served.Name == r.Resource
+	})
+}
+
+func (s *server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+func (s *server) refusal(action clienttesting.Action) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[action.GetVerb()]++
+	if err := s.errs[action.GetVerb()]; err != nil {
+		return err
+	}
+	if !s.serves(action.GetResource()) {
+		return apierrors.NewGenericServerResponse(404, action.GetVerb(), action.GetResource().GroupResource(), "", "", 0, false)
+	}
+	return nil
+}
+
+// watched counts itself while it runs.
+type watched struct {
+	watch.Interface
+	server   *server
+	resource schema.GroupVersionResource
+}
+
+func (w *watched) Stop() {
+	w.server.set(func() { delete(w.server.watches, w) })
+	w.Interface.Stop()
+}
+
+func (s *server) watch(action clienttesting.Action) (bool, watch.Interface, error) {
+	if err := s.refusal(action); err != nil {
+		return true, nil, err
+	}
+	started, err := s.Tracker().Watch(action.GetResource(), action.GetNamespace(), action.(clienttesting.WatchActionImpl).ListOptions)
+	if err != nil {
+		return true, nil, err
+	}
+	w := &watched{started, s, action.GetResource()}
+	s.set(func() { s.watches[w] = true })
+	return true, w, nil
+}
+
+// count returns how often something was asked for.
+func (s *server) count(verb string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts[verb]
+}
+
+func (s *server) watching() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watches)
+}
+
+func (s *server) create(t *testing.T, r schema.GroupVersionResource, object *unstructured.Unstructured) {
+	t.Helper()
+	if err := s.Tracker().Create(r, object, object.GetNamespace()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func limit(namespace, name string, labels ...string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Limit", "max": int64(len(name))}}
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	if len(labels) > 0 {
+		u.SetLabels(map[string]string{})
+	}
+	for _, label := range labels {
+		with := u.GetLabels()
+		with[label] = "yes"
+		u.SetLabels(with)
+	}
+	return u
+}
+
+func names(objects []*unstructured.Unstructured) []string {
+	var all []string
+	for _, object := range objects {
+		all = append(all, object.GetName())
+	}
+	return all
+}
+
+// eventually polls a condition in the bubble's time, so it does not depend on how fast
+// the machine is.
+func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); ; {
+		synctest.Wait()
+		if holds() {
+			return
+		}
+		if !time.Now().Before(deadline) {
+			t.Fatalf("not within %v: %s", within, what)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// synced returns the lister of a kind once it has everything.
+func synced(t *testing.T, k params.Kind) params.Lister {
+	t.Helper()
+	l, err := k.Lister(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, time.Second, "params are synced", func() bool { return isSynced(l) })
+	return l
+}
+
+func isSynced(l params.Lister) bool {
+	select {
+	case <-l.Synced():
+		return true
+	default:
+		return false
+	}
+}
+
+// describe tells how a kind is served: its scope, or the error.
+func describe(t *testing.T, k params.Kind) string {
+	t.Helper()
+	l, err := k.Lister(t.Context())
+	if err != nil {
+		return fmt.Sprint("error: ", err)
+	}
+	if !isSynced(l) {
+		return "not synced"
+	}
+	if l.Namespaced() {
+		return "namespaced"
+	}
+	return "cluster-scoped"
+}
+
+// hanging is a client that does not answer when asked for one object.
+type hanging struct{ *server }
+
+func (h hanging) Resource(r schema.GroupVersionResource) dynamic.NamespaceableResourceInterface {
+	return hangingResource{h.server.Resource(r)}
+}
+
+type hangingResource struct {
+	dynamic.NamespaceableResourceInterface
+}
+
+func (h hangingResource) Namespace(string) dynamic.ResourceInterface { return h }
+
+func (h hangingResource) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}

@@ -1,0 +1,48 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+// States of policies and bindings.
+const (
+	// Active ones are in effect.
+	Active = "active"
+	// Unbound policies have no binding to put them into effect.
+	Unbound = "unbound"
+	// Invalid policies are in effect, but requests run into what is wrong with them.
+	Invalid = "invalid"
+	// Orphaned bindings name a policy that does not exist.
+	Orphaned = "orphaned"
+	// Idle bindings name a policy that takes effect without them.
+	Idle = "idle"
+)
+
+// Counts returns how many policies and bindings there are by state, zeros included.
+func (s *Store) Counts() (policies, bindings map[string]int) {
+	policies = map[string]int{Active: 0, Unbound: 0, Invalid: 0}
+	bindings = map[string]int{Active: 0, Orphaned: 0, Idle: 0}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for name, p := range s.policies {
+		_, inEffect := bind(p, s.byPolicy[name])
+		switch {
+		case !inEffect:
+			policies[Unbound]++
+		case !p.valid():
+			policies[Invalid]++
+		default:
+			policies[Active]++
+		}
+	}
+	for name, bound := range s.byPolicy {
+		switch p := s.policies[name]; {
+		case p == nil:
+			bindings[Orphaned] += len(bound)
+		case p.singleton:
+			bindings[Idle] += len(bound)
+		default:
+			bindings[Active] += len(bound)
+		}
+	}
+	return policies, bindings
+}

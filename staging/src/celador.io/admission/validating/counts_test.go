@@ -1,0 +1,74 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+
+	"celador.io/admission/validating"
+)
+
+func TestCounts(t *testing.T) {
+	type counts = map[string]int
+	on := validating.Features{Singleton: true}
+	spoilt := saying("p", "no")
+	spoilt.Spec.Variables = []v1.Variable{{Name: "x", Expression: "1 +"}}
+	unconstrained := saying("p", "no")
+	unconstrained.Spec.MatchConstraints = nil
+	for name, test := range map[string]struct {
+		objects            []any
+		policies, bindings counts
+	}{
+		"nothing":      {nil, counts{}, counts{}},
+		"active":       {[]any{saying("p", "no"), bindingOf("a", "p"), bindingOf("b", "p")}, counts{"active": 1}, counts{"active": 2}},
+		"unbound":      {[]any{saying("p", "no"), saying("q", "no"), bindingOf("b", "p")}, counts{"active": 1, "unbound": 1}, counts{"active": 1}},
+		"orphaned":     {[]any{bindingOf("a", "p"), bindingOf("b", "q"), saying("q", "no")}, counts{"active": 1}, counts{"active": 1, "orphaned": 1}},
+		"broken":       {[]any{spoilt, bindingOf("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
+		"broken, idle": {[]any{spoilt}, counts{"unbound": 1}, counts{}},
+		"incomplete":   {[]any{unconstrained, bindingOf("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
+		"singleton":    {[]any{singleton(saying("p", "no"))}, counts{"active": 1}, counts{}},
+		"idle binding": {[]any{singleton(saying("p", "no")), bindingOf("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policies, bindings := storeWith(on, nil, test.objects...).Counts()
+			if diff := cmp.Diff(complete(test.policies, "active", "unbound", "invalid"), policies); diff != "" {
+				t.Errorf("policies differ (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(complete(test.bindings, "active", "orphaned", "idle"), bindings); diff != "" {
+				t.Errorf("bindings differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// complete adds the states that nothing is in: series must not vanish.
+func complete(counts map[string]int, states ...string) map[string]int {
+	for _, state := range states {
+		counts[state] += 0
+	}
+	return counts
+}
+
+func TestIgnoredFailures(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec v1.ValidatingAdmissionPolicySpec
+		want []string
+	}{
+		"none":             {v1.ValidatingAdmissionPolicySpec{Validations: validate("true")}, nil},
+		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: validate(failing)}, nil}, // is a decision
+		"match condition":  {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}}, []string{"p"}},
+		"no match":         {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}, {Name: "d", Expression: "false"}}}, nil},
+		"audit annotation": {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}, {Key: "b", ValueExpression: "1"}}}, []string{"p", "p"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.spec.FailurePolicy = new(v1.Ignore)
+			if diff := cmp.Diff(test.want, found(t, test.spec).Ignored); diff != "" {
+				t.Errorf("ignored failures differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,340 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/params"
+	"celador.io/admission/validating"
+)
+
+// objects is a params.Source over a fixed set of objects of some kinds. It counts how
+// often each kind is open.
+type objects struct {
+	kinds map[schema.GroupVersionKind]*kind
+	open  map[schema.GroupVersionKind]int
+}
+
+type kind struct {
+	source     *objects
+	gvk        schema.GroupVersionKind
+	namespaced bool
+	unsynced   bool
+	broken     error
+	items      []*unstructured.Unstructured
+}
+
+func (o *objects) Open(gvk schema.GroupVersionKind) params.Kind {
+	o.open[gvk]++
+	if k, ok := o.kinds[gvk]; ok {
+		return k
+	}
+	return &kind{source: o, gvk: gvk}
+}
+
+func (k *kind) Lister(context.Context) (params.Lister, error) {
+	if _, ok := k.source.kinds[k.gvk]; !ok {
+		return nil, errors.New("no such kind")
+	}
+	return k, nil
+}
+
+func (k *kind) Close() {
+	if k.source.open[k.gvk]--; k.source.open[k.gvk] == 0 {
+		delete(k.source.open, k.gvk)
+	}
+}
+
+func (k *kind) Namespaced() bool { return k.namespaced }
+
+func (k *kind) Synced() <-chan struct{} {
+	synced := make(chan struct{})
+	if !k.unsynced {
+		close(synced)
+	}
+	return synced
+}
+
+func (k *kind) Get(_ context.Context, namespace, name string) (*unstructured.Unstructured, error) {
+	if k.broken != nil {
+		return nil, k.broken
+	}
+	for _, item := range k.items {
+		if item.GetNamespace() == namespace && item.GetName() == name {
+			return item, nil
+		}
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "params"}, name)
+}
+
+func (k *kind) List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
+	var found []*unstructured.Unstructured
+	for _, item := range k.items {
+		if item.GetNamespace() == namespace && selector.Matches(labels.Set(item.GetLabels())) {
+			found = append(found, item)
+		}
+	}
+	return found, k.broken
+}
+
+var (
+	limits      = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
+	allLimits   = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "ClusterLimit"}
+	unknown     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Unknown"}
+	slow        = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Slow"}
+	failingKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Broken"}
+)
+
+func limit(namespace, name string, max int64, tier string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Limit", "max": max}}
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	u.SetLabels(map[string]string{"tier": tier})
+	return u
+}
+
+func newObjects() *objects {
+	o := &objects{open: map[schema.GroupVersionKind]int{}, kinds: map[schema.GroupVersionKind]*kind{
+		limits: {namespaced: true, items: []*unstructured.Unstructured{
+			limit("blue", "high", 7, "gold"), limit("blue", "low", 3, "gold"), limit("blue", "zero", 0, "tin"), limit("red", "low", 2, "gold"),
+		}},
+		allLimits:   {items: []*unstructured.Unstructured{limit("", "all", 4, "gold")}},
+		slow:        {namespaced: true, unsynced: true},
+		failingKind: {namespaced: true, broken: errors.New("storage is down")},
+	}}
+	for gvk, k := range o.kinds {
+		k.source, k.gvk = o, gvk
+	}
+	return o
+}
+
+func paramKindOf(gvk schema.GroupVersionKind) *v1.ParamKind {
+	return &v1.ParamKind{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}
+}
+
+func named(namespace, name string) *v1.ParamRef {
+	return &v1.ParamRef{Namespace: namespace, Name: name, ParameterNotFoundAction: new(v1.DenyAction)}
+}
+
+func selected(namespace, tier string) *v1.ParamRef {
+	selector := &metav1.LabelSelector{}
+	if tier != "" {
+		selector.MatchLabels = map[string]string{"tier": tier}
+	}
+	return &v1.ParamRef{Namespace: namespace, Selector: selector, ParameterNotFoundAction: new(v1.DenyAction)}
+}
+
+func allowing(ref *v1.ParamRef) *v1.ParamRef {
+	ref.ParameterNotFoundAction = new(v1.AllowAction)
+	return ref
+}
+
+func withParams(b *v1.ValidatingAdmissionPolicyBinding, ref *v1.ParamRef) *v1.ValidatingAdmissionPolicyBinding {
+	b.Spec.ParamRef = ref
+	return b
+}
+
+// limiting is a policy that says which of its params it is not content with.
+func limiting(kind schema.GroupVersionKind) *v1.ValidatingAdmissionPolicy {
+	return policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(kind), Validations: []v1.Validation{{
+		Expression:        "params != null && object.spec.replicas <= params.max",
+		MessageExpression: "params == null ? 'no params' : params.kind + ' ' + params.metadata.name + ': ' + string(params.max)",
+	}}})
+}
+
+// messages returns what is not admitted, as "binding: message".
+func messages(decisions []validating.Decision) []string {
+	var result []string
+	for _, d := range decisions {
+		if d.Outcome != validating.Admitted {
+			result = append(result, strings.TrimPrefix(d.Binding+": ", ": ")+d.Message)
+		}
+	}
+	return result
+}
+
+func TestParams(t *testing.T) {
+	const misconfigured = "b: failed to configure binding: "
+	both := named("", "high")
+	both.Selector = &metav1.LabelSelector{}
+	odd := selected("", "")
+	odd.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Resembles"}}
+	node := admission.NewAttributesRecord(&corev1.Node{}, nil, corev1.SchemeGroupVersion.WithKind("Node"), "", "n", nodes, "", admission.Create, nil, false, jane)
+	for name, test := range map[string]struct {
+		kind     schema.GroupVersionKind
+		ref      *v1.ParamRef
+		request  admission.Attributes
+		want     []string
+		admitted int
+	}{
+		"by name":                         {kind: limits, ref: named("", "low"), want: []string{"b: Limit low: 3"}},
+		"by name, satisfied":              {kind: limits, ref: named("", "high"), admitted: 1},
+		"by name, elsewhere":              {kind: limits, ref: named("red", "low"), want: []string{"b: Limit low: 2"}},
+		"by name, not found":              {kind: limits, ref: named("", "none"), want: []string{misconfigured + "no params found for policy binding with `Deny` parameterNotFoundAction"}},
+		"by name, not found, allowed":     {kind: limits, ref: allowing(named("", "none"))},
+		"by name, no action":              {kind: limits, ref: &v1.ParamRef{Name: "none"}},
+		"all must be satisfied":           {kind: limits, ref: selected("", "gold"), want: []string{"b: Limit low: 3"}, admitted: 1},
+		"all are reported":                {kind: limits, ref: selected("", ""), want: []string{"b: Limit low: 3", "b: Limit zero: 0"}, admitted: 1},
+		"by selector, elsewhere":          {kind: limits, ref: selected("red", "gold"), want: []string{"b: Limit low: 2"}},
+		"by selector, not found":          {kind: limits, ref: selected("", "lead"), want: []string{misconfigured + "no params found for policy binding with `Deny` parameterNotFoundAction"}},
+		"by selector, not found, allowed": {kind: limits, ref: allowing(selected("", "lead"))},
+		"by wrong selector":               {kind: limits, ref: odd, want: []string{misconfigured + `"Resembles" is not a valid label selector operator`}},
+		"by nothing":                      {kind: limits, ref: &v1.ParamRef{}, want: []string{misconfigured + "one of name or selector must be provided"}},
+		"by both":                         {kind: limits, ref: both, want: []string{misconfigured + "paramRef.name and paramRef.selector are mutually exclusive"}},
+		"cluster-scoped":                  {kind: allLimits, ref: named("", "all"), want: []string{"b: Limit all: 4"}},
+		"cluster-scoped, by selector":     {kind: allLimits, ref: selected("", ""), want: []string{"b: Limit all: 4"}},
+		"cluster-scoped, in a namespace":  {kind: allLimits, ref: named("blue", "all"), want: []string{misconfigured + "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}},
+		"of no namespace":                 {kind: limits, ref: named("", "low"), request: node, want: []string{misconfigured + "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"}},
+		"without reference":               {kind: limits, want: []string{"b: no params"}},
+		"unknown kind":                    {kind: unknown, ref: named("", "low"), want: []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Unknown'"}},
+		"unknown kind, no reference":      {kind: unknown, want: []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Unknown'"}},
+		"unsynced kind":                   {kind: slow, ref: named("", "low"), want: []string{misconfigured + "paramKind kind `&ParamKind{APIVersion:example.com/v1,Kind:Slow,}` not yet synced to use for admission"}},
+		"unsynced kind, no reference":     {kind: slow, want: []string{"b: no params"}},
+		"broken, by name":                 {kind: failingKind, ref: named("", "low"), want: []string{misconfigured + "storage is down"}},
+		"broken, by selector":             {kind: failingKind, ref: selected("", ""), want: []string{misconfigured + "storage is down"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if test.request == nil {
+					test.request = create(5)
+				}
+				s := storeWith(validating.Features{}, newObjects(), limiting(test.kind), withParams(bindingOf("b", "p"), test.ref))
+				decisions := evaluate(t, newServer(), test.request, s.Snapshot()).Decisions
+				got := messages(decisions)
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("messages differ (-want +got):\n%s", diff)
+				}
+				if n := len(decisions) - len(got); n != test.admitted {
+					t.Errorf("%d params are satisfied, want %d", n, test.admitted)
+				}
+			})
+		})
+	}
+}
+
+// A paramRef has no meaning for a policy that takes no params.
+func TestParamRefWithoutKind(t *testing.T) {
+	s := storeWith(validating.Features{}, newObjects(), saying("p", "no"), withParams(bindingOf("b", "p"), named("", "none")))
+	if got, want := inEffect(t, s.Snapshot()), []string{"p/b: no"}; !slices.Equal(got, want) {
+		t.Errorf("in effect: %q, want %q", got, want)
+	}
+}
+
+// Where there is nothing to find params with, the failure policy decides.
+func TestParamsWithoutSource(t *testing.T) {
+	snapshot := validating.NewSnapshot(compiler(), validating.Features{}, []*v1.ValidatingAdmissionPolicy{limiting(limits)}, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")})
+	want := []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'"}
+	if got := messages(evaluate(t, newServer(), create(5), snapshot).Decisions); !slices.Equal(got, want) {
+		t.Errorf("messages are %q, want %q", got, want)
+	}
+}
+
+// Values of audit annotations that depend on params are all in the annotation.
+func TestAnnotationsOfParams(t *testing.T) {
+	p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), AuditAnnotations: []v1.AuditAnnotation{
+		{Key: "max", ValueExpression: "string(params.max)"}, {Key: "tier", ValueExpression: "string(params.metadata.labels.tier)"},
+	}})
+	s := storeWith(validating.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "gold")), withParams(bindingOf("b", "p"), named("red", "low")))
+	want := []validating.Annotation{{Key: "p/max", Value: "7, 3, 2"}, {Key: "p/tier", Value: "gold"}}
+	if diff := cmp.Diff(want, evaluate(t, newServer(), create(5), s.Snapshot()).Annotations); diff != "" {
+		t.Errorf("annotations differ (-want +got):\n%s", diff)
+	}
+}
+
+// What does not depend on params is evaluated once for all of them, and yet reported
+// for each.
+func TestEvaluationsByParam(t *testing.T) {
+	for expression, checks := range map[string]int{
+		"authorizer.path('/a').check('write').allowed()":                                           1,
+		"authorizer.path('/' + string(params.max)).check('write').allowed()":                       3,
+		"authorizer.path('/' + string(has(params.max) ? params.max : 0)).check('write').allowed()": 3,
+		"object == null || authorizer.path('/params').check('write').allowed() // no param":        1,
+	} {
+		p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: validate(expression)})
+		s := storeWith(validating.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "")), withParams(bindingOf("b", "p"), selected("", "gold")))
+		server := newServer()
+		if got, want := through(evaluate(t, server, create(5), s.Snapshot()).Decisions), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
+			t.Errorf("%s: decisions through %q, want %q", expression, got, want)
+		}
+		if server.checks != checks {
+			t.Errorf("%s: %d checks, want %d", expression, server.checks, checks)
+		}
+	}
+}
+
+func TestOpenKinds(t *testing.T) {
+	source := newObjects()
+	s := storeWith(validating.Features{Singleton: true}, source)
+	other := limiting(limits)
+	other.Name = "q"
+	for i, step := range []struct {
+		change func()
+		want   map[schema.GroupVersionKind]int
+	}{
+		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{}},
+		{func() { s.SetBinding(bindingOf("b", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.SetBinding(bindingOf("c", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.SetPolicy(other) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.SetBinding(bindingOf("d", "q")) }, map[schema.GroupVersionKind]int{limits: 2}},
+		{func() { s.SetPolicy(limiting(allLimits)) }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
+		{func() { s.DeleteBinding("b") }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
+		{func() { s.DeletePolicy("q") }, map[schema.GroupVersionKind]int{allLimits: 1}},
+		{func() { s.DeleteBinding("c") }, map[schema.GroupVersionKind]int{}},
+		{func() { s.SetBinding(bindingOf("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
+		{func() { s.SetPolicy(saying("p", "no")) }, map[schema.GroupVersionKind]int{}},
+		{func() { s.SetPolicy(limiting(unknown)) }, map[schema.GroupVersionKind]int{unknown: 1}},
+		{func() { s.DeletePolicy("p") }, map[schema.GroupVersionKind]int{}},
+	} {
+		if step.change(); !maps.Equal(source.open, step.want) {
+			t.Errorf("after step %d, open: %v, want %v", i, source.open, step.want)
+		}
+	}
+}
+
+// A request that is under way when a policy changes still finds params.
+func TestParamsOfOldSnapshot(t *testing.T) {
+	s := storeWith(validating.Features{}, newObjects(), limiting(limits), withParams(bindingOf("b", "p"), named("", "low")))
+	snapshot := s.Snapshot()
+	s.DeletePolicy("p")
+	if got, want := messages(evaluate(t, newServer(), create(5), snapshot).Decisions), []string{"b: Limit low: 3"}; !slices.Equal(got, want) {
+		t.Errorf("messages are %q, want %q", got, want)
+	}
+}
+
+// The paramKind's apiVersion is not checked by everybody who writes to etcd.
+func TestMalformedParamKind(t *testing.T) {
+	p := limiting(limits)
+	p.Spec.ParamKind.APIVersion = "a/b/c"
+	for policy, want := range map[v1.FailurePolicyType]string{v1.Fail: "[false]", v1.Ignore: "[true]"} {
+		p.Spec.FailurePolicy = &policy
+		var ignored []bool
+		for _, d := range evaluate(t, newServer(), create(5), storeWith(validating.Features{}, newObjects(), p, bindingOf("b", "p")).Snapshot()).Decisions {
+			if ignored = append(ignored, d.Ignored); !strings.HasPrefix(d.Message, "failed to configure policy: failed to parse paramKind APIVersion: ") {
+				t.Errorf("message is %q", d.Message)
+			}
+		}
+		if got := fmt.Sprint(ignored); got != want {
+			t.Errorf("%s: ignored %s, want %s", policy, got, want)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+import (
+	"slices"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/params"
+)
+
+// Snapshot is the set of policies in effect at one time, with their bindings.
+// Immutable, so safe for concurrent use.
+type Snapshot struct {
+	// policies in effect, sorted by name.
+	policies []boundPolicy
+}
+
+// boundPolicy is a policy with all that it takes to apply it.
+type boundPolicy struct {
+	*policy
+	// bindings apply by themselves, fallbacks when none of these does. Sorted by name.
+	bindings, fallbacks []*binding
+	// params is nil without a paramKind.
+	params params.Kind
+}
+
+// NewSnapshot returns the given policies with the given bindings, for a set that does
+// not change. Requests that match a policy with a paramKind are subject to its
+// failurePolicy, as there is nowhere to find params.
+func NewSnapshot(compiler *expression.Compiler, features Features, policies []*v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) *Snapshot {
+	store := NewStore(compiler, features, nil)
+	for _, b := range bindings {
+		store.SetBinding(b)
+	}
+	for _, p := range policies {
+		store.SetPolicy(p)
+	}
+	return store.Snapshot()
+}
+
+// bind joins a policy with its bindings. It returns false when that has no effect. A
+// singleton takes effect by itself and not through bindings.
+func bind(p *policy, bindings []*binding) (boundPolicy, bool) {
+	if p == nil {
+		return boundPolicy{}, false
+	}
+	if p.singleton {
+		return boundPolicy{policy: p, bindings: []*binding{unbound}}, true
+	}
+	if !slices.ContainsFunc(bindings, func(b *binding) bool { return b.fallback }) {
+		return boundPolicy{policy: p, bindings: bindings}, len(bindings) > 0
+	}
+	result := boundPolicy{policy: p}
+	for _, b := range bindings {
+		if b.fallback {
+			result.fallbacks = append(result.fallbacks, b)
+		} else {
+			result.bindings = append(result.bindings, b)
+		}
+	}
+	return result, true
+}
