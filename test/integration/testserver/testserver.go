@@ -75,6 +75,18 @@ func Start(t *testing.T, dir string, args ...string) *Server {
 	return server
 }
 
+// StartError returns why a server with the given kube-apiserver flags does not start. It
+// is an error of the test when it does.
+func StartError(t *testing.T, args ...string) string {
+	t.Helper()
+	captureLogs()
+	server, err := start(t.TempDir(), args)
+	if err == nil {
+		t.Fatal(errors.Join(errors.New("the server starts"), server.Stop()))
+	}
+	return err.Error()
+}
+
 // Admin returns the configuration of a client that may do everything.
 func (s *Server) Admin() *rest.Config { return client(s.Server) }
 

@@ -28,6 +28,7 @@ func enforce(ctx context.Context, a admission.Attributes, result validating.Resu
 		d := &result.Decisions[i]
 		if d.Ignored {
 			observe(ctx, d, allow)
+			ownMetrics.ObserveIgnored(ctx, d.Policy)
 			klog.FromContext(ctx).V(2).Info("Admitted as failurePolicy is Ignore", "policy", d.Policy, "binding", d.Binding, "err", d.Message)
 			continue
 		}
@@ -51,6 +52,9 @@ func enforce(ctx context.Context, a admission.Attributes, result validating.Resu
 				return fmt.Errorf("unrecognized validation action '%s' of ValidatingAdmissionPolicyBinding '%s' with ValidatingAdmissionPolicy '%s'", action, d.Binding, d.Policy)
 			}
 		}
+	}
+	for _, policy := range result.Ignored {
+		ownMetrics.ObserveIgnored(ctx, policy)
 	}
 	observeConditions(ctx, a.GetOperation(), result.Conditions)
 	annotate(ctx, a, result.Annotations, audited)

@@ -5,10 +5,12 @@ package validatingadmissionpolicy
 
 import (
 	"fmt"
+	"time"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	informers "celador.io/client-go/informers/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/validating"
@@ -18,7 +20,11 @@ import (
 // returns a function that says whether the store has everything that existed when the
 // informers started.
 func follow(store *validating.Store, informers informers.Interface) (func() bool, error) {
-	policiesSynced, err := handle(informers.ValidatingAdmissionPolicies().Informer(), store.SetPolicy, store.DeletePolicy,
+	removePolicy := func(name string) {
+		store.DeletePolicy(name)
+		ownMetrics.Forget(name)
+	}
+	policiesSynced, err := handle(informers.ValidatingAdmissionPolicies().Informer(), store.SetPolicy, removePolicy,
 		func(old, current *v1.ValidatingAdmissionPolicy) bool {
 			return old.Generation == current.Generation && old.UID == current.UID
 		})
@@ -39,22 +45,29 @@ func follow(store *validating.Store, informers informers.Interface) (func() bool
 // interest: resyncs, and status writes of policies.
 func handle[T metav1.Object](informer cache.SharedIndexInformer, set func(T), remove func(name string), same func(old, current T) bool) (cache.InformerSynced, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { set(object.(T)) },
+		AddFunc: func(object any) { timed(func() { set(object.(T)) }) },
 		UpdateFunc: func(old, current any) {
 			if !same(old.(T), current.(T)) {
-				set(current.(T))
+				timed(func() { set(current.(T)) })
 			}
 		},
 		DeleteFunc: func(object any) {
-			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				remove(tombstone.Key)
+			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+			if err != nil {
+				utilruntime.HandleError(fmt.Errorf("deletion of a policy or binding: %w", err))
 				return
 			}
-			remove(object.(T).GetName())
+			timed(func() { remove(name) })
 		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)
 	}
 	return registration.HasSynced, nil
+}
+
+func timed(change func()) {
+	start := time.Now()
+	change()
+	ownMetrics.ObserveBuild(time.Since(start))
 }

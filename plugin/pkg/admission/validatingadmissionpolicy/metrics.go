@@ -12,7 +12,12 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating/metrics"
 
 	"celador.io/admission/validating"
+
+	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
+
+// ownMetrics are those that upstream's plugin does not have.
+var ownMetrics = policymetrics.For("ValidatingAdmissionPolicy")
 
 // enforcement counts a decision under one enforcement action.
 type enforcement func(ctx context.Context, d *validating.Decision, cause metrics.ValidationErrorType)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/dynamic"
 	kubeinformers "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
@@ -29,6 +30,7 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/plugin/pkg/admission/paramsource"
 )
 
 // PluginName is the name of the plugin in flags and admission configuration.
@@ -41,8 +43,8 @@ func Register(plugins *admission.Plugins) {
 	})
 }
 
-// Policies and bindings are never subject to policies themselves: a policy that
-// denies everything can always be deleted.
+// Policies and bindings are not subject to policies that clients write: one that
+// denies everything can always be deleted. Those in files may protect them.
 var configuration = sets.New(
 	admissionregistration.Resource("validatingadmissionpolicies"),
 	admissionregistration.Resource("validatingadmissionpolicybindings"),
@@ -56,12 +58,16 @@ type Plugin struct {
 	*admission.Handler
 
 	enabled    bool
+	features   validating.Features
 	excluded   sets.Set[schema.GroupResource]
 	policies   policyinformers.SharedInformerFactory
 	informers  kubeinformers.SharedInformerFactory
 	client     kubernetes.Interface
+	dynamic    dynamic.Interface
 	authorizer authorizer.UnconditionalAuthorizer
+	stop       <-chan struct{}
 
+	static staticPolicies
 	store  *validating.Store
 	engine *validating.Engine
 }
@@ -69,34 +75,45 @@ type Plugin struct {
 var (
 	_ admission.ValidationInterface                = &Plugin{}
 	_ initializer.WantsFeatures                    = &Plugin{}
+	_ initializer.WantsAPIServerID                 = &Plugin{}
+	_ initializer.WantsDrainedNotification         = &Plugin{}
 	_ initializer.WantsExcludedAdmissionResources  = &Plugin{}
 	_ initializer.WantsExternalKubeInformerFactory = &Plugin{}
 	_ initializer.WantsExternalKubeClientSet       = &Plugin{}
+	_ initializer.WantsDynamicClient               = &Plugin{}
 	_ initializer.WantsUnconditionalAuthorizer     = &Plugin{}
 	_ kubeadmission.WantsPolicyInformers           = &Plugin{}
 )
 
 // New returns a plugin that is inert until initialized. It fails when the admission
-// configuration cannot be read or asks for policies from files.
+// configuration cannot be read.
 func New(configFile io.Reader) (*Plugin, error) {
 	settings, err := config.LoadValidatingConfig(configFile)
 	if err != nil {
 		return nil, err
 	}
-	if settings.StaticManifestsDir != "" {
-		return nil, fmt.Errorf("admission plugin %s: staticManifestsDir %q: policies from files are not supported yet; remove the field",
-			PluginName, settings.StaticManifestsDir)
-	}
 	return &Plugin{
 		Handler:  admission.NewHandler(admission.Connect, admission.Create, admission.Delete, admission.Update),
 		excluded: sets.New[schema.GroupResource](),
+		static:   staticPolicies{dir: settings.StaticManifestsDir},
 	}, nil
 }
 
 // InspectFeatureGates implements initializer.WantsFeatures.
 func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 	p.enabled = gates.Enabled(features.ValidatingAdmissionPolicy)
+	p.features = validating.Features{
+		Singleton:               gates.Enabled(features.ValidatingAdmissionPolicySingleton),
+		ValidationFailurePolicy: gates.Enabled(features.ValidatingAdmissionPolicyValidationFailurePolicy),
+		FallbackBinding:         gates.Enabled(features.ValidatingAdmissionPolicyFallbackBinding),
+	}
 }
+
+// SetAPIServerID implements initializer.WantsAPIServerID.
+func (p *Plugin) SetAPIServerID(id string) { p.static.serverID = id }
+
+// SetDrainedNotification implements initializer.WantsDrainedNotification.
+func (p *Plugin) SetDrainedNotification(stop <-chan struct{}) { p.stop = stop }
 
 // SetExcludedAdmissionResources implements initializer.WantsExcludedAdmissionResources.
 func (p *Plugin) SetExcludedAdmissionResources(resources []schema.GroupResource) {
@@ -110,6 +127,9 @@ func (p *Plugin) SetExternalKubeInformerFactory(f kubeinformers.SharedInformerFa
 
 // SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
 func (p *Plugin) SetExternalKubeClientSet(client kubernetes.Interface) { p.client = client }
+
+// SetDynamicClient implements initializer.WantsDynamicClient.
+func (p *Plugin) SetDynamicClient(client dynamic.Interface) { p.dynamic = client }
 
 // SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
 func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { p.authorizer = a }
@@ -128,14 +148,17 @@ func (p *Plugin) ValidateInitialization() error {
 		"policy informer factory": p.policies != nil,
 		"informer factory":        p.informers != nil,
 		"kubernetes client":       p.client != nil,
+		"dynamic client":          p.dynamic != nil,
 		"authorizer":              p.authorizer != nil,
+		"stop channel":            p.stop != nil,
 	} {
 		if !isSet {
 			return fmt.Errorf("missing %s", missing)
 		}
 	}
 	namespaces := p.informers.Core().V1().Namespaces()
-	p.store = validating.NewStore(expression.Default())
+	p.store = validating.NewStore(expression.Default(), p.features, paramsource.New(p.client.Discovery(), p.dynamic, p.stop))
+	ownMetrics.Count(p.store.Counts)
 	p.engine = validating.NewEngine(&namespaceGetter{namespaces.Lister(), p.client}, p.authorizer)
 	policiesSynced, err := follow(p.store, p.policies.Admissionregistration().V1())
 	if err != nil {
@@ -143,21 +166,30 @@ func (p *Plugin) ValidateInitialization() error {
 	}
 	namespacesSynced := namespaces.Informer().HasSynced
 	p.SetReadyFunc(func() bool { return namespacesSynced() && policiesSynced() })
-	return nil
+	return p.static.start(p.features, p.stop)
 }
 
 var errNotReady = errors.New("not yet ready to handle request")
 
 // Validate implements admission.ValidationInterface. It denies a request when a
-// policy does, and while policies are not known yet.
+// policy does, and while policies are not known yet. Those in files come first.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	if resource := a.GetResource().GroupResource(); !p.enabled || p.excluded.Has(resource) || configuration.Has(resource) {
+	resource := a.GetResource().GroupResource()
+	if !p.enabled || p.excluded.Has(resource) {
 		return nil
+	}
+	static := p.static.snapshot()
+	if configuration.Has(resource) {
+		return p.evaluate(ctx, a, objects, static)
 	}
 	if !p.WaitForReady() {
 		return admission.NewForbidden(a, errNotReady)
 	}
-	result, err := p.engine.Evaluate(ctx, a, objects, p.store.Snapshot())
+	return p.evaluate(ctx, a, objects, static, p.store.Snapshot())
+}
+
+func (p *Plugin) evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*validating.Snapshot) error {
+	result, err := p.engine.Evaluate(ctx, a, objects, snapshots...)
 	if err != nil {
 		return err
 	}

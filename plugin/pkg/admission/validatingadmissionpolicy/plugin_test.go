@@ -4,7 +4,6 @@
 package validatingadmissionpolicy_test
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -13,9 +12,11 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -59,11 +60,12 @@ func TestConfiguration(t *testing.T) {
 		file    io.Reader
 		wantErr string
 	}{
-		"none":       {nil, ""},
-		"empty":      {strings.NewReader(header), ""},
-		"from files": {strings.NewReader(header + "staticManifestsDir: " + dir + "\n"), fmt.Sprintf("admission plugin ValidatingAdmissionPolicy: staticManifestsDir %q: policies from files are not supported yet; remove the field", dir)},
-		"of another": {strings.NewReader(strings.Replace(header, "Validating", "Mutating", 1)), "unexpected type: *policyconfig.MutatingAdmissionPolicyConfiguration"},
-		"unreadable": {io.MultiReader(errorReader{}), "unexpected EOF"},
+		"none":        {nil, ""},
+		"empty":       {strings.NewReader(header), ""},
+		"from files":  {strings.NewReader(header + "staticManifestsDir: " + dir + "\n"), ""},
+		"no such dir": {strings.NewReader(header + "staticManifestsDir: /nowhere/at/all\n"), `staticManifestsDir: Invalid value: "/nowhere/at/all": unable to read: stat /nowhere/at/all: no such file or directory`},
+		"of another":  {strings.NewReader(strings.Replace(header, "Validating", "Mutating", 1)), "unexpected type: *policyconfig.MutatingAdmissionPolicyConfiguration"},
+		"unreadable":  {io.MultiReader(errorReader{}), "unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plugin, err := validatingadmissionpolicy.New(test.file)
@@ -94,7 +96,11 @@ func TestMissingDependencies(t *testing.T) {
 		"missing policy informer factory": func(p *validatingadmissionpolicy.Plugin) { p.SetPolicyInformers(s.policyInformers) },
 		"missing informer factory":        func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeInformerFactory(s.kubeInformers) },
 		"missing kubernetes client":       func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeClientSet(s.kube) },
-		"missing authorizer":              func(p *validatingadmissionpolicy.Plugin) { p.SetUnconditionalAuthorizer(s.authorizer) },
+		"missing dynamic client": func(p *validatingadmissionpolicy.Plugin) {
+			p.SetDynamicClient(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()))
+		},
+		"missing authorizer":   func(p *validatingadmissionpolicy.Plugin) { p.SetUnconditionalAuthorizer(s.authorizer) },
+		"missing stop channel": func(p *validatingadmissionpolicy.Plugin) { p.SetDrainedNotification(s.stop) },
 	}
 	for missing := range setters {
 		plugin := newPlugin(t)

@@ -8,6 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+const (
+	few     = "object.spec.replicas <= 5"
+	failing = "object.spec.missing.field == 1"
+)
+
+func validating(expressions ...string) []v1.Validation {
+	var result []v1.Validation
+	for _, expression := range expressions {
+		result = append(result, v1.Validation{Expression: expression})
+	}
+	return result
+}
+
 // everything are the match resources that the API defaults to, with a rule for
 // every request.
 func everything() *v1.MatchResources {

@@ -1,0 +1,43 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/admission/plugin/manifest"
+)
+
+func (l *Loader[P, B]) checkPolicy(policy P) error {
+	if l.Policies.HasParams(policy) {
+		return fmt.Errorf("%s %q: spec.paramKind is not supported for static manifests", l.Policies.Name, policy.GetName())
+	}
+	return nil
+}
+
+func (l *Loader[P, B]) checkBinding(binding B) error {
+	if policy := l.PolicyName(binding); !strings.HasSuffix(policy, manifest.StaticConfigSuffix) {
+		return fmt.Errorf("binding %q: spec.policyName %q must end with %q", binding.GetName(), policy, manifest.StaticConfigSuffix)
+	}
+	if l.Bindings.HasParams(binding) {
+		return fmt.Errorf("binding %q: spec.paramRef is not supported for static manifests", binding.GetName())
+	}
+	return nil
+}
+
+// checkReferences runs when all files are read, as a binding may come before its policy.
+func (l *Loader[P, B]) checkReferences(policies []P, bindings []B) error {
+	names := sets.New[string]()
+	for _, policy := range policies {
+		names.Insert(policy.GetName())
+	}
+	for _, binding := range bindings {
+		if policy := l.PolicyName(binding); !names.Has(policy) {
+			return fmt.Errorf("binding %q references policy %q which does not exist in the manifest directory", binding.GetName(), policy)
+		}
+	}
+	return nil
+}

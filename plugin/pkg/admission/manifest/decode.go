@@ -1,0 +1,65 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	upstreamv1 "k8s.io/api/admissionregistration/v1"
+	upstreamv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
+	upstreamv1beta1 "k8s.io/api/admissionregistration/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"celador.io/celador/pkg/apis/admissionregistration/install"
+)
+
+var (
+	// scheme holds v1.List and all kinds of the group in all versions, those of others
+	// too: one in the wrong place is an error that names it.
+	scheme  = runtime.NewScheme()
+	decoder = serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+)
+
+func init() {
+	install.Install(scheme)
+	stock := runtime.NewScheme()
+	utilruntime.Must(errors.Join(upstreamv1.AddToScheme(stock), upstreamv1beta1.AddToScheme(stock), upstreamv1alpha1.AddToScheme(stock)))
+	for kind, goType := range stock.AllKnownTypes() {
+		if !scheme.Recognizes(kind) {
+			scheme.AddKnownTypeWithName(kind, reflect.New(goType).Interface().(runtime.Object))
+		}
+	}
+	scheme.AddUnversionedTypes(metav1.SchemeGroupVersion, &metav1.List{})
+}
+
+// decode passes on the object in a document, or those in a v1.List.
+func decode(document []byte, accept func(runtime.Object) error) error {
+	object, _, err := decoder.Decode(document, nil, nil)
+	if err != nil {
+		return err
+	}
+	return unwrap(object, accept)
+}
+
+func unwrap(object runtime.Object, accept func(runtime.Object) error) error {
+	list, ok := object.(*metav1.List)
+	if !ok {
+		return accept(object)
+	}
+	for _, item := range list.Items {
+		object, _, err := decoder.Decode(item.Raw, nil, nil)
+		if err != nil {
+			return fmt.Errorf("failed to decode list item: %w", err)
+		}
+		if err := unwrap(object, accept); err != nil {
+			return err
+		}
+	}
+	return nil
+}

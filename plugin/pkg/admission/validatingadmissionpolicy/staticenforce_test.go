@@ -1,0 +1,231 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validatingadmissionpolicy_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/admission"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/pkg/features"
+	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+)
+
+// run starts all informers and waits until the plugin is ready.
+func (s *server) run(t *testing.T, plugin interface{ WaitForReady() bool }) {
+	t.Helper()
+	s.kubeInformers.Start(s.stop)
+	s.policyInformers.Start(s.stop)
+	if !plugin.WaitForReady() {
+		t.Fatal("the plugin does not get ready")
+	}
+}
+
+// startedWith returns a plugin that enforces the files of a directory besides what
+// is stored.
+func startedWith(t *testing.T, dir string, stored ...runtime.Object) *validatingadmissionpolicy.Plugin {
+	t.Helper()
+	s, plugin := newServer(t, stored...), newStaticPlugin(t, dir)
+	if err := s.load(plugin); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t, plugin)
+	return plugin
+}
+
+// change returns a request to create an object of any resource.
+func change(group, version, resource string) admission.Attributes {
+	r := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
+	object := newWidget(3)
+	object.SetGroupVersionKind(r.GroupVersion().WithKind("Any"))
+	return admission.NewAttributesRecord(object, nil, object.GroupVersionKind(), "", "w", r, "", admission.Create, &metav1.CreateOptions{}, false, jane)
+}
+
+const byStatic = "ValidatingAdmissionPolicy 'p.static.k8s.io' with binding 'b.static.k8s.io' denied request: "
+
+func TestStaticPoliciesAreEnforced(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"m.yaml": staticPolicy("p.static.k8s.io", `
+  matchConditions: [{name: many, expression: "!has(object.spec.replicas) || object.spec.replicas > 1"}],
+  validations: [{expression: "object.spec.replicas < 5", message: too many}]`) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic)})
+	ours := startedWith(t, dir)
+
+	stock, err := upstream.NewPlugin(configFor("ValidatingAdmissionPolicy", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t)
+	if err := s.load(stock); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t, stock)
+
+	denials := 0
+	all := requests()
+	for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingwebhookconfigurations"} {
+		all["create "+resource] = change("admissionregistration.k8s.io", "v1", resource)
+	}
+	for name, request := range all {
+		got, want := text(send(t, ours, request, interfaces()).Err), text(send(t, stock, request, interfaces()).Err)
+		if got != want {
+			t.Errorf("%s: error is %q, upstream's %q", name, got, want)
+		}
+		if strings.Contains(got, byStatic+"too many") {
+			denials++
+		}
+	}
+	if denials == 0 || denials == len(all) {
+		t.Errorf("%d of %d requests are denied", denials, len(all))
+	}
+}
+
+func TestStaticPoliciesComeFirst(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"m.yaml": good})
+	stored := policyOf("a", v1.ValidatingAdmissionPolicySpec{Validations: validating("false")})
+	plugin := startedWith(t, dir, stored, bindingOf("a", "a", v1.Warn))
+
+	response := send(t, plugin, create(3), interfaces())
+	if got := text(response.Err); !strings.HasSuffix(got, byStatic+"failed expression: false") {
+		t.Errorf("error is %q", got)
+	}
+	if len(response.Warnings) != 1 {
+		t.Errorf("warnings of the stored policy: %q", response.Warnings)
+	}
+
+	both := startedWith(t, dir, stored, bindingOf("a", "a", v1.Deny))
+	if got := text(send(t, both, create(3), interfaces()).Err); !strings.HasSuffix(got, byStatic+"failed expression: false") {
+		t.Errorf("error is %q, want that of the file", got)
+	}
+}
+
+// Admission's own kinds are for the policies in files, which are known before anything
+// else is. Reviews are for none.
+func TestStaticPoliciesProtectAdmission(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"m.yaml": good})
+	s, plugin := newServer(t, policyOf("a", v1.ValidatingAdmissionPolicySpec{Validations: validating("false")}), bindingOf("a", "a", v1.Warn)), newStaticPlugin(t, dir)
+	plugin.SetExcludedAdmissionResources([]schema.GroupResource{{Group: "authentication.k8s.io", Resource: "tokenreviews"}})
+	if err := s.load(plugin); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
+			response := send(t, plugin, change("admissionregistration.k8s.io", "v1", resource), interfaces())
+			if got := text(response.Err); !strings.HasSuffix(got, byStatic+"failed expression: false") || response.Warnings != nil {
+				t.Errorf("%s, %s: error is %q, warnings %q", when, resource, got, response.Warnings)
+			}
+		}
+		if err := send(t, plugin, change("authentication.k8s.io", "v1", "tokenreviews"), interfaces()).Err; err != nil {
+			t.Errorf("%s, tokenreviews: %v", when, err)
+		}
+	}
+	check("not ready")
+	s.run(t, plugin)
+	check("ready")
+}
+
+func TestStaticPoliciesAreReloaded(t *testing.T) {
+	dir := t.TempDir()
+	plugin := startedWith(t, dir)
+	denied := func() bool {
+		return strings.HasSuffix(text(send(t, plugin, create(3), interfaces()).Err), byStatic+"failed expression: false")
+	}
+	if denied() {
+		t.Fatal("denied before there is a file")
+	}
+	for _, step := range []struct {
+		content string
+		want    bool
+	}{
+		{good, true},
+		{strings.Replace(good, `"false"`, `"true"`, 1), false},
+		{good, true},
+	} {
+		writeFiles(t, dir, map[string]string{"m.yaml": step.content})
+		if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			return denied() == step.want, nil
+		}); err != nil {
+			t.Fatalf("%s\n%v", step.content, err)
+		}
+	}
+}
+
+// Files may use the features whose gates are on, and none that has no effect.
+func TestStaticFeatures(t *testing.T) {
+	for name, test := range map[string]struct {
+		gate     string
+		manifest string
+		off, on  string
+		denied   bool
+	}{
+		"policyType": {
+			gate:     string(features.ValidatingAdmissionPolicySingleton),
+			manifest: staticPolicy("p.static.k8s.io", never+", policyType: Singleton"),
+			off:      `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": spec.policyType: Forbidden: requires the ValidatingAdmissionPolicySingleton feature gate to be enabled`,
+			denied:   true,
+		},
+		"binding to a singleton": {
+			gate:     string(features.ValidatingAdmissionPolicySingleton),
+			manifest: staticPolicy("p.static.k8s.io", never+", policyType: Singleton") + "\n---\n" + staticBinding("b.static.k8s.io", toStatic),
+			off:      `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": spec.policyType: Forbidden: requires the ValidatingAdmissionPolicySingleton feature gate to be enabled`,
+			on:       `binding "b.static.k8s.io": spec.policyName "p.static.k8s.io" is a Singleton, which takes effect without a binding`,
+		},
+		"failurePolicy of a validation": {
+			gate:     string(features.ValidatingAdmissionPolicyValidationFailurePolicy),
+			manifest: staticPolicy("p.static.k8s.io", `validations: [{expression: "true"}, {expression: "object.nope == 1", failurePolicy: Ignore}]`) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic),
+			off:      `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": spec.validations[1].failurePolicy: Forbidden: requires the ValidatingAdmissionPolicyValidationFailurePolicy feature gate to be enabled`,
+		},
+		"bindingType": {
+			gate: string(features.ValidatingAdmissionPolicyFallbackBinding),
+			manifest: staticPolicy("p.static.k8s.io", never) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic+", bindingType: Fallback") +
+				"\n---\n" + manifestOf("ValidatingAdmissionPolicyBinding", "c.static.k8s.io", "{validationActions: [Audit], "+toStatic+"}"),
+			off: `error loading DIR/m.yaml: ValidatingAdmissionPolicyBinding "b.static.k8s.io": spec.bindingType: Forbidden: requires the ValidatingAdmissionPolicyFallbackBinding feature gate to be enabled`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeFiles(t, dir, map[string]string{"m.yaml": test.manifest})
+			complete := func(message string) string {
+				if message == "" {
+					return ""
+				}
+				return strings.ReplaceAll(`failed to load static policy manifests from "DIR": `+message, "DIR", dir)
+			}
+			if got, want := text(newServer(t).load(newStaticPlugin(t, dir))), complete(test.off); got != want {
+				t.Errorf("gate off: error is %q, want %q", got, want)
+			}
+
+			s, plugin := newServer(t), newStaticPlugin(t, dir)
+			gates := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+			if err := gates.SetFromMap(map[string]bool{test.gate: true}); err != nil {
+				t.Fatal(err)
+			}
+			s.gates = gates
+			got, want := text(s.load(plugin)), complete(test.on)
+			if got != want {
+				t.Errorf("gate on: error is %q, want %q", got, want)
+			}
+			if got != "" {
+				return
+			}
+			s.run(t, plugin)
+			if err := send(t, plugin, create(3), interfaces()).Err; (err != nil) != test.denied {
+				t.Errorf("gate on: got error %v", err)
+			}
+		})
+	}
+}

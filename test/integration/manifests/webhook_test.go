@@ -1,0 +1,89 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+// Kubernetes' webhook plugins find their manifests as well, and they too see Celador's
+// kinds only by those.
+func TestWebhooks(t *testing.T) {
+	hook := denyAll(t)
+	validating, mutating := t.TempDir(), t.TempDir()
+	server := testserver.Start(t, t.TempDir(), configure(t, map[string]string{
+		"ValidatingAdmissionWebhook": validating,
+		"MutatingAdmissionWebhook":   mutating,
+	}))
+	client := clientsWith(t, server.Admin())
+	check(t, client.write(t.Context(), "anything"), "")
+
+	write(t, validating, "hook.yaml", webhook("ValidatingWebhookConfiguration", hook, "validated"))
+	client.eventually(t, "validated", `admission webhook "validated.example.com" denied the request: no thanks`)
+	write(t, mutating, "hook.yaml", webhook("MutatingWebhookConfiguration", hook, "mutated"))
+	client.eventually(t, "mutated", `admission webhook "mutated.example.com" denied the request: no thanks`)
+	check(t, client.write(t.Context(), "anything"), "")
+
+	created, err := client.create(t.Context(), "unlabelled")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]string{
+		"validated": `admission webhook "validated.example.com" denied the request: no thanks`,
+		"mutated":   `admission webhook "mutated.example.com" denied the request: no thanks`,
+		"anything":  "",
+	} {
+		changed := created.DeepCopy()
+		changed.Labels = map[string]string{"write": label}
+		_, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Update(t.Context(), changed, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		check(t, err, want)
+	}
+}
+
+// webhook returns a configuration for config maps and policies with a label.
+func webhook(kind, clientConfig, label string) string {
+	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
+kind: %s
+metadata: {name: %[3]s.static.k8s.io}
+webhooks:
+- name: %[3]s.example.com
+  clientConfig: %[2]s
+  rules: [{apiGroups: ["*"], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps, validatingadmissionpolicies]}]
+  objectSelector: {matchLabels: {write: %[3]s}}
+  sideEffects: None
+  admissionReviewVersions: [v1]
+`, kind, clientConfig, label)
+}
+
+// denyAll returns, in YAML, how to reach a webhook that denies all requests.
+func denyAll(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: "no thanks", Code: http.StatusForbidden}}
+		review.Request = nil
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(review); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return fmt.Sprintf("{url: %q, caBundle: %s}", server.URL, base64.StdEncoding.EncodeToString(certificate))
+}
