@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -67,6 +68,7 @@ type Plugin struct {
 	authorizer authorizer.UnconditionalAuthorizer
 	stop       <-chan struct{}
 
+	synced atomic.Bool
 	static staticPolicies
 	store  *validating.Store
 	engine *validating.Engine
@@ -165,7 +167,13 @@ func (p *Plugin) ValidateInitialization() error {
 		return err
 	}
 	namespacesSynced := namespaces.Informer().HasSynced
-	p.SetReadyFunc(func() bool { return namespacesSynced() && policiesSynced() })
+	p.SetReadyFunc(func() bool {
+		// Informers take locks to answer, and never go back on it.
+		if !p.synced.Load() {
+			p.synced.Store(namespacesSynced() && policiesSynced())
+		}
+		return p.synced.Load()
+	})
 	return p.static.start(p.features, p.stop)
 }
 
@@ -182,7 +190,8 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects a
 	if configuration.Has(resource) {
 		return p.evaluate(ctx, a, objects, static)
 	}
-	if !p.WaitForReady() {
+	// Waiting starts timers even when there is nothing to wait for.
+	if !p.synced.Load() && !p.WaitForReady() {
 		return admission.NewForbidden(a, errNotReady)
 	}
 	return p.evaluate(ctx, a, objects, static, p.store.Snapshot())

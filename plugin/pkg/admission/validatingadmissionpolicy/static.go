@@ -54,7 +54,7 @@ func (s *staticPolicies) start(features validating.Features, stop <-chan struct{
 	return nil
 }
 
-var noPolicies = &validating.Snapshot{}
+var noPolicies = validating.NewSnapshot(nil, validating.Features{}, nil, nil)
 
 // snapshot returns the policies that the files hold now.
 func (s *staticPolicies) snapshot() *validating.Snapshot {

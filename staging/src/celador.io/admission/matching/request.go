@@ -70,6 +70,11 @@ func (r *Request) lookupNamespace(name string) (*corev1.Namespace, error) {
 	return r.namespace.get(func() (*corev1.Namespace, error) { return r.namespaces.GetNamespace(r.ctx, name) })
 }
 
+// hasNamespaceLabels says whether namespace selectors apply to the request.
+func (r *Request) hasNamespaceLabels() bool {
+	return r.GetNamespace() != "" || r.GetResource().Resource == "namespaces"
+}
+
 // namespaceLabels returns the labels that namespace selectors apply to.
 func (r *Request) namespaceLabels() (labels.Set, error) {
 	return r.nsLabels.get(func() (labels.Set, error) {

@@ -33,7 +33,7 @@ func parseSelector(s *metav1.LabelSelector) selector {
 // selectsNamespace says whether the request's namespace has matching labels.
 // Cluster-scoped objects other than namespaces are always selected.
 func (s selector) selectsNamespace(r *Request) (bool, error) {
-	if r.GetNamespace() == "" && r.GetResource().Resource != "namespaces" {
+	if !r.hasNamespaceLabels() {
 		return true, nil
 	}
 	if s.err != nil {

@@ -43,11 +43,10 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 		request: matching.NewRequest(ctx, a, objects, e.namespaces),
 		objects: objects,
 		engine:  e,
-		inputs:  map[matching.Target]*input{},
 		why:     klog.FromContext(ctx).V(5),
 	}
 	for _, snapshot := range snapshots {
-		for i := range snapshot.policies {
+		for _, i := range run.candidates(snapshot) {
 			if err := run.policy(&snapshot.policies[i]); err != nil {
 				return Result{}, err
 			}
@@ -71,6 +70,31 @@ type run struct {
 	why klog.Logger
 }
 
+// candidates returns the positions of the policies to examine. Only when the reasons
+// are to be logged, those which obviously do not match are among them.
+func (r *run) candidates(s *Snapshot) []int {
+	if !r.why.Enabled() {
+		return s.index.Candidates(r.request)
+	}
+	return upTo(len(s.policies))
+}
+
+// bindings returns the positions of the bindings to examine.
+func (r *run) bindings(p *boundPolicy) []int {
+	if !r.why.Enabled() {
+		return p.index().Candidates(r.request)
+	}
+	return upTo(len(p.bindings))
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 func (r *run) policy(p *boundPolicy) error {
 	target, matches, err := p.criteria.Match(r.request)
 	if err == nil && !matches {
@@ -91,8 +115,8 @@ func (r *run) policy(p *boundPolicy) error {
 		return nil
 	}
 	applied := false
-	for _, b := range p.bindings {
-		applies, err := r.binding(matched, b)
+	for _, i := range r.bindings(p) {
+		applies, err := r.binding(matched, p.bindings[i])
 		if err != nil {
 			return err
 		}
@@ -209,6 +233,9 @@ func (r *run) input(target matching.Target) (*input, error) {
 	}
 	in, err := newInput(r.request, target, r.objects, r.authorizer)
 	if err == nil {
+		if r.inputs == nil {
+			r.inputs = map[matching.Target]*input{}
+		}
 		r.inputs[target] = in
 	}
 	return in, err

@@ -5,10 +5,12 @@ package validating
 
 import (
 	"slices"
+	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )
 
@@ -17,6 +19,11 @@ import (
 type Snapshot struct {
 	// policies in effect, sorted by name.
 	policies []boundPolicy
+	index    *matching.Index
+}
+
+func newSnapshot(policies []boundPolicy) *Snapshot {
+	return &Snapshot{policies, matching.NewIndex(len(policies), func(i int) *matching.Criteria { return policies[i].criteria })}
 }
 
 // boundPolicy is a policy with all that it takes to apply it.
@@ -24,6 +31,8 @@ type boundPolicy struct {
 	*policy
 	// bindings apply by themselves, fallbacks when none of these does. Sorted by name.
 	bindings, fallbacks []*binding
+	// index is over bindings. Only built when a request needs it.
+	index func() *matching.NamespaceIndex
 	// params is nil without a paramKind.
 	params params.Kind
 }
@@ -49,18 +58,29 @@ func bind(p *policy, bindings []*binding) (boundPolicy, bool) {
 		return boundPolicy{}, false
 	}
 	if p.singleton {
-		return boundPolicy{policy: p, bindings: []*binding{unbound}}, true
+		return newBoundPolicy(p, []*binding{unbound}, nil), true
 	}
 	if !slices.ContainsFunc(bindings, func(b *binding) bool { return b.fallback }) {
-		return boundPolicy{policy: p, bindings: bindings}, len(bindings) > 0
+		return newBoundPolicy(p, bindings, nil), len(bindings) > 0
 	}
-	result := boundPolicy{policy: p}
+	var regular, fallbacks []*binding
 	for _, b := range bindings {
 		if b.fallback {
-			result.fallbacks = append(result.fallbacks, b)
+			fallbacks = append(fallbacks, b)
 		} else {
-			result.bindings = append(result.bindings, b)
+			regular = append(regular, b)
 		}
 	}
-	return result, true
+	return newBoundPolicy(p, regular, fallbacks), true
+}
+
+func newBoundPolicy(p *policy, bindings, fallbacks []*binding) boundPolicy {
+	index := sync.OnceValue(func() *matching.NamespaceIndex {
+		criteria := make([]*matching.Criteria, len(bindings))
+		for i, b := range bindings {
+			criteria[i] = b.criteria
+		}
+		return matching.NewNamespaceIndex(criteria)
+	})
+	return boundPolicy{policy: p, bindings: bindings, fallbacks: fallbacks, index: index}
 }

@@ -43,7 +43,7 @@ func NewStore(compiler *expression.Compiler, features Features, source params.So
 		bindings: map[string]*binding{},
 		byPolicy: map[string][]*binding{},
 	}
-	s.snapshot.Store(&Snapshot{})
+	s.snapshot.Store(newSnapshot(nil))
 	return s
 }
 
@@ -124,7 +124,7 @@ func (s *Store) publish(name string) {
 	default:
 		return
 	}
-	s.snapshot.Store(&Snapshot{policies: policies})
+	s.snapshot.Store(newSnapshot(policies))
 	if old.params != nil {
 		old.params.Close()
 	}
