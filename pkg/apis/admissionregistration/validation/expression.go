@@ -40,6 +40,13 @@ func newScope(policy, old *admissionregistration.ValidatingAdmissionPolicy) *sco
 	return s
 }
 
+// release ends the use of the scope.
+func (s *scope) release() {
+	if s.variables != nil {
+		s.plain.Release(s.variables)
+	}
+}
+
 // expressionsOf collects every expression of a policy, which may be nil.
 func expressionsOf(policy *admissionregistration.ValidatingAdmissionPolicy) sets.Set[string] {
 	all := sets.New[string]()

@@ -54,6 +54,7 @@ func checkPolicy(policy, old *admissionregistration.ValidatingAdmissionPolicy) f
 	)
 
 	scope := newScope(policy, old)
+	defer scope.release()
 	if old == nil || !sameMatchConditions(spec, stored) {
 		errs = append(errs, scope.checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions)...)
 	}

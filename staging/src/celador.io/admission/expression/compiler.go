@@ -25,6 +25,8 @@ type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
+	// compositions are at hand for policies: environments are expensive to make.
+	compositions sync.Pool
 }
 
 // Default returns the compiler for the server's own compatibility version. The

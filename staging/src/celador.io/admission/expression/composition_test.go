@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/interpreter"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
 )
@@ -109,5 +112,38 @@ func TestCompositionsAreIndependent(t *testing.T) {
 	two.Declare("v", "'a'", nothing, fresh)
 	if _, err := one.Compile("variables.v == 1", nothing, fresh, cel.BoolType); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is released serves the next policy, which does not see the variables, and does
+// not change programs that are there.
+func TestRelease(t *testing.T) {
+	compiler := expression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	composition := compiler.Compose()
+	one, err := composition.Declare("v", "1", nothing, fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads, err := composition.Compile("variables.v == 1 && has(variables.v)", nothing, fresh, cel.BoolType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler.Release(composition)
+
+	next := compiler.Compose()
+	_, err = next.Compile("variables.v == 1", nothing, fresh, cel.BoolType)
+	wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: ERROR: <input>:1:10: undefined field 'v'")
+	if _, err := next.Declare("v", "'a'", nothing, fresh); err != nil {
+		t.Fatal(err)
+	}
+
+	budget := expression.NewBudget(1000)
+	variables := expression.LazyVariables(t.Context(), []expression.Variable{{Name: "v", Program: one}}, interpreter.EmptyActivation(), budget)
+	activation, activationErr := interpreter.NewActivation(map[string]any{expression.Variables: variables})
+	if activationErr != nil {
+		t.Fatal(activationErr)
+	}
+	if value, err := reads.Evaluate(t.Context(), activation, budget); err != nil || value != types.True {
+		t.Errorf("program of a released composition gives %v, %v", value, err)
 	}
 }

@@ -108,6 +108,7 @@ func compilePolicy(compiler *expression.Compiler, features Features, p *v1.Valid
 	}
 	if len(spec.Variables) > 0 {
 		composition := compiler.Compose()
+		defer compiler.Release(composition)
 		for _, v := range spec.Variables {
 			mention(v.Expression)
 			program, err := composition.Declare(v.Name, v.Expression, in, environment.StoredExpressions)
