@@ -4,6 +4,7 @@
 package enforcement
 
 import (
+	"cmp"
 	"context"
 	"testing"
 
@@ -21,20 +22,23 @@ func TestCustomResources(t *testing.T) {
 	group := unique("widgets") + ".example.com"
 	define(t, group)
 	for name, tc := range map[string]struct {
-		versions, requested string
-		size                int64
-		text                string
+		versions, requested, matchPolicy string
+		size                             int64
+		text                             string
 	}{
 		"small":                    {versions: "[v1]", requested: "v1", size: 3},
 		"big":                      {versions: "[v1]", requested: "v1", size: 4, text: "4 in " + group + "/v1"},
 		"small in another version": {versions: "[v1]", requested: "v2", size: 3},
 		"big in another version":   {versions: "[v1]", requested: "v2", size: 4, text: "4 in " + group + "/v1"},
 		"big in any version":       {versions: `["*"]`, requested: "v2", size: 4, text: "4 in " + group + "/v2"},
+		"big in exactly v2":        {versions: "[v2]", requested: "v2", matchPolicy: "Exact", size: 4, text: "4 in " + group + "/v2"},
+		"big in exactly another":   {versions: "[v1]", requested: "v2", matchPolicy: "Exact", size: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := namespace(t, nil)
 			by := enforce(t, ns, `
 matchConstraints:
+  matchPolicy: `+cmp.Or(tc.matchPolicy, "Equivalent")+`
   resourceRules: [{apiGroups: [`+group+`], apiVersions: `+tc.versions+`, operations: [CREATE], resources: [widgets]}]
 validations:
 - expression: object.spec.size <= 3

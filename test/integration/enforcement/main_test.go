@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package enforcement tests what policies do to requests. All tests share one server
-// with default flags; each writes into namespaces of its own, to which it binds its
-// policies.
+// with default flags, but for an audit log; each writes into namespaces of its own, to
+// which it binds its policies.
 package enforcement
 
 import (
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,14 +37,23 @@ var (
 	policies clientset.Interface
 )
 
-func TestMain(m *testing.M) {
-	os.Exit(testserver.Main(m, func(config *rest.Config) error {
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "celador-audit-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	auditLog = filepath.Join(dir, "audit.log")
+	return testserver.Main(m, func(config *rest.Config) error {
 		var err, coreErr error
 		admin = config
 		core, coreErr = kubernetes.NewForConfig(config)
 		policies, err = clientset.NewForConfig(config)
 		return errors.Join(err, coreErr)
-	}))
+	}, "--audit-policy-file="+filepath.Join("testdata", "audit-policy.yaml"), "--audit-log-path="+auditLog)
 }
 
 // unique returns a name that no other test uses.
@@ -165,8 +175,17 @@ func newConfigMap(t *testing.T, namespace string, data map[string]string) error 
 	return err
 }
 
-// denier names what denies a request.
+// denier names what denies a request. The binding is empty when the policy itself does.
 type denier struct{ policy, binding string }
+
+// message is how a denial states the text.
+func (d denier) message(text string) string {
+	by := "ValidatingAdmissionPolicy '" + d.policy + "'"
+	if d.binding != "" {
+		by += " with binding '" + d.binding + "'"
+	}
+	return by + " denied request: " + text
+}
 
 // expectDenied wants a denial with the text, for the reason and with its status code.
 func (d denier) expectDenied(t *testing.T, err error, text string, reason metav1.StatusReason, code int32) {
@@ -177,7 +196,7 @@ func (d denier) expectDenied(t *testing.T, err error, text string, reason metav1
 	}
 	got := status.Status()
 	got.TypeMeta = metav1.TypeMeta{} // only some clients fill it in
-	message := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", d.policy, d.binding, text)
+	message := d.message(text)
 	want := metav1.Status{
 		Status:  metav1.StatusFailure,
 		Message: got.Details.Kind + suffix(got.Details.Group) + ` "` + got.Details.Name + `" is forbidden: ` + message,

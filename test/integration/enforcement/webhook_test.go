@@ -17,6 +17,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -86,6 +89,75 @@ func TestWebhooks(t *testing.T) {
 			testserver.Eventually(t, func(context.Context) error { return newConfigMap(t, ns, nil) })
 		})
 	}
+}
+
+// Webhooks that want to see everything do not see what could free a cluster of them.
+func TestWebhooksDoNotSeePolicies(t *testing.T) {
+	ns, label, config := namespace(t, nil), unique("label"), deny(t, "no thanks")
+	labels := map[string]string{"run": label}
+	everything := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*/*"}},
+	}}
+	mine := &metav1.LabelSelector{MatchLabels: labels}
+	none := new(admissionregistrationv1.SideEffectClassNone)
+	meta := metav1.ObjectMeta{Name: unique("webhook")}
+	client, ctx := core.AdmissionregistrationV1(), t.Context()
+	if _, err := client.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: meta,
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "validating.example.com", ClientConfig: config, Rules: everything, ObjectSelector: mine, SideEffects: none, AdmissionReviewVersions: []string{"v1"},
+		}},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		expectGone(t, client.ValidatingWebhookConfigurations().Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
+	})
+	expectDenied := func(by string) {
+		t.Helper()
+		testserver.Eventually(t, func(ctx context.Context) error {
+			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: unique("data"), Labels: labels}}
+			_, err := core.CoreV1().ConfigMaps(ns).Create(ctx, sent, metav1.CreateOptions{})
+			if want := `admission webhook "` + by + `" denied the request: no thanks`; !apierrors.IsForbidden(err) || err.Error() != want {
+				return fmt.Errorf("got error %w, want %s", err, want)
+			}
+			return nil
+		})
+	}
+	expectDenied("validating.example.com")
+	if _, err := client.MutatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: meta,
+		Webhooks: []admissionregistrationv1.MutatingWebhook{{
+			Name: "mutating.example.com", ClientConfig: config, Rules: everything, ObjectSelector: mine, SideEffects: none, AdmissionReviewVersions: []string{"v1"},
+		}},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		expectGone(t, client.MutatingWebhookConfigurations().Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
+	})
+	expectDenied("mutating.example.com")
+
+	// The policy matches nothing; its label makes the webhooks select it.
+	policy := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: unique("policy"), Labels: labels}}
+	policy.Spec = parse[v1.ValidatingAdmissionPolicySpec](t, configMaps("CREATE", unique("nothing"))+`validations: [{expression: "true"}]`)
+	binding := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: policy.ObjectMeta}
+	binding.Spec = v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy.Name, ValidationActions: []v1.ValidationAction{v1.Deny}}
+	ours := policies.AdmissionregistrationV1()
+	created, err := ours.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{})
+	expectAdmitted(t, err)
+	_, err = ours.ValidatingAdmissionPolicies().UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	expectAdmitted(t, err)
+	_, err = ours.ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{})
+	expectAdmitted(t, err)
+	patch := []byte(`{"metadata": {"labels": {"changed": "true"}}}`)
+	_, err = ours.ValidatingAdmissionPolicies().Patch(ctx, policy.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	expectAdmitted(t, err)
+	_, err = ours.ValidatingAdmissionPolicyBindings().Patch(ctx, binding.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	expectAdmitted(t, err)
+	expectAdmitted(t, ours.ValidatingAdmissionPolicyBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{}))
+	expectAdmitted(t, ours.ValidatingAdmissionPolicies().Delete(ctx, policy.Name, metav1.DeleteOptions{}))
 }
 
 // deny returns how to reach a webhook that denies all requests with the message.

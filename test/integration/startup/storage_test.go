@@ -68,6 +68,7 @@ func TestStorage(t *testing.T) {
 		})
 	}
 
+	t.Run("new and stored expressions", func(t *testing.T) { testNewAndStoredExpressions(t, client, store) })
 	t.Run("stored by another server", func(t *testing.T) {
 		old := &admissionregistrationv1beta1.ValidatingAdmissionPolicy{
 			TypeMeta:   metav1.TypeMeta{APIVersion: group + "/v1beta1", Kind: "ValidatingAdmissionPolicy"},

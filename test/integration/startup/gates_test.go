@@ -1,0 +1,317 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package startup
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+const (
+	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
+		"ValidatingAdmissionPolicyFallbackBinding=true"
+	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
+)
+
+// versions are all that serve policies and bindings.
+var versions = []string{"v1", "v1beta1", "v1alpha1"}
+
+// gated are objects that use every field behind an alpha gate, each in the name of its
+// case. Requests state their case in a label.
+var gated = []string{`
+kind: ValidatingAdmissionPolicy
+metadata: {name: singleton}
+spec:
+  policyType: Singleton
+  matchConstraints:
+    objectSelector: {matchLabels: {case: singleton}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "false", message: never}]
+`, `
+kind: ValidatingAdmissionPolicy
+metadata: {name: lenient}
+spec:
+  matchConstraints:
+    objectSelector: {matchLabels: {case: lenient}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: object.data.missing == 'x', failurePolicy: Ignore}]
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: lenient}
+spec: {policyName: lenient, validationActions: [Deny]}
+`, `
+kind: ValidatingAdmissionPolicy
+metadata: {name: default}
+spec:
+  matchConstraints:
+    objectSelector: {matchLabels: {case: default}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "false", message: by default}]
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: special}
+spec:
+  policyName: default
+  validationActions: [Audit]
+  matchResources: {objectSelector: {matchLabels: {special: "true"}}}
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: default}
+spec: {policyName: default, bindingType: Fallback, validationActions: [Deny]}
+`}
+
+const (
+	byFallback  = "ValidatingAdmissionPolicy 'default' with binding 'default' denied request: by default"
+	bySingleton = "ValidatingAdmissionPolicy 'singleton' denied request: never"
+)
+
+// requests are what policies are asked about, by their labels, with what they answer: a
+// denial or nothing.
+type requests map[string]string
+
+var (
+	enforcedOn = requests{
+		"case=singleton":            bySingleton,
+		"case=lenient":              "",
+		"case=default":              byFallback,
+		"case=default,special=true": "",
+	}
+	enforcedOff = requests{
+		"case=singleton": "",
+		"case=lenient": "ValidatingAdmissionPolicy 'lenient' with binding 'lenient' denied request: " +
+			"expression 'object.data.missing == 'x'' resulted in error: no such key: missing",
+		"case=default":              byFallback,
+		"case=default,special=true": byFallback,
+	}
+)
+
+// Fields behind alpha gates are stored and act with the gates only, and stay in storage
+// without them.
+func TestAlphaGates(t *testing.T) {
+	dir := t.TempDir()
+	t.Run("on", func(t *testing.T) {
+		server := gateServer{testserver.Start(t, dir, allVersions, alphaGates), true}
+		for _, text := range gated {
+			if _, err := server.write(t, "v1", parse(t, text), metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server.expectEnforced(t, enforcedOn)
+		server.expectStored(t)
+		server.expectWritten(t)
+		expectInvalid(t, server.bindSingleton(t, metav1.DryRunAll), "policy singleton is a Singleton, which takes effect without a binding")
+		t.Run("examples", func(t *testing.T) { testExamples(t, server.Server) })
+	})
+	t.Run("off", func(t *testing.T) {
+		server := gateServer{testserver.Start(t, dir, allVersions), false}
+		server.expectEnforced(t, enforcedOff)
+		server.expectWritten(t)
+		server.touch(t)
+		server.expectStored(t)
+		server.expectEnforced(t, enforcedOff)
+
+		if err := server.bindSingleton(t); err != nil {
+			t.Errorf("without its gate a Singleton takes bindings: %v", err)
+		}
+		server.expectEnforced(t, requests{"case=singleton": "ValidatingAdmissionPolicy 'singleton' with binding 'bound' denied request: never"})
+	})
+	t.Run("on again", func(t *testing.T) {
+		server := gateServer{testserver.Start(t, dir, allVersions, alphaGates), true}
+		server.expectEnforced(t, enforcedOn)
+		server.expectStored(t)
+		server.touch(t)
+		server.expectStored(t)
+		expectInvalid(t, server.bindSingleton(t, metav1.DryRunAll), "policy singleton is a Singleton, which takes effect without a binding")
+	})
+}
+
+// gateServer is a server with the alpha gates on or off.
+type gateServer struct {
+	*testserver.Server
+	on bool
+}
+
+// parse returns the object that YAML text describes.
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	obj := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &obj.Object); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	return obj
+}
+
+// resource returns a client without types for a policy or binding.
+func (s gateServer) resource(t *testing.T, version, kind string) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(s.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource := "validatingadmissionpolicies"
+	if strings.HasSuffix(kind, "Binding") {
+		resource = "validatingadmissionpolicybindings"
+	}
+	return client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource})
+}
+
+func (s gateServer) write(t *testing.T, version string, obj *unstructured.Unstructured, options metav1.CreateOptions) (*unstructured.Unstructured, error) {
+	t.Helper()
+	obj.SetAPIVersion(group + "/" + version)
+	return s.resource(t, version, obj.GetKind()).Create(t.Context(), obj, options)
+}
+
+// bindSingleton creates a binding that names the Singleton.
+func (s gateServer) bindSingleton(t *testing.T, dryRun ...string) error {
+	t.Helper()
+	_, err := s.write(t, "v1", parse(t, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: bound}
+spec: {policyName: singleton, validationActions: [Deny]}`), metav1.CreateOptions{DryRun: dryRun})
+	return err
+}
+
+// touch changes the labels of every object through every version.
+func (s gateServer) touch(t *testing.T) {
+	t.Helper()
+	for _, text := range gated {
+		obj := parse(t, text)
+		for _, version := range versions {
+			client := s.resource(t, version, obj.GetKind())
+			got, err := client.Get(t.Context(), obj.GetName(), metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.SetLabels(map[string]string{"touched": version, "on": strconv.FormatBool(s.on)})
+			if _, err = client.Update(t.Context(), got, metav1.UpdateOptions{}); err != nil {
+				t.Errorf("%s %s: %v", version, obj.GetName(), err)
+			}
+		}
+	}
+}
+
+// fields returns the gated fields of an object that are set.
+func fields(obj *unstructured.Unstructured) map[string]any {
+	set := map[string]any{}
+	spec := obj.Object["spec"].(map[string]any)
+	for _, name := range []string{"policyType", "bindingType"} {
+		if value, ok := spec[name]; ok {
+			set[name] = value
+		}
+	}
+	validations, _ := spec["validations"].([]any)
+	for i, validation := range validations {
+		if value, ok := validation.(map[string]any)["failurePolicy"]; ok {
+			set[fmt.Sprintf("validations[%d].failurePolicy", i)] = value
+		}
+	}
+	return set
+}
+
+// expectStored wants that all versions have the fields of the stored objects.
+func (s gateServer) expectStored(t *testing.T) {
+	t.Helper()
+	for _, text := range gated {
+		for _, version := range versions {
+			want := parse(t, text)
+			got, err := s.resource(t, version, want.GetKind()).Get(t.Context(), want.GetName(), metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(fields(want), fields(got)); diff != "" {
+				t.Errorf("%s %s (-want +got):\n%s", version, want.GetName(), diff)
+			}
+		}
+	}
+}
+
+// expectWritten wants that new objects in all versions, and objects that come to use the
+// fields, get them with the gates only.
+func (s gateServer) expectWritten(t *testing.T) {
+	t.Helper()
+	dryRun := []string{metav1.DryRunAll}
+	for _, text := range gated {
+		for _, version := range versions {
+			sent := parse(t, text)
+			want := map[string]any{}
+			if s.on {
+				want = fields(sent)
+			}
+			sent.SetName("another")
+			got, err := s.write(t, version, sent, metav1.CreateOptions{DryRun: dryRun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, fields(got)); diff != "" {
+				t.Errorf("new %s of %s (-want +got):\n%s", version, text, diff)
+			}
+		}
+	}
+	for _, tc := range []struct{ kind, name, patch string }{
+		{"ValidatingAdmissionPolicy", "default", `{"spec": {"policyType": "Singleton", "validations": [{"expression": "true", "failurePolicy": "Ignore"}]}}`},
+		{"ValidatingAdmissionPolicyBinding", "special", `{"spec": {"bindingType": "Fallback"}}`},
+	} {
+		want := map[string]any{}
+		if s.on {
+			want = fields(parse(t, tc.patch))
+		}
+		got, err := s.resource(t, "v1", tc.kind).Patch(t.Context(), tc.name, types.MergePatchType, []byte(tc.patch), metav1.PatchOptions{DryRun: dryRun})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, fields(got)); diff != "" {
+			t.Errorf("changed %s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
+// expectEnforced wants these answers to requests once what was written is in effect.
+func (s gateServer) expectEnforced(t *testing.T, want requests) {
+	t.Helper()
+	client := clientsOf(t, s.Server)
+	testserver.Eventually(t, func(ctx context.Context) error {
+		got := requests{}
+		for labels := range want {
+			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{}}, Data: map[string]string{"some": "data"}}
+			for label := range strings.SplitSeq(labels, ",") {
+				key, value, _ := strings.Cut(label, "=")
+				sent.Labels[key] = value
+			}
+			_, err := client.core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			if err != nil && !apierrors.IsInvalid(err) {
+				return err
+			}
+			got[labels] = ""
+			if err != nil {
+				got[labels] = strings.TrimPrefix(err.Error(), `configmaps "data" is forbidden: `)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			return fmt.Errorf("answers (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+func expectInvalid(t *testing.T, err error, text string) {
+	t.Helper()
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), text) {
+		t.Errorf("got error %v, want %s", err, text)
+	}
+}
