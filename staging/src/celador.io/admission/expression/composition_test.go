@@ -115,6 +115,14 @@ func TestCompositionsAreIndependent(t *testing.T) {
 	}
 }
 
+// Policies without variables may name 'variables', as all policies.
+func TestBare(t *testing.T) {
+	_, err := expression.Default().Bare().Compile("variables.v == 1", nothing, fresh, cel.BoolType)
+	wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: ERROR: <input>:1:10: undefined field 'v'")
+	_, err = expression.Default().Compile("variables.v == 1", nothing, fresh, cel.BoolType)
+	wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')")
+}
+
 // What is released serves the next policy, which does not see the variables, and does
 // not change programs that are there.
 func TestRelease(t *testing.T) {

@@ -1,0 +1,120 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package equivalence
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
+
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/apis/admissionregistration/validation"
+	"celador.io/celador/pkg/features"
+	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
+)
+
+// FuzzPolicySpec looks for policies and bindings that have Celador panic, however wrong
+// they are: while they are defaulted, validated or compiled, or while requests come in.
+// The specs are JSON, or, where that is empty, made up.
+func FuzzPolicySpec(f *testing.F) {
+	full := policyOf("", v1.ValidatingAdmissionPolicySpec{
+		ParamKind:        limitKind,
+		MatchConditions:  when("object != null", failing),
+		Variables:        let("few", few, "bad", invalid),
+		Validations:      []v1.Validation{{Expression: "variables.few", Message: "m", MessageExpression: "string(params.spec.most)"}, {Expression: wrongType}},
+		AuditAnnotations: note("request.operation", "null"),
+	})
+	bound := using("", bySelector(labelled("set", "a")), v1.Deny, v1.Audit)
+	bound.Spec.MatchResources = matching(v1.Equivalent, rule("extensions", "v1beta1", "deployments"))
+	for _, spec := range []any{nil, full.Spec, never, loopOf(3), map[string]any{}} {
+		for _, binding := range []any{nil, bound.Spec, map[string]any{}} {
+			f.Add(manifest(f, spec), manifest(f, binding), recording(1, 200))
+		}
+	}
+	for _, spec := range []string{
+		`{"matchConstraints": {"resourceRules": [{}, {"scope": "?", "resources": ["", "/", "a/b/c"], "operations": [""]}], "namespaceSelector": {"matchExpressions": [{}]}, "objectSelector": null, "matchPolicy": ""}}`,
+		`{"failurePolicy": "", "paramKind": {}, "policyType": "Singleton", "matchConditions": [{}], "variables": [{}, {"name": "a b"}], "validations": [{"failurePolicy": "?", "reason": ""}], "auditAnnotations": [{}]}`,
+		`{"paramKind": {"apiVersion": "a/b/c", "kind": ""}, "variables": [{"name": "a", "expression": "variables.a"}], "validations": [{"expression": "` + repeat("(", 260) + `"}]}`,
+	} {
+		f.Add([]byte(spec), []byte(`{"paramRef": {"selector": {"matchExpressions": [{}]}}, "validationActions": ["", "Deny", "Deny"], "bindingType": "Fallback", "matchResources": {}}`), []byte(nil))
+		f.Add([]byte(spec), []byte(`{"paramRef": {}, "validationActions": null, "matchResources": {"excludeResourceRules": [{}]}}`), []byte{1})
+	}
+	gates := allGates(f)
+	f.Fuzz(func(t *testing.T, spec, bindingSpec, choices []byte) {
+		g := &generator{dice: &tape{choices}}
+		policy := policyOf(usualPolicy, g.policy())
+		binding := g.binding(usualBinding, policy)
+		if !replace(&policy.Spec, spec) || !replace(&binding.Spec, bindingSpec) {
+			return
+		}
+		binding.Spec.PolicyName = usualPolicy
+		admit(t, policy, binding)
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t, scenario{
+				Policies: []*v1.ValidatingAdmissionPolicy{policy},
+				Bindings: []*v1.ValidatingAdmissionPolicyBinding{binding},
+				Params:   g.params(),
+			})
+			c.run(t, gates)
+			for _, name := range []string{"create", "delete without", "exec", "create newer widget", "create node", "create namespace"} {
+				examine(t, c.celador, fixed[name])
+			}
+		})
+	})
+}
+
+// replace decodes a spec, unless there is none. It returns false if it cannot.
+func replace[T any](spec *T, manifest []byte) bool {
+	if len(manifest) == 0 {
+		return true
+	}
+	var decoded T
+	if json.Unmarshal(manifest, &decoded) != nil {
+		return false
+	}
+	*spec = decoded
+	return true
+}
+
+// admit does what the API does before it stores objects, but stores invalid ones, too.
+// Most are wrong; that they are found to be so is tested elsewhere.
+func admit(t *testing.T, policy *v1.ValidatingAdmissionPolicy, binding *v1.ValidatingAdmissionPolicyBinding) field.ErrorList {
+	t.Helper()
+	policyscheme.Scheme.Default(policy)
+	policyscheme.Scheme.Default(binding)
+	var internalPolicy admissionregistration.ValidatingAdmissionPolicy
+	var internalBinding admissionregistration.ValidatingAdmissionPolicyBinding
+	must(t, policyscheme.Scheme.Convert(policy, &internalPolicy, nil))
+	must(t, policyscheme.Scheme.Convert(binding, &internalBinding, nil))
+	return append(validation.ValidateValidatingAdmissionPolicy(&internalPolicy), validation.ValidateValidatingAdmissionPolicyBinding(&internalBinding)...)
+}
+
+// allGates returns feature gates of which all of Celador's own are on.
+func allGates(f *testing.F) featuregate.FeatureGate {
+	gates := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+	if err := gates.SetFromMap(map[string]bool{
+		string(features.ValidatingAdmissionPolicySingleton):               true,
+		string(features.ValidatingAdmissionPolicyValidationFailurePolicy): true,
+		string(features.ValidatingAdmissionPolicyFallbackBinding):         true,
+	}); err != nil {
+		f.Fatal(err)
+	}
+	return gates
+}
+
+func manifest(f *testing.F, spec any) []byte {
+	if spec == nil {
+		return nil
+	}
+	manifest, err := json.Marshal(spec)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return manifest
+}

@@ -1,0 +1,263 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package equivalence
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"sigs.k8s.io/yaml"
+)
+
+// manifests have fields of all sorts of types.
+var manifests = map[string]string{
+	"pod": `
+apiVersion: v1
+kind: Pod
+metadata:
+  name: rich
+  namespace: blue
+  creationTimestamp: "2026-01-02T03:04:05Z"
+  deletionTimestamp: "2026-01-02T03:04:06Z"
+  deletionGracePeriodSeconds: 30
+  generation: 7
+  labels: {app: shop, example.com/team: blue}
+  annotations: {example.com/note: ""}
+  finalizers: [example.com/a, example.com/b]
+  ownerReferences: [{apiVersion: v1, kind: Node, name: n1, uid: u1, controller: true, blockOwnerDeletion: false}]
+  managedFields: [{manager: kubectl, operation: Update, apiVersion: v1, time: "2026-01-02T03:04:05Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:containers": {}}}}]
+spec:
+  activeDeadlineSeconds: 600
+  hostNetwork: true
+  priority: -5
+  terminationGracePeriodSeconds: 0
+  nodeSelector: {}
+  tolerations: [{key: a, operator: Exists, tolerationSeconds: 9}, {}]
+  securityContext: {runAsUser: 0, runAsNonRoot: false, supplementalGroups: [1, 2]}
+  containers:
+  - name: main
+    image: registry.example.com/shop:1.2
+    command: [sh, -c, ""]
+    ports: [{containerPort: 80, protocol: TCP}, {containerPort: 443, hostPort: 0}]
+    env: [{name: A, value: "1"}, {name: B, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+    resources: {limits: {cpu: "1", memory: 1Gi, example.com/gpu: "2"}, requests: {cpu: 250m}}
+    livenessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 3}
+    readinessProbe: {httpGet: {path: /, port: http}}
+  volumes:
+  - {name: e, emptyDir: {sizeLimit: 10Mi}}
+  - {name: s, secret: {secretName: x, defaultMode: 420, optional: false}}
+status:
+  phase: Running
+  startTime: "2026-01-02T03:04:05Z"
+  conditions: [{type: Ready, status: "True", lastTransitionTime: null}]
+`,
+	"secret": `
+apiVersion: v1
+kind: Secret
+metadata: {name: rich, namespace: blue}
+immutable: false
+type: Opaque
+data: {plain: aGVsbG8=, empty: "", binary: /wD+}
+`,
+	"configmap": `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  {name: a, namespace: blue, uid: u1, resourceVersion: "7", creationTimestamp: "2026-01-02T03:04:05Z", labels: {app: shop}, annotations: {a: ""}, finalizers: [a.example.com/f]}
+immutable: true
+data: {most: "5", empty: ""}
+binaryData: {binary: /wD+}
+`,
+	"event": `
+apiVersion: v1
+kind: Event
+metadata: {name: rich, namespace: blue}
+involvedObject: {kind: Pod, name: p}
+eventTime: "2026-01-02T03:04:05.678901Z"
+firstTimestamp: "2026-01-02T03:04:05Z"
+lastTimestamp: null
+count: 3
+`,
+	"service": `
+apiVersion: v1
+kind: Service
+metadata: {name: rich, namespace: blue}
+spec:
+  ports: [{port: 80, targetPort: http}, {port: 81, targetPort: 8081, nodePort: 30000}]
+  selector: {app: shop}
+  internalTrafficPolicy: Local
+  sessionAffinityConfig: {clientIP: {timeoutSeconds: 10}}
+`,
+	"widget": `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: rich, namespace: blue, labels: {}}
+spec:
+  int: 3
+  long: 9007199254740993
+  negative: -1
+  float: 1.5
+  whole: 2.0
+  "true": true
+  nothing: null
+  text: "é\u0000\n"
+  empty: ""
+  noElements: []
+  noEntries: {}
+  list: [1, two, null, [3], {four: 4}]
+  same: [a, a]
+  nested: {a: {b: {c: [{d: e}]}}}
+  in: reserved
+  namespace: reserved
+  a.b: dotted
+  a/b: slashed
+  a-b: dashed
+  __x__: underscored
+`,
+}
+
+// readings are what expressions do with a value P. For values in the object, O is the one
+// at the same place in the old object, else P once more. Maps have no order, so nothing depends on it.
+var readings = []string{
+	"P", "P == P", "P == O", "{'a': [P]} == {'a': [P]}", "P in [P]", "P == 1", "P == 3.0", "P == '1'", "P == true", "P == null", "P == []", "P == {}",
+	"type(P) == int", "type(P) == string", "type(P) == list", "type(P) == map", "type(P) == double", "type(P) == bool", "type(P) == bytes", "type(P) == type(null)", "type(P) == type(timestamp(0))",
+	"P < P", "P <= 2", "P + P", "P - 1", "!P", "-P", "P ? 1 : 2", "P.size()", "int(P)", "uint(P)", "double(P)", "string(P)", "bytes(P)", "timestamp(P)", "duration(P)",
+	"P[0]", "P['app']", "P[?0].hasValue()", "P.?absent.hasValue()", "P.absent", "has(P.absent)", "'app' in P", "P.all(x, x == x)", "P.exists(x, x == 'a')", "P.exists_one(x, x == 'a')", "P.map(x, x) == P", "P.filter(x, x != null).size()",
+	"P.all(k, v, v == v)", "P.all(k, P[k] == O[k])", "P.startsWith('r')", "P.matches('^[a-z]*$')", "P.join(',')", "P.sum()", "P.isSorted()", "P.indexOf('a')", "isQuantity(P)", "quantity(P) == quantity(P)",
+	"sets.equivalent(P, O)", "optional.ofNonZeroValue(P).hasValue()", "'%d'.format([P])",
+}
+
+// TestValues compares what expressions make of every field of objects that have fields
+// of all sorts of types.
+func TestValues(t *testing.T) {
+	for name, manifest := range manifests {
+		r, content := requestFor(t, name, manifest)
+		t.Run(name, func(t *testing.T) { compareValues(t, r, "object", content.Object, nil) })
+	}
+	r, widget := requestFor(t, "widget", manifests["widget"])
+	_, configMap := requestFor(t, "configmap", manifests["configmap"])
+	asked := plugincel.CreateAdmissionRequest(r.attributes(), metav1.GroupVersionResource(r.resource), metav1.GroupVersionKind(r.kind))
+	t.Run("old object", func(t *testing.T) { compareValues(t, r, "oldObject", widget.Object, nil) })
+	t.Run("request", func(t *testing.T) {
+		compareValues(t, r, "request", *translate(t, asked, &map[string]any{}), nil)
+	})
+	t.Run("namespace", func(t *testing.T) { compareValues(t, r, "namespaceObject", space("blue").Object, nil) })
+	t.Run("params", func(t *testing.T) { compareValues(t, r, "params", configMap.Object, configMap) })
+	limit := widget.DeepCopy()
+	limit.SetAPIVersion(limitKind.APIVersion)
+	limit.SetKind(limitKind.Kind)
+	t.Run("custom params", func(t *testing.T) { compareValues(t, r, "params", limit.Object, limit) })
+}
+
+// compareValues compares all readings of a value and of everything in it.
+func compareValues(t *testing.T, r request, root string, content map[string]any, param *unstructured.Unstructured) {
+	t.Helper()
+	var s scenario
+	var kind *v1.ParamKind
+	var ref *v1.ParamRef
+	if param != nil {
+		s.Params = append(s.Params, param)
+		kind = &v1.ParamKind{APIVersion: param.GetAPIVersion(), Kind: param.GetKind()}
+		ref = &v1.ParamRef{Name: param.GetName()}
+	}
+	var validations []v1.Validation
+	for _, path := range paths(root, content) {
+		for _, reading := range readings {
+			validations = append(validations, show(path, root, reading))
+		}
+	}
+	// One policy would run out of its cost budget.
+	for some := range slices.Chunk(validations, 500) {
+		policy := policyOf(fmt.Sprintf("p%d", len(s.Policies)), v1.ValidatingAdmissionPolicySpec{ParamKind: kind, Validations: some})
+		binding := bindingOf(policy.Name, policy.Name, v1.Warn)
+		binding.Spec.ParamRef = ref
+		s.Policies, s.Bindings = append(s.Policies, policy), append(s.Bindings, binding)
+	}
+	got := compareIn(t, s, map[string]request{"it": r})
+	if got.unexplained != nil {
+		t.Error(got)
+	}
+	if outcome := got.celador["it"]; len(outcome.Warnings) != len(validations) {
+		t.Errorf("%d of %d values were seen: %s", len(outcome.Warnings), len(validations), outcome.text())
+	}
+}
+
+// show returns a validation that is never satisfied, and says what the value is or why it
+// has none.
+func show(path, root, reading string) v1.Validation {
+	other := root
+	if root == "object" {
+		other = "oldObject"
+	}
+	expression := placeholder.ReplaceAllStringFunc(reading, func(name string) string {
+		if name == "P" {
+			return path
+		}
+		return other + strings.TrimPrefix(path, root)
+	})
+	return v1.Validation{Expression: "dyn(" + expression + ") == 'no such value'", MessageExpression: "'%s'.format([" + expression + "])"}
+}
+
+var (
+	placeholder = regexp.MustCompile(`\b[PO]\b`)
+	plainName   = regexp.MustCompile(`^[a-z][a-zA-Z]*$`)
+)
+
+// paths returns expressions that select a value, everything in it, and what is not there.
+func paths(prefix string, value any) []string {
+	result := []string{prefix}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			path := fmt.Sprintf("%s['%s']", prefix, key)
+			if plainName.MatchString(key) && key != "in" && key != "true" {
+				path = prefix + "." + key
+			}
+			result = append(result, paths(path, value[key])...)
+		}
+	case []any:
+		for i := range value {
+			result = append(result, paths(fmt.Sprintf("%s[%d]", prefix, i), value[i])...)
+		}
+	}
+	return result
+}
+
+// requestFor returns the request to update an object to that of a manifest, whose
+// content is returned, too.
+func requestFor(t *testing.T, name, manifest string) (request, *unstructured.Unstructured) {
+	t.Helper()
+	content := &unstructured.Unstructured{}
+	text, err := yaml.YAMLToJSON([]byte(manifest))
+	must(t, err)
+	must(t, json.Unmarshal(text, content))
+	kind := content.GroupVersionKind()
+	object, old := runtime.Object(content), runtime.Object(content.DeepCopy())
+	if kind.GroupVersion() == corev1.SchemeGroupVersion {
+		versioned, err := legacyscheme.Scheme.New(kind)
+		must(t, err)
+		must(t, json.Unmarshal(text, versioned))
+		object, err = legacyscheme.Scheme.ConvertToVersion(versioned, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
+		must(t, err)
+		old = object.DeepCopyObject()
+	}
+	return request{
+		operation: admission.Update, resource: kind.GroupVersion().WithResource(name + "s"), kind: kind, namespace: "blue", name: "rich",
+		object: object, old: old, options: &metav1.UpdateOptions{}, user: jane,
+	}, content
+}
