@@ -10,6 +10,8 @@ define version_flags
 endef
 LDFLAGS := -s -w $(call version_flags,k8s.io/component-base/version) $(call version_flags,k8s.io/client-go/pkg/version)
 GO_BUILD := go build -ldflags "$(LDFLAGS)"
+# Kubernetes' own binaries have Kubernetes' version.
+UPSTREAM_BUILD := $(subst $(VERSION),$(firstword $(subst +, ,$(VERSION))),$(GO_BUILD))
 # Without the commit, test binaries stay in the cache from one commit to the next.
 GO_TEST := go test -v -ldflags "-X k8s.io/component-base/version.gitVersion=$(VERSION) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
 
@@ -65,6 +67,19 @@ update: ## Regenerate all generated code.
 conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apiserver.
 	LDFLAGS='$(LDFLAGS)' hack/conformance.sh
 
+.PHONY: bench
+bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 15 minutes.
+	$(UPSTREAM_BUILD) -o bin/upstream-kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+	bin/benchmark
+
+.PHONY: bench-quick
+bench-quick: bin/benchmark ## Only the scenarios that need no server, 90 seconds.
+	bin/benchmark --quick
+
+.PHONY: bin/benchmark
+bin/benchmark:
+	$(GO_BUILD) -o $@ ./test/benchmark
+
 .PHONY: clean
 clean: ## Remove what was built.
-	rm -rf bin _artifacts
+	rm -rf bin _artifacts _output

@@ -1,0 +1,28 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "celador.io/celador/test/benchmark/input"
+
+// allMatching returns policies that are all for the request, and satisfied.
+func allMatching(policies int) situation {
+	in := each(policies, "deployments")
+	in.denied = input.Deployment(input.Excessive)
+	return in
+}
+
+// allMatch is S2 and S3: what a request costs that every policy matches.
+func allMatch(s *session) error {
+	numbers := []int{1, 10, 100, 1000}
+	if s.Quick {
+		numbers = numbers[:3]
+	}
+	points, err := s.sweep("S2, S3", "all match", numbers, allMatching)
+	if err != nil {
+		return err
+	}
+	s.addTime("S2", "100 policies, all match", points[100], 10)
+	s.addTime("S3", "1 policy, matches", points[1], 5)
+	return nil
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package api is the API server that plugins are benchmarked with: it answers clients
+// from memory, in the process, and nothing ever changes.
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// Resource is a resource that is served.
+type Resource struct {
+	schema.GroupVersionResource
+	Kind       string
+	Namespaced bool
+}
+
+// Server answers discovery and lists, and has watches wait for ever. Everything is
+// encoded when it is stored, so that all clients read the same bytes. Safe for
+// concurrent use once everything is stored.
+type Server struct {
+	answers   map[string][]byte
+	resources map[schema.GroupVersion][]metav1.APIResource
+	mapper    *meta.DefaultRESTMapper
+}
+
+// New returns a server that serves nothing.
+func New() *Server {
+	return &Server{
+		answers:   map[string][]byte{},
+		resources: map[schema.GroupVersion][]metav1.APIResource{},
+		mapper:    meta.NewDefaultRESTMapper(nil),
+	}
+}
+
+// Store serves objects of a resource. It fails when one cannot be encoded.
+func Store[T any](s *Server, r Resource, objects []T) error {
+	gv := r.GroupVersion()
+	if objects == nil {
+		objects = []T{}
+	}
+	list, err := json.Marshal(map[string]any{
+		"apiVersion": gv.String(), "kind": r.Kind + "List",
+		"metadata": map[string]string{"resourceVersion": "1"},
+		"items":    objects,
+	})
+	if err != nil {
+		return fmt.Errorf("objects of %s: %w", r.Resource, err)
+	}
+	s.resources[gv] = append(s.resources[gv], metav1.APIResource{Name: r.Resource, Kind: r.Kind, Namespaced: r.Namespaced, Verbs: metav1.Verbs{"list", "watch"}})
+	discovery, err := json.Marshal(metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"},
+		GroupVersion: gv.String(),
+		APIResources: s.resources[gv],
+	})
+	if err != nil {
+		return fmt.Errorf("discovery of %s: %w", r.Resource, err)
+	}
+	root := "/apis/" + gv.String()
+	if gv.Group == "" {
+		root = "/api/" + gv.Version
+	}
+	s.answers[root], s.answers[root+"/"+r.Resource] = discovery, list
+	scope := meta.RESTScopeRoot
+	if r.Namespaced {
+		scope = meta.RESTScopeNamespace
+	}
+	s.mapper.AddSpecific(gv.WithKind(r.Kind), r.GroupVersionResource, r.GroupVersionResource, scope)
+	return nil
+}
+
+// Config returns the configuration of a client, without a rate limit.
+func (s *Server) Config() *rest.Config {
+	return &rest.Config{Host: "http://memory", Transport: s, QPS: -1}
+}
+
+// RESTMapper returns what maps the kinds that are served to their resources.
+func (s *Server) RESTMapper() meta.RESTMapper { return s.mapper }
+
+// RoundTrip implements http.RoundTripper.
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, found := s.answers[r.URL.Path]
+	query := r.URL.Query()
+	switch {
+	case !found:
+		return respond(r, http.StatusNotFound, failure("the server could not find the requested resource", metav1.StatusReasonNotFound, http.StatusNotFound)), nil
+	case query.Get("sendInitialEvents") == "true":
+		// Clients fall back to a list.
+		return respond(r, http.StatusUnprocessableEntity, failure("watches have no initial events here", metav1.StatusReasonInvalid, http.StatusUnprocessableEntity)), nil
+	case query.Get("watch") == "true":
+		reader, writer := io.Pipe()
+		go func() {
+			<-r.Context().Done()
+			writer.CloseWithError(r.Context().Err())
+		}()
+		return respond(r, http.StatusOK, reader), nil
+	}
+	return respond(r, http.StatusOK, io.NopCloser(bytes.NewReader(answer))), nil
+}
+
+func respond(r *http.Request, code int, body io.ReadCloser) *http.Response {
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: body, ContentLength: -1, Request: r,
+	}
+}
+
+func failure(message string, reason metav1.StatusReason, code int) io.ReadCloser {
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Status","status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code)
+	return io.NopCloser(bytes.NewReader([]byte(body)))
+}

@@ -1,0 +1,150 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controlplane runs a kube-apiserver's binary over an etcd in this process.
+package controlplane
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/keyutil"
+
+	"celador.io/celador/test/e2e/conformance/process"
+)
+
+// How long a server may take to be ready, how often it is asked whether it is, and how
+// long it may take to end before it is killed.
+const (
+	patience = 2 * time.Minute
+	interval = 100 * time.Millisecond
+	grace    = 20 * time.Second
+)
+
+// Server is a running kube-apiserver.
+type Server struct {
+	dir    string
+	etcd   *etcd
+	server *process.Process
+	config *rest.Config
+}
+
+// Start runs a kube-apiserver with a store of its own and returns once it is ready. Its
+// output goes to the file log. The caller must Stop it.
+func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
+	dir, err := os.MkdirTemp("", "benchmark-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	if s.etcd, err = startEtcd(ctx, filepath.Join(dir, "etcd"), log+".etcd"); err != nil {
+		return nil, err
+	}
+	if err = s.launch(binary, log); err != nil {
+		return nil, err
+	}
+	return s, s.awaitReady(ctx)
+}
+
+func (s *Server) launch(binary, log string) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	key, err := keyutil.MakeEllipticPrivateKeyPEM()
+	if err != nil {
+		return fmt.Errorf("key for service accounts: %w", err)
+	}
+	token, keyFile, tokenFile := rand.Text(), filepath.Join(s.dir, "service-account.key"), filepath.Join(s.dir, "tokens.csv")
+	if err := os.WriteFile(keyFile, key, 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(tokenFile, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
+		return err
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	s.config = &rest.Config{
+		Host:        net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
+		BearerToken: token,
+		QPS:         -1,
+		// The server makes its certificate itself, on the loopback interface.
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+	}
+	s.server, err = process.Start(filepath.Base(binary), binary, s.dir, log,
+		"--etcd-servers="+s.etcd.url,
+		"--bind-address=127.0.0.1",
+		"--secure-port="+strconv.Itoa(port),
+		"--cert-dir="+s.dir,
+		"--token-auth-file="+tokenFile,
+		"--authorization-mode=Node,RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+keyFile,
+		"--service-account-signing-key-file="+keyFile,
+		"--service-cluster-ip-range=10.0.0.0/24",
+		// A loopback address cannot be an endpoint of the service "kubernetes".
+		"--endpoint-reconciler-type=none",
+	)
+	return err
+}
+
+func (s *Server) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not ready within %v", patience))
+	defer cancel()
+	client, err := discovery.NewDiscoveryClientForConfig(s.config)
+	if err != nil {
+		return err
+	}
+	for {
+		err := client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.server.Done():
+			return s.server.Ended()
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w: see %s", context.Cause(ctx), err, s.server.Log())
+		case <-time.After(interval):
+		}
+	}
+}
+
+// Config returns the configuration of a client that may do everything, without a rate
+// limit.
+func (s *Server) Config() *rest.Config { return rest.CopyConfig(s.config) }
+
+// Stop ends the server and deletes its data.
+func (s *Server) Stop() {
+	if s.server != nil {
+		s.server.Stop(grace)
+	}
+	if s.etcd != nil {
+		s.etcd.stop()
+	}
+	os.RemoveAll(s.dir)
+}
+
+// freePort returns a port on which nothing listened a moment ago.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
+}

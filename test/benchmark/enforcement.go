@@ -1,0 +1,130 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+const (
+	// changes is how many bindings S8 creates on each server.
+	changes = 100
+	// changePatience is how long it may take until one is enforced.
+	changePatience = time.Minute
+)
+
+// enforcement is S8: the time from the event by which a watch shows a binding to the
+// first request that is denied because of it.
+func enforcement(s *session) error { return s.withHosts(s.enforcement) }
+
+func (s *session) enforcement(ctx context.Context, hosts []*host) error {
+	p50, p99 := map[string]float64{}, map[string]float64{}
+	for _, h := range hosts {
+		s.progress("S8: %d bindings on %s", changes, h.name)
+		delays, err := h.delays(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+		p50[h.name], p99[h.name] = measure.Percentile(delays, 50), measure.Percentile(delays, 99)
+	}
+	s.Add(report.Row{
+		Scenario: "S8", About: "binding's event to denial, p99", Unit: report.Nanoseconds,
+		Upstream: p99["upstream"], Celador: p99["celador"],
+		Target: report.Target{Most: float64(50 * time.Millisecond)},
+		Note:   fmt.Sprintf("p50: upstream %v, celador %v", rounded(p50["upstream"]), rounded(p50["celador"])),
+	})
+	return nil
+}
+
+// delays returns, in nanoseconds, how long it took until each of some new bindings was
+// enforced.
+func (h *host) delays(ctx context.Context) ([]float64, error) {
+	policy := denyingAll("late")
+	if err := h.addPolicy(ctx, policy); err != nil {
+		return nil, err
+	}
+	events, err := h.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer events.Stop()
+	var delays []float64
+	for i := range changes {
+		binding := forLabel(policy, i, "change", fmt.Sprint(i))
+		if err := h.bind(ctx, binding); err != nil {
+			return nil, err
+		}
+		if err := awaitEvent(events, binding.Name); err != nil {
+			return nil, err
+		}
+		shown := time.Now()
+		if err := h.await(ctx, "change", fmt.Sprint(i), apierrors.IsInvalid); err != nil {
+			return nil, err
+		}
+		delays = append(delays, float64(time.Since(shown)))
+		if err := h.unbind(ctx, binding); err != nil {
+			return nil, err
+		}
+	}
+	return delays, nil
+}
+
+// denyingAll returns a policy that denies all deployments for which it is bound.
+func denyingAll(name string) *v1.ValidatingAdmissionPolicy {
+	return input.PolicyOf(name, "deployments", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false"}}})
+}
+
+// forLabel returns the i-th binding of a policy, for objects with a label.
+func forLabel(policy *v1.ValidatingAdmissionPolicy, i int, key, value string) *v1.ValidatingAdmissionPolicyBinding {
+	binding := input.Matching(policy, i)
+	binding.Spec.MatchResources.ObjectSelector.MatchLabels = map[string]string{key: value}
+	return binding
+}
+
+// awaitEvent waits for the event that shows a new binding.
+func awaitEvent(events watch.Interface, name string) error {
+	deadline := time.After(changePatience)
+	for {
+		select {
+		case event, ok := <-events.ResultChan():
+			if !ok {
+				return errors.New("the watch has ended")
+			}
+			binding, ok := event.Object.(*v1.ValidatingAdmissionPolicyBinding)
+			if ok && event.Type == watch.Added && binding.Name == name {
+				return nil
+			}
+		case <-deadline:
+			return fmt.Errorf("no event shows %s", name)
+		}
+	}
+}
+
+// await tries to deploy with a label until the answer is the one that is expected.
+func (h *host) await(ctx context.Context, key, value string, expected func(error) bool) error {
+	for deadline := time.Now().Add(changePatience); ; {
+		err := h.deploy(ctx, labelled(key, value), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if expected(err) {
+			return nil
+		}
+		if err != nil && !apierrors.IsInvalid(err) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("after %v the answer is still: %v", changePatience, err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	v1 "celador.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/celador/test/benchmark/api"
+)
+
+// limits is a custom resource that params are of.
+var limits = api.Resource{
+	GroupVersionResource: schema.GroupVersionResource{Group: "rules.example.com", Version: "v1", Resource: "replicalimits"},
+	Kind:                 "ReplicaLimit",
+	Namespaced:           true,
+}
+
+var limitLabels = map[string]string{"rules.example.com/set": "production"}
+
+// Limit returns the i-th param: all have labels in common, and a limit of their own.
+func Limit(i int) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": limits.GroupVersion().String(),
+		"kind":       limits.Kind,
+		"spec":       map[string]any{"maxReplicas": int64(50 + i)},
+	}}
+	metadata := stored(number("limit", i))
+	object.SetName(metadata.Name)
+	object.SetNamespace(SpaceName)
+	object.SetUID(metadata.UID)
+	object.SetResourceVersion(metadata.ResourceVersion)
+	object.SetLabels(limitLabels)
+	return object
+}
+
+// Parameterize has a policy's first validation read params, and the binding select all
+// limits.
+func Parameterize(policy *v1.ValidatingAdmissionPolicy, binding *v1.ValidatingAdmissionPolicyBinding) {
+	policy.Spec.ParamKind = &v1.ParamKind{APIVersion: limits.GroupVersion().String(), Kind: limits.Kind}
+	policy.Spec.Validations[0].Expression = "object.spec.replicas <= params.spec.maxReplicas"
+	binding.Spec.ParamRef = &v1.ParamRef{
+		Selector:                &metav1.LabelSelector{MatchLabels: limitLabels},
+		ParameterNotFoundAction: new(v1.DenyAction),
+	}
+}

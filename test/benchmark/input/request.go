@@ -1,0 +1,65 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/apis/apps"
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+)
+
+// Request is a request in the form in which a server hands it to plugins.
+type Request struct {
+	attributes admission.Attributes
+	interfaces admission.ObjectInterfaces
+}
+
+// Create returns the request to create an object of group apps, which may be a
+// deployment or a stateful set. It fails when the scheme cannot convert the object.
+func Create(object runtime.Object) (*Request, error) {
+	kind := object.GetObjectKind().GroupVersionKind()
+	object = object.DeepCopyObject()
+	legacyscheme.Scheme.Default(object)
+	received, err := legacyscheme.Scheme.ConvertToVersion(object, schema.GroupVersion{Group: apps.GroupName, Version: runtime.APIVersionInternal})
+	if err != nil {
+		return nil, fmt.Errorf("%s as a server has it: %w", kind.Kind, err)
+	}
+	jane := &user.DefaultInfo{Name: "jane", UID: "u1", Groups: []string{"developers", "system:authenticated"}}
+	return &Request{
+		admission.NewAttributesRecord(received, nil, kind, SpaceName, "web", resources[kind.Kind], "", admission.Create, &metav1.CreateOptions{FieldManager: "benchmark"}, false, jane),
+		interfaces(),
+	}, nil
+}
+
+var resources = map[string]schema.GroupVersionResource{
+	"Deployment":  appsv1.SchemeGroupVersion.WithResource("deployments"),
+	"StatefulSet": appsv1.SchemeGroupVersion.WithResource("statefulsets"),
+}
+
+func interfaces() admission.ObjectInterfaces {
+	mapper := runtime.NewEquivalentResourceRegistry()
+	for kind, resource := range resources {
+		mapper.RegisterKindFor(resource, "", appsv1.SchemeGroupVersion.WithKind(kind))
+	}
+	scheme := legacyscheme.Scheme
+	return &admission.RuntimeObjectInterfaces{
+		ObjectCreater: scheme, ObjectTyper: scheme, ObjectDefaulter: scheme, ObjectConvertor: scheme,
+		EquivalentResourceMapper: mapper,
+	}
+}
+
+// Send returns what a plugin says of the request.
+func (r *Request) Send(ctx context.Context, plugin admission.ValidationInterface) error {
+	return plugin.Validate(ctx, r.attributes, r.interfaces)
+}

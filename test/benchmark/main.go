@@ -1,0 +1,129 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command benchmark compares Celador's ValidatingAdmissionPolicy with Kubernetes' own:
+// it runs the scenarios that docs/performance.md describes and prints one table.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+func main() {
+	s := &session{start: time.Now()}
+	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6, and shorter")
+	only := flag.String("only", "", "run only these scenarios, separated by commas, such as S1,S7")
+	flag.StringVar(&s.output, "output", "_output", "directory for bench.json, bench.svg and the logs of servers")
+	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8 and S9")
+	flag.StringVar(&s.binaries[1], "celador", "bin/kube-apiserver", "Celador's kube-apiserver, for S8 and S9")
+	held := flag.String("heap", "", "only print the bytes of heap that a plugin, upstream or celador, needs in S7")
+	flag.Parse()
+	klog.SetLogger(logr.Discard()) // informers and upstream's plugin have much to say
+	var err error
+	if *held != "" {
+		err = printHeap(*held)
+	} else {
+		err = s.run(*only)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
+		os.Exit(1)
+	}
+}
+
+// session is a run of the scenarios.
+type session struct {
+	start  time.Time
+	effort measure.Effort
+	// output is the directory for results; binaries are those of the plugins' servers.
+	output   string
+	binaries [2]string
+	report.Report
+}
+
+// progress tells on standard error what happens now.
+func (s *session) progress(format string, arguments ...any) {
+	fmt.Fprintf(os.Stderr, "%4.0fs  %s\n", time.Since(s.start).Seconds(), fmt.Sprintf(format, arguments...))
+}
+
+// scenario is some of the table's rows: S2 and S3 come from the same figures.
+type scenario struct {
+	ids   []string
+	quick bool
+	run   func(*session) error
+}
+
+var scenarios = []scenario{
+	{[]string{"S1"}, true, noneMatch},
+	{[]string{"S2", "S3"}, true, allMatch},
+	{[]string{"S4"}, true, manyBindings},
+	{[]string{"S5"}, true, manyParams},
+	{[]string{"S6"}, true, manyNamespaces},
+	{[]string{"S7"}, false, heap},
+	{[]string{"S8"}, false, enforcement},
+	{[]string{"S9"}, false, wholeServer},
+}
+
+// choose returns the scenarios with the given ids, separated by commas, or those of a
+// quick or a full run.
+func choose(only string, quick bool) ([]scenario, error) {
+	var chosen []scenario
+	if only == "" {
+		for _, scenario := range scenarios {
+			if scenario.quick || !quick {
+				chosen = append(chosen, scenario)
+			}
+		}
+		return chosen, nil
+	}
+	for id := range strings.SplitSeq(only, ",") {
+		at := slices.IndexFunc(scenarios, func(s scenario) bool { return slices.Contains(s.ids, id) })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no scenario %q, only S1 to S9", id)
+		}
+		chosen = append(chosen, scenarios[at])
+	}
+	return chosen, nil
+}
+
+func (s *session) run(only string) error {
+	chosen, err := choose(only, s.Quick)
+	if err != nil {
+		return err
+	}
+	s.effort = measure.Effort{Rounds: 40, Round: 50 * time.Millisecond}
+	if s.Quick {
+		s.effort = measure.Effort{Rounds: 16, Round: 30 * time.Millisecond}
+	}
+	s.Started, s.Environment = s.start, report.CurrentEnvironment()
+	if err := os.MkdirAll(s.output, 0o755); err != nil {
+		return err
+	}
+	for _, scenario := range chosen {
+		if err := scenario.run(s); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(scenario.ids, ", "), err)
+		}
+	}
+	s.Seconds = time.Since(s.start).Seconds()
+	if err := write(filepath.Join(s.output, "bench.json"), s.WriteJSON); err != nil {
+		return err
+	}
+	if len(s.Series) > 0 {
+		if err := write(filepath.Join(s.output, "bench.svg"), s.WriteSVG); err != nil {
+			return err
+		}
+	}
+	return s.WriteTable(os.Stdout)
+}

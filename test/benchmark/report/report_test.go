@@ -1,0 +1,112 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+func TestAdd(t *testing.T) {
+	for _, test := range []struct {
+		name              string
+		upstream, celador float64
+		target            report.Target
+		ratio             float64
+		met               bool
+	}{
+		{"faster", 1000, 10, report.Target{Times: 50}, 100, true},
+		{"just fast enough", 1000, 10, report.Target{Times: 100}, 100, true},
+		{"not fast enough", 1000, 10, report.Target{Times: 101}, 100, false},
+		{"slower", 10, 1000, report.Target{Times: 5}, 0.01, false},
+		{"nothing at all", 10, 0, report.Target{Times: 5}, 0, true},
+		{"within the bound", 5008, 2, report.Target{Most: 2}, 2504, true},
+		{"over the bound", 5008, 4, report.Target{Most: 2}, 1252, false},
+		{"under the bound though worse", 1, 2, report.Target{Most: 2}, 0.5, true},
+		{"bounded nothing", 5008, 0, report.Target{Most: 2}, 0, true},
+	} {
+		var r report.Report
+		r.Add(report.Row{Upstream: test.upstream, Celador: test.celador, Target: test.target})
+		met := 0
+		if test.met {
+			met = 1
+		}
+		if got := r.Rows[0]; got.Met != test.met || got.Ratio != test.ratio || r.Met != met || r.Targets != 1 {
+			t.Errorf("%s: got %+v, %d of %d met", test.name, got, r.Met, r.Targets)
+		}
+	}
+}
+
+// sample is a report with rows of every unit and a point that only one plugin has.
+func sample() *report.Report {
+	cost := func(nanoseconds float64) *measure.Cost { return &measure.Cost{Nanoseconds: nanoseconds} }
+	r := &report.Report{
+		Environment: report.Environment{CPU: "A <fast> one & \"more\"", CPUs: 2, Go: "go1.26"},
+		Series: []report.Series{
+			{Name: "none match", Points: []report.Point{
+				{Policies: 1, Upstream: cost(3050), Celador: cost(150)},
+				{Policies: 1000, Upstream: cost(1_022_000), Celador: cost(160)},
+				{Policies: 10000, Celador: cost(155)},
+			}},
+			{Name: "all match", Points: []report.Point{
+				{Policies: 1, Upstream: cost(63500), Celador: cost(5000)},
+				{Policies: 1000, Upstream: cost(97_500_000), Celador: cost(5_000_000)},
+			}},
+		},
+	}
+	for _, row := range []report.Row{
+		{Scenario: "S1", About: "none match", Unit: report.Nanoseconds, Upstream: 1_022_000, Celador: 160, Target: report.Target{Times: 1000}},
+		{Scenario: "S1", About: "allocations", Unit: report.Allocations, Upstream: 5008, Target: report.Target{Most: 2}},
+		{Scenario: "S1", About: "growth", Unit: report.Times, Upstream: 335.08, Celador: 1.033, Target: report.Target{Most: 2}},
+		{Scenario: "S4", About: "bindings", Unit: report.Nanoseconds, Upstream: 31_200_000, Celador: 1_010_000, Target: report.Target{Times: 100}},
+		{Scenario: "S7", About: "heap", Unit: report.Bytes, Upstream: 388 << 20, Celador: 99.5 * (1 << 20), Target: report.Target{Times: 3}, Note: "many expressions"},
+		{Scenario: "S8", About: "denial", Unit: report.Nanoseconds, Upstream: 1.11e9, Celador: 34_900_000, Target: report.Target{Most: 50_000_000}},
+	} {
+		r.Add(row)
+	}
+	return r
+}
+
+func TestWriteTable(t *testing.T) {
+	var got strings.Builder
+	if err := sample().WriteTable(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := `scenario        upstream     celador   ratio  target            verdict
+S1 none match   1.02 ms      160 ns    6388x  at least 1000x    met
+S1 allocations  5008 allocs  0 allocs  -      at most 2 allocs  met
+S1 growth       335 x        1.03 x    324x   at most 2 x       met
+S4 bindings     31.2 ms      1.01 ms   30.9x  at least 100x     missed
+S7 heap         388 MiB      99.5 MiB  3.90x  at least 3x       met
+S8 denial       1.11 s       34.9 ms   31.8x  at most 50 ms     met
+
+S7 heap: many expressions
+targets met: 5 of 6
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	want := sample()
+	var buffer bytes.Buffer
+	if err := want.WriteJSON(&buffer); err != nil {
+		t.Fatal(err)
+	}
+	got := &report.Report{}
+	if err := json.Unmarshal(buffer.Bytes(), got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+)
+
+// Unit is what figures count.
+type Unit string
+
+// The units. Times is for figures that are ratios themselves.
+const (
+	Nanoseconds Unit = "ns"
+	Allocations Unit = "allocs"
+	Bytes       Unit = "B"
+	Times       Unit = "x"
+)
+
+// scale names larger units, each so many times the one before.
+type scale struct {
+	times float64
+	names []string
+}
+
+var scales = map[Unit]scale{
+	Nanoseconds: {1000, []string{"ns", "µs", "ms", "s"}},
+	Bytes:       {1024, []string{"B", "KiB", "MiB", "GiB"}},
+}
+
+// format returns a figure with three digits and a unit that suits it.
+func (u Unit) format(figure float64) string {
+	s, ok := scales[u]
+	if !ok {
+		return digits(figure) + " " + string(u)
+	}
+	name := 0
+	for figure >= s.times && name < len(s.names)-1 {
+		figure /= s.times
+		name++
+	}
+	return digits(figure) + " " + s.names[name]
+}
+
+// digits returns at least three significant digits, and no zeros at the end of a
+// fraction.
+func digits(figure float64) string {
+	precision := 0
+	for limit := 100.0; figure < limit && precision < 2; limit /= 10 {
+		precision++
+	}
+	text := strconv.FormatFloat(figure, 'f', precision, 64)
+	if short := strconv.FormatFloat(figure, 'f', 0, 64); precision > 0 && text == short+".00"[:precision+1] {
+		return short
+	}
+	return text
+}
+
+func (t Target) format(unit Unit) string {
+	if t.Times > 0 {
+		return "at least " + digits(t.Times) + "x"
+	}
+	return "at most " + unit.format(t.Most)
+}
+
+func ratio(times float64) string {
+	if times == 0 {
+		return "-"
+	}
+	return digits(times) + "x"
+}
+
+func verdict(met bool) string {
+	if met {
+		return "met"
+	}
+	return "missed"
+}
+
+// WriteTable writes the table for people, and how many targets are met. Nothing follows
+// that line.
+func (r *Report) WriteTable(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "scenario\tupstream\tcelador\tratio\ttarget\tverdict")
+	for _, row := range r.Rows {
+		fmt.Fprintf(table, "%s %s\t%s\t%s\t%s\t%s\t%s\n", row.Scenario, row.About,
+			row.Unit.format(row.Upstream), row.Unit.format(row.Celador), ratio(row.Ratio), row.Target.format(row.Unit), verdict(row.Met))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	fmt.Fprintln(w)
+	for _, row := range r.Rows {
+		if row.Note != "" {
+			fmt.Fprintf(w, "%s %s: %s\n", row.Scenario, row.About, row.Note)
+		}
+	}
+	_, err := fmt.Fprintf(w, "targets met: %d of %d\n", r.Met, r.Targets)
+	return err
+}

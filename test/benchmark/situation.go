@@ -1,0 +1,114 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"celador.io/celador/test/benchmark/api"
+	"celador.io/celador/test/benchmark/engine"
+	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
+)
+
+// situation is what both plugins are in, and which deployment they are asked about.
+type situation struct {
+	input.Cluster
+	// denied is an object that the policies deny: it proves that they are in effect.
+	denied apiruntime.Object
+}
+
+// each returns a situation with policies for a resource, each with one binding.
+func each(policies int, resource string) situation {
+	var in situation
+	for i := range policies {
+		policy := input.Policy(i, resource)
+		in.Add(policy, input.Matching(policy, 0))
+	}
+	return in
+}
+
+// plugins are the sides of every comparison, in the order of figures.
+var plugins = []struct {
+	name  string
+	start func(*api.Server) (*engine.Engine, error)
+}{
+	{"upstream", engine.Upstream},
+	{"celador", engine.Celador},
+}
+
+// compare returns what the request costs with upstream's plugin and with Celador's.
+func (s *session) compare(in situation) (upstream, celador measure.Cost, err error) {
+	costs, err := s.measure(in, 0, 1)
+	if err != nil {
+		return upstream, celador, err
+	}
+	return costs[0], costs[1], nil
+}
+
+// measure returns what the request costs with some of the plugins, given by their index.
+func (s *session) measure(in situation, sides ...int) ([]measure.Cost, error) {
+	server, err := in.Server()
+	if err != nil {
+		return nil, err
+	}
+	var calls []func() error
+	for _, i := range sides {
+		begun := time.Now()
+		subject, err := start(i, server, in)
+		if err != nil {
+			return nil, err
+		}
+		s.progress("  %s is ready after %v", plugins[i].name, time.Since(begun).Round(time.Millisecond))
+		defer subject.stop()
+		calls = append(calls, subject.call)
+	}
+	runtime.GC()
+	return measure.Alternate(s.effort, calls...)
+}
+
+// subject is a plugin that answers the request of a situation. The call fails when the
+// request is not admitted.
+type subject struct {
+	call func() error
+	stop func()
+}
+
+// start starts a plugin and makes sure that it decides as it should.
+func start(plugin int, server *api.Server, in situation) (*subject, error) {
+	admitted, err := input.Create(input.Deployment(input.Allowed))
+	if err != nil {
+		return nil, err
+	}
+	denied, err := input.Create(in.denied)
+	if err != nil {
+		return nil, err
+	}
+	name := plugins[plugin].name
+	started, err := plugins[plugin].start(server)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	ctx := context.Background()
+	s := &subject{
+		call: func() error { return admitted.Send(ctx, started) },
+		stop: started.Stop,
+	}
+	if err := s.call(); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s does not admit the object: %w", name, err)
+	}
+	// Any other error would say that the plugin is not ready.
+	if err := denied.Send(ctx, started); !apierrors.IsInvalid(err) {
+		s.stop()
+		return nil, fmt.Errorf("%s answers %v to an object that violates the policies", name, err)
+	}
+	return s, nil
+}
