@@ -17,11 +17,11 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/expression"
 	"celador.io/admission/matching"
+	"celador.io/admission/values"
 )
 
 // input holds the values that expressions read, for one request in the form that one
@@ -58,7 +58,7 @@ func newInput(r *matching.Request, target matching.Target, objects admission.Obj
 }
 
 func requestValue(r *matching.Request, resource schema.GroupVersionResource, kind schema.GroupVersionKind) ref.Val {
-	return common.SchemalessTypedToVal(plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind)))
+	return values.Of(plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind)))
 }
 
 // subject is what the expressions of one policy are evaluated on.
@@ -85,12 +85,12 @@ func convert(object runtime.Object, target matching.Target, objects admission.Ob
 	if u, ok := versioned.(*unstructured.Unstructured); ok {
 		return types.DefaultTypeAdapter.NativeToValue(u.Object), nil
 	}
-	return common.SchemalessTypedToVal(versioned), nil
+	return values.Of(versioned), nil
 }
 
 // namespaceValue exposes only the declared fields of a namespace.
 func namespaceValue(namespace *corev1.Namespace) ref.Val {
-	return common.SchemalessTypedToVal(plugincel.CreateNamespaceObject(namespace))
+	return values.Of(plugincel.CreateNamespaceObject(namespace))
 }
 
 // paramsValue is null without params.

@@ -1,0 +1,70 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values_test
+
+import (
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apiserver/pkg/cel/common"
+
+	"celador.io/admission/values"
+)
+
+// BenchmarkExpressions compares this package with what it replaces: when an expression is
+// the first to read the object, and when it reads what was read before.
+func BenchmarkExpressions(b *testing.B) {
+	object := deployment()
+	for name, source := range map[string]string{
+		"number": "object.spec.replicas <= 100",
+		"list":   "object.spec.template.spec.containers.all(c, c.image.startsWith('registry.example.com/'))",
+		"map":    "has(object.metadata.labels) && 'team' in object.metadata.labels",
+	} {
+		program := compile(b, source)
+		for by, of := range map[string]func(any) ref.Val{"upstream": common.SchemalessTypedToVal, "celador": values.Of} {
+			activation := map[string]any{"object": nil}
+			evaluate := func(b *testing.B) {
+				if v, _, err := program.Eval(activation); v != types.True {
+					b.Fatal(v, err)
+				}
+			}
+			b.Run(name+"/first/"+by, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					activation["object"] = of(object)
+					evaluate(b)
+				}
+			})
+			b.Run(name+"/again/"+by, func(b *testing.B) {
+				b.ReportAllocs()
+				activation["object"] = of(object)
+				for b.Loop() {
+					evaluate(b)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPath compares reading a path without CEL around it.
+func BenchmarkPath(b *testing.B) {
+	object := deployment()
+	for by, of := range map[string]func(any) ref.Val{"upstream": common.SchemalessTypedToVal, "celador": values.Of} {
+		keys := keysOf("spec", "template", "spec", "containers", 2, "image")
+		b.Run("first/"+by, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				from(of(object), keys)
+			}
+		})
+		b.Run("again/"+by, func(b *testing.B) {
+			b.ReportAllocs()
+			root := of(object)
+			for b.Loop() {
+				from(root, keys)
+			}
+		})
+	}
+}

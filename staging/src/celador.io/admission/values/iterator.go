@@ -1,0 +1,49 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// keyIterator goes over the keys of a map.
+type keyIterator struct {
+	// Val is the map.
+	ref.Val
+	keys []ref.Val
+}
+
+// HasNext implements traits.Iterator.
+func (i *keyIterator) HasNext() ref.Val { return types.Bool(len(i.keys) > 0) }
+
+// Next implements traits.Iterator.
+func (i *keyIterator) Next() ref.Val {
+	if len(i.keys) == 0 {
+		return noMore()
+	}
+	key := i.keys[0]
+	i.keys = i.keys[1:]
+	return key
+}
+
+// elementIterator goes over the elements of a list.
+type elementIterator struct {
+	*listValue
+	next int
+}
+
+// HasNext implements traits.Iterator.
+func (i *elementIterator) HasNext() ref.Val { return types.Bool(i.next < i.object.Len()) }
+
+// Next implements traits.Iterator.
+func (i *elementIterator) Next() ref.Val {
+	if i.next >= i.object.Len() {
+		return noMore()
+	}
+	i.next++
+	return i.child(i.next - 1)
+}
+
+func noMore() ref.Val { return types.NewErr("no more elements") }

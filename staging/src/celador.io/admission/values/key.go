@@ -1,0 +1,19 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// Keys of maps and structs are strings. An error or unknown in place of a key stays one.
+
+func unsupportedKey(key ref.Val) ref.Val {
+	return types.ValOrErr(key, "unsupported map key type: %T", key)
+}
+
+func noSuchKey(key ref.Val) ref.Val {
+	return types.ValOrErr(key, "no such key: %v", key)
+}

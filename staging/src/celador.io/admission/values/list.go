@@ -1,0 +1,120 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+var _ traits.Lister = (*listValue)(nil)
+
+// listValue is a slice.
+type listValue struct {
+	elem   *plan
+	object reflect.Value
+	// children are the elements that were read.
+	children []ref.Val
+}
+
+func (l *listValue) child(i int) ref.Val {
+	if l.children == nil {
+		l.children = make([]ref.Val, l.object.Len())
+	}
+	if l.children[i] == nil {
+		l.children[i] = l.elem.value(l.object.Index(i))
+	}
+	return l.children[i]
+}
+
+// Get implements traits.Indexer. An index is an int, nothing else.
+func (l *listValue) Get(index ref.Val) ref.Val {
+	i, ok := index.(types.Int)
+	if !ok {
+		return types.ValOrErr(index, "unsupported index type: %T", index)
+	}
+	if i < 0 || i >= types.Int(l.object.Len()) {
+		return types.NewErr("index out of bounds: %d", i)
+	}
+	return l.child(int(i))
+}
+
+// Size implements traits.Sizer.
+func (l *listValue) Size() ref.Val { return types.Int(l.object.Len()) }
+
+// Iterator implements traits.Iterable.
+func (l *listValue) Iterator() traits.Iterator { return &elementIterator{listValue: l} }
+
+// Contains implements traits.Container. Elements that cannot be compared differ.
+func (l *listValue) Contains(v ref.Val) ref.Val {
+	for i := range l.object.Len() {
+		if l.child(i).Equal(v) == types.True {
+			return types.True
+		}
+	}
+	return types.False
+}
+
+// Equal implements ref.Val. Elements that cannot be compared differ.
+func (l *listValue) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	if l.Size() != o.Size() {
+		return types.False
+	}
+	for i := range l.object.Len() {
+		if l.child(i).Equal(o.Get(types.Int(i))) != types.True {
+			return types.False
+		}
+	}
+	return types.True
+}
+
+// Add implements traits.Adder.
+func (l *listValue) Add(other ref.Val) ref.Val {
+	o, ok := other.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	sum := make([]ref.Val, 0, l.object.Len())
+	for _, list := range []traits.Lister{l, o} {
+		for it := list.Iterator(); it.HasNext() == types.True; {
+			sum = append(sum, it.Next())
+		}
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, sum)
+}
+
+// Type implements ref.Val.
+func (l *listValue) Type() ref.Type { return types.ListType }
+
+// Value implements ref.Val.
+func (l *listValue) Value() any { return l.object.Interface() }
+
+// ConvertToType implements ref.Val.
+func (l *listValue) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case types.ListType:
+		return l
+	case types.TypeType:
+		return types.ListType
+	default:
+		return types.NewErr("type conversion error from '%s' to '%s'", types.ListType, to.TypeName())
+	}
+}
+
+// ConvertToNative implements ref.Val. Whichever slice is asked for, the list is the
+// slice that it is.
+func (l *listValue) ConvertToNative(to reflect.Type) (any, error) {
+	if to.Kind() != reflect.Slice {
+		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.ListType, to)
+	}
+	return l.Value(), nil
+}

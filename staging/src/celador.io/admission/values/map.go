@@ -1,0 +1,167 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+var _ traits.Mapper = (*mapValue)(nil)
+
+// mapValue is a map with string keys. Other maps have their size, but nothing is found
+// in them.
+type mapValue struct {
+	elem   *plan
+	object reflect.Value
+	// strings is the map itself, if it is one of strings to strings, as most are.
+	strings map[string]string
+	// children are the values that were looked up, nil if there was none.
+	children map[string]ref.Val
+	keys     []ref.Val
+}
+
+func newMapValue(elem *plan, object reflect.Value) *mapValue {
+	m := &mapValue{elem: elem, object: object}
+	m.strings, _ = object.Interface().(map[string]string)
+	return m
+}
+
+// Find implements traits.Mapper. A key that cannot be one is an error that is not found.
+func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
+	k, ok := key.(types.String)
+	if !ok {
+		return unsupportedKey(key), false
+	}
+	name := string(k)
+	v, known := m.children[name]
+	if !known {
+		if m.children == nil {
+			m.children = map[string]ref.Val{}
+		}
+		v = m.lookUp(name)
+		m.children[name] = v
+	}
+	return v, v != nil
+}
+
+func (m *mapValue) lookUp(name string) ref.Val {
+	if m.strings != nil {
+		if s, ok := m.strings[name]; ok {
+			return types.String(s)
+		}
+		return nil
+	}
+	keys := m.object.Type().Key()
+	if keys.Kind() != reflect.String {
+		return nil
+	}
+	v := m.object.MapIndex(reflect.ValueOf(name).Convert(keys))
+	if !v.IsValid() {
+		return nil
+	}
+	return m.elem.value(v)
+}
+
+// Get implements traits.Indexer.
+func (m *mapValue) Get(key ref.Val) ref.Val {
+	v, found := m.Find(key)
+	switch {
+	case found:
+		return v
+	case v != nil && types.IsError(v):
+		return v
+	default:
+		return noSuchKey(key)
+	}
+}
+
+// Contains implements traits.Container.
+func (m *mapValue) Contains(key ref.Val) ref.Val {
+	if k, ok := key.(types.String); ok && m.strings != nil {
+		_, found := m.strings[string(k)]
+		return types.Bool(found)
+	}
+	v, found := m.Find(key)
+	if v != nil && types.IsError(v) {
+		return v
+	}
+	return types.Bool(found)
+}
+
+// Size implements traits.Sizer.
+func (m *mapValue) Size() ref.Val { return types.Int(m.object.Len()) }
+
+// Iterator implements traits.Iterable. It goes over the keys in order, so that results
+// and costs do not depend on chance.
+func (m *mapValue) Iterator() traits.Iterator {
+	if m.keys == nil {
+		m.keys = make([]ref.Val, 0, m.object.Len())
+		for i := m.object.MapRange(); i.Next(); {
+			m.keys = append(m.keys, types.String(i.Key().String()))
+		}
+		slices.SortFunc(m.keys, func(a, b ref.Val) int { return cmp.Compare(a.(types.String), b.(types.String)) })
+	}
+	return &keyIterator{m, m.keys}
+}
+
+// Equal implements ref.Val. Values that cannot be compared differ.
+func (m *mapValue) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Mapper)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	return types.Bool(equalMaps(m, o) == types.True)
+}
+
+// Type implements ref.Val.
+func (m *mapValue) Type() ref.Type { return types.MapType }
+
+// Value implements ref.Val.
+func (m *mapValue) Value() any { return m.object.Interface() }
+
+// ConvertToType implements ref.Val.
+func (m *mapValue) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case types.MapType:
+		return m
+	case types.TypeType:
+		return types.MapType
+	default:
+		return types.NewErr("type conversion error from '%s' to '%s'", types.MapType, to.TypeName())
+	}
+}
+
+// ConvertToNative implements ref.Val. A map is only ever itself.
+func (m *mapValue) ConvertToNative(to reflect.Type) (any, error) {
+	if !m.object.Type().AssignableTo(to) {
+		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.MapType, to)
+	}
+	return m.Value(), nil
+}
+
+// equalMaps is true, or what first came of comparing two values that is not true.
+func equalMaps(a, b traits.Mapper) ref.Val {
+	if a.Size() != b.Size() {
+		return types.False
+	}
+	for it := a.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		left, _ := a.Find(key)
+		right, found := b.Find(key)
+		if !found {
+			return types.False
+		}
+		if eq := left.Equal(right); eq != types.True {
+			return eq
+		}
+	}
+	return types.True
+}
