@@ -6,6 +6,7 @@ package expression
 import (
 	"fmt"
 	"sync"
+	"weak"
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -25,6 +26,9 @@ type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
+	// cache is shared with compositions, whose variables are part of its keys.
+	cache     *cache
+	variables string
 	// compositions are at hand for policies: environments are expensive to make.
 	compositions sync.Pool
 }
@@ -39,7 +43,11 @@ var Default = sync.OnceValue(func() *Compiler {
 // the base environment. Environments are built when first needed; an environment
 // that cannot be built shows as an internal error of Compile.
 func NewCompiler(base *environment.EnvSet) *Compiler {
-	c := &Compiler{base: base, envs: map[Declarations]func() (*environment.EnvSet, error){}}
+	c := &Compiler{
+		base:  base,
+		envs:  map[Declarations]func() (*environment.EnvSet, error){},
+		cache: &cache{programs: map[cacheKey]weak.Pointer[Program]{}},
+	}
 	for _, in := range []Declarations{{}, {Params: true}, {Authorizer: true}, {Params: true, Authorizer: true}} {
 		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
 	}
@@ -57,9 +65,15 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 // supported release knows; new ones only what the compatibility version allows.
 // The result has to be of one of the given types; cel.AnyType accepts all.
 //
+// Equal calls return the same program as long as it is in use.
+//
 // Errors are of type ErrorTypeInvalid when the expression is wrong, with line and
 // column in the detail, and ErrorTypeInternal otherwise.
 func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
+	key := newCacheKey(c.variables, source, in, origin, returns)
+	if program := c.cache.get(key); program != nil {
+		return program, nil
+	}
 	set, err := c.envs[in]()
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
@@ -79,11 +93,13 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 	if !returnsOneOf(ast.OutputType(), returns) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
-	program, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	planned, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	return &Program{source: source, output: ast.OutputType(), program: program}, nil
+	program := &Program{source: source, output: ast.OutputType(), program: planned}
+	c.cache.put(key, program)
+	return program, nil
 }
 
 func returnsOneOf(output *cel.Type, types []*cel.Type) bool {

@@ -16,8 +16,11 @@ import (
 // own variables as 'variables.<name>'. Not safe for concurrent use.
 type Composition struct {
 	*Compiler
-	variables *apiservercel.DeclType
+	fields *apiservercel.DeclType
 }
+
+// noVariables tells a composition from a compiler that does not know variables at all.
+const noVariables = "variables"
 
 // Compose returns a compiler for one policy, without any variables yet. Releasing it
 // makes the next one cheap.
@@ -31,7 +34,8 @@ func (c *Compiler) Compose() *Composition {
 // Release ends the use of a composition that came from Compose of the same compiler.
 // Its programs stay valid: variables have their names and types at compile time only.
 func (c *Compiler) Release(composition *Composition) {
-	clear(composition.variables.Fields)
+	clear(composition.fields.Fields)
+	composition.variables = noVariables
 	c.compositions.Put(composition)
 }
 
@@ -43,6 +47,7 @@ func (c *Compiler) newComposition() *Composition {
 		DeclTypes:         []*apiservercel.DeclType{variables},
 	})
 	composed := NewCompiler(set)
+	composed.cache, composed.variables = c.cache, noVariables
 	if err != nil {
 		for in := range composed.envs {
 			composed.envs[in] = func() (*environment.EnvSet, error) {
@@ -50,7 +55,7 @@ func (c *Compiler) newComposition() *Composition {
 			}
 		}
 	}
-	return &Composition{Compiler: composed, variables: variables}
+	return &Composition{Compiler: composed, fields: variables}
 }
 
 // Declare compiles a variable and puts it in scope for all later expressions. A
@@ -63,7 +68,8 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 		declared = declType(program.output)
 	}
 	// The environments hold on to this type and look its fields up on use.
-	c.variables.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
+	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
+	c.variables += " " + name + ":" + declared.CelType().String()
 	return program, err
 }
 
