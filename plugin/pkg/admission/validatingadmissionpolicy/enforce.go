@@ -24,15 +24,12 @@ import (
 func enforce(ctx context.Context, a admission.Attributes, result validating.Result) error {
 	var denial *validating.Decision
 	var audited []failure
-	for i := range result.Decisions {
-		d := &result.Decisions[i]
+	for objection := range result.Objections() {
+		d := &objection
 		if d.Ignored {
 			observe(ctx, d, allow)
 			ownMetrics.ObserveIgnored(ctx, d.Policy)
 			klog.FromContext(ctx).V(2).Info("Admitted as failurePolicy is Ignore", "policy", d.Policy, "binding", d.Binding, "err", d.Message)
-			continue
-		}
-		if d.Outcome == validating.Admitted {
 			continue
 		}
 		for _, action := range d.Actions {

@@ -24,7 +24,7 @@ type binding struct {
 }
 
 // unbound stands in for the binding of a policy that needs none.
-var unbound = &binding{actions: []v1.ValidationAction{v1.Deny}}
+var unbound = &binding{actions: denyOnly}
 
 // compileBinding refers to b, which must not change any more.
 func compileBinding(features Features, b *v1.ValidatingAdmissionPolicyBinding) *binding {

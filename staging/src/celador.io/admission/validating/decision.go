@@ -61,17 +61,3 @@ type ConditionReport struct {
 	// Elapsed is the time that all conditions took.
 	Elapsed time.Duration
 }
-
-// Result is all that the policies in effect have to say about a request.
-type Result struct {
-	// Decisions are in the order of policy name, binding name and validation.
-	Decisions []Decision
-	// Annotations are in the order of policy name and spec.auditAnnotations.
-	Annotations []Annotation
-	// Conditions has a report for each binding through which match conditions ended
-	// the evaluation of a policy.
-	Conditions []ConditionReport
-	// Ignored has the policy name of each failure of match conditions or of an audit
-	// annotation that the policy's failurePolicy lets pass.
-	Ignored []string
-}

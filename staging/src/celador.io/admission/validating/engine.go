@@ -45,6 +45,7 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 		engine:  e,
 		why:     klog.FromContext(ctx).V(5),
 	}
+	run.explain = run.why.Enabled()
 	for _, snapshot := range snapshots {
 		for _, i := range run.candidates(snapshot) {
 			if err := run.policy(&snapshot.policies[i]); err != nil {
@@ -66,14 +67,16 @@ type run struct {
 	// namespace is nil until the first policy is evaluated.
 	namespace ref.Val
 	result    Result
-	// why logs the reasons for which a policy or binding does not apply.
-	why klog.Logger
+	// why logs the reasons for which a policy or binding does not apply, if explain is
+	// set.
+	why     klog.Logger
+	explain bool
 }
 
 // candidates returns the positions of the policies to examine. Only when the reasons
 // are to be logged, those which obviously do not match are among them.
 func (r *run) candidates(s *Snapshot) []int {
-	if !r.why.Enabled() {
+	if !r.explain {
 		return s.index.Candidates(r.request)
 	}
 	return upTo(len(s.policies))
@@ -81,7 +84,7 @@ func (r *run) candidates(s *Snapshot) []int {
 
 // bindings returns the positions of the bindings to examine.
 func (r *run) bindings(p *boundPolicy) []int {
-	if !r.why.Enabled() {
+	if !r.explain {
 		return p.index().Candidates(r.request)
 	}
 	return upTo(len(p.bindings))
@@ -98,7 +101,7 @@ func upTo(n int) []int {
 func (r *run) policy(p *boundPolicy) error {
 	target, matches, err := p.criteria.Match(r.request)
 	if err == nil && !matches {
-		if r.why.Enabled() {
+		if r.explain {
 			r.why.Info("Policy does not match", "policy", p.name, "because", p.criteria.Mismatch(r.request))
 		}
 		return nil
@@ -165,7 +168,7 @@ func (r *run) binding(p *matchedPolicy, b *binding) (applies bool, err error) {
 			return r.misconfiguredBinding(p, b, err)
 		}
 		if !matches {
-			if r.why.Enabled() {
+			if r.explain {
 				r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", b.criteria.Mismatch(r.request))
 			}
 			return false, nil
@@ -247,15 +250,13 @@ func (r *run) misconfiguredBinding(p *matchedPolicy, b *binding, err error) (boo
 }
 
 func (r *run) misconfigured(p *policy, binding string, err error) {
-	r.result.Decisions = append(r.result.Decisions, Decision{
-		Policy:  p.name,
-		Binding: binding,
-		Actions: []v1.ValidationAction{v1.Deny},
-		Outcome: Misconfigured,
-		Ignored: p.failurePolicy == v1.Ignore,
-		Message: err.Error(),
-	})
+	decision := Decision{Outcome: Misconfigured, Ignored: p.failurePolicy == v1.Ignore, Message: err.Error()}
+	r.add(application{p.name, binding, denyOnly, []Decision{decision}})
 }
+
+func (r *run) add(a application) { r.result.applications = append(r.result.applications, a) }
+
+var denyOnly = []v1.ValidationAction{v1.Deny}
 
 // report adds what an evaluation found to the result, in the name of a binding.
 func (r *run) report(p *matchedPolicy, b *binding, evaluated *evaluation) {
@@ -265,18 +266,15 @@ func (r *run) report(p *matchedPolicy, b *binding, evaluated *evaluation) {
 	for range evaluated.ignored {
 		r.result.Ignored = append(r.result.Ignored, p.name)
 	}
-	for _, decision := range evaluated.decisions {
-		decision.Policy, decision.Binding, decision.Actions = p.name, b.name, b.actions
-		r.result.Decisions = append(r.result.Decisions, decision)
+	if len(evaluated.decisions) > 0 {
+		r.add(application{p.name, b.name, b.actions, evaluated.decisions})
 	}
 	for _, found := range evaluated.annotations {
 		if found.failure == nil {
 			p.annotations.add(found.key, found.value)
 			continue
 		}
-		decision := *found.failure
-		decision.Policy, decision.Binding, decision.Actions = p.name, b.name, []v1.ValidationAction{v1.Deny}
-		r.result.Decisions = append(r.result.Decisions, decision)
+		r.add(application{p.name, b.name, denyOnly, []Decision{*found.failure}})
 	}
 }
 

@@ -70,7 +70,7 @@ func TestConstraintsAndBindings(t *testing.T) {
 			for _, b := range test.bindings {
 				s.SetBinding(b)
 			}
-			got := through(evaluate(t, newServer(), create(1), s.Snapshot()).Decisions)
+			got := through(evaluate(t, newServer(), create(1), s.Snapshot()).Decisions())
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("bindings differ (-want +got):\n%s", diff)
 			}
@@ -114,7 +114,7 @@ func TestMisconfigured(t *testing.T) {
 					d.Outcome, d.Actions, d.Ignored = validating.Misconfigured, []v1.ValidationAction{v1.Deny}, failurePolicy == v1.Ignore
 					want = append(want, d)
 				}
-				wantDecisions(t, evaluate(t, newServer(), create(1), store(policy, test.binding).Snapshot()).Decisions, want)
+				wantDecisions(t, evaluate(t, newServer(), create(1), store(policy, test.binding).Snapshot()).Decisions(), want)
 			})
 		}
 	}
@@ -127,7 +127,7 @@ func TestMisconfiguredAmongOthers(t *testing.T) {
 		bindingOf("a", "p"),
 		narrowed("b", "p", &v1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Resembles"}}}}),
 		bindingOf("c", "p")).Snapshot()
-	got := evaluate(t, newServer(), create(1), snapshot).Decisions
+	got := evaluate(t, newServer(), create(1), snapshot).Decisions()
 	want := []validating.Outcome{validating.Denied, validating.Misconfigured, validating.Denied}
 	if len(got) != len(want) {
 		t.Fatalf("decisions are %+v", got)
@@ -145,7 +145,7 @@ func TestAbsentNamespace(t *testing.T) {
 	engine := validating.NewEngine(s, s)
 
 	unaffected := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: match(rule(pods)), Validations: validate("false")}), bindingOf("b", "p")).Snapshot()
-	if got, err := engine.Evaluate(t.Context(), nowhere, s, unaffected); err != nil || got.Decisions != nil || s.namespaces != 0 {
+	if got, err := engine.Evaluate(t.Context(), nowhere, s, unaffected); err != nil || got.Decisions() != nil || s.namespaces != 0 {
 		t.Errorf("without a policy that matches: %+v, error %v, %d namespaces looked up", got, err, s.namespaces)
 	}
 
@@ -155,7 +155,7 @@ func TestAbsentNamespace(t *testing.T) {
 	if !apierrors.IsNotFound(err) || err.Error() != `namespaces "nowhere" not found` {
 		t.Errorf("error is %v", err)
 	}
-	if got.Decisions != nil || got.Annotations != nil {
+	if got.Decisions() != nil || got.Annotations != nil {
 		t.Errorf("a result in spite of the error: %+v", got)
 	}
 
@@ -164,7 +164,7 @@ func TestAbsentNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantDecisions(t, got.Decisions, []validating.Decision{{Policy: "p", Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured, Message: `failed to configure policy: namespaces "nowhere" not found`}})
+	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured, Message: `failed to configure policy: namespaces "nowhere" not found`}})
 }
 
 // However many bindings a policy has, it is evaluated once; each policy asks the
@@ -185,9 +185,9 @@ func TestSharedEvaluation(t *testing.T) {
 	}{{"p", "a", []v1.ValidationAction{v1.Deny}}, {"p", "b", []v1.ValidationAction{v1.Warn}}, {"p", "c", []v1.ValidationAction{v1.Audit, v1.Warn}}, {"q", "d", []v1.ValidationAction{v1.Deny}}} {
 		want = append(want, validating.Decision{Policy: b.policy, Binding: b.name, Actions: b.actions, Outcome: validating.Denied, Message: "no", Reason: metav1.StatusReasonInvalid})
 	}
-	wantDecisions(t, got.Decisions, want)
-	for _, d := range got.Decisions[:3] {
-		if d.Elapsed != got.Decisions[0].Elapsed {
+	wantDecisions(t, got.Decisions(), want)
+	for _, d := range got.Decisions()[:3] {
+		if d.Elapsed != got.Decisions()[0].Elapsed {
 			t.Errorf("binding %s has an evaluation of its own", d.Binding)
 		}
 	}
@@ -206,7 +206,7 @@ func TestWithoutAuthorizer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantDecisions(t, got.Decisions, []validating.Decision{
+	wantDecisions(t, got.Decisions(), []validating.Decision{
 		failed(0, "expression 'authorizer.requestResource.check('read').allowed()' resulted in error: no such attribute(s): authorizer.requestResource"),
 		admitted(1),
 	})
@@ -226,8 +226,8 @@ func TestEvaluateConcurrently(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 20 {
-				wantDecisions(t, evaluate(t, newServer(), create(9), snapshot).Decisions, []validating.Decision{denied(0, "9")})
-				wantDecisions(t, evaluate(t, newServer(), create(3), snapshot).Decisions, []validating.Decision{admitted(0)})
+				wantDecisions(t, evaluate(t, newServer(), create(9), snapshot).Decisions(), []validating.Decision{denied(0, "9")})
+				wantDecisions(t, evaluate(t, newServer(), create(3), snapshot).Decisions(), []validating.Decision{admitted(0)})
 			}
 		})
 	}

@@ -89,7 +89,7 @@ func TestValidations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := found(t, test.spec)
-			wantDecisions(t, result.Decisions, test.want)
+			wantDecisions(t, result.Decisions(), test.want)
 			if result.Annotations != nil {
 				t.Errorf("annotations %v", result.Annotations)
 			}
@@ -102,7 +102,7 @@ func TestReason(t *testing.T) {
 		got := found(t, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: few, Reason: &reason}, {Expression: failing, Reason: &reason}, {Expression: "true", Reason: &reason}}})
 		want := []validating.Decision{denied(0, "failed expression: "+few), failed(1, noKey), admitted(2)}
 		want[0].Reason = reason
-		wantDecisions(t, got.Decisions, want)
+		wantDecisions(t, got.Decisions(), want)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestMessage(t *testing.T) {
 				Variables:   []v1.Variable{{Name: "may", Expression: "authorizer.requestResource.check('read').allowed()"}, {Name: "most", Expression: "5"}},
 				Validations: []v1.Validation{{Expression: "true", Message: "another"}, test.validation},
 			})
-			wantDecisions(t, got.Decisions, []validating.Decision{admitted(0), denied(1, test.want)})
+			wantDecisions(t, got.Decisions(), []validating.Decision{admitted(0), denied(1, test.want)})
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestMatchConditions(t *testing.T) {
 				if want.Policy != "" {
 					decisions = append(decisions, want)
 				}
-				wantDecisions(t, got.Decisions, decisions)
+				wantDecisions(t, got.Decisions(), decisions)
 				if evaluated := want.Outcome == validating.Denied; (got.Annotations != nil) != evaluated {
 					t.Errorf("annotations are %v", got.Annotations)
 				}
@@ -226,7 +226,7 @@ func TestAuditAnnotations(t *testing.T) {
 			if diff := cmp.Diff(test.want, got.Annotations); diff != "" {
 				t.Errorf("annotations differ (-want +got):\n%s", diff)
 			}
-			wantDecisions(t, got.Decisions, test.decisions)
+			wantDecisions(t, got.Decisions(), test.decisions)
 		})
 	}
 }
@@ -235,8 +235,8 @@ func TestAuditAnnotations(t *testing.T) {
 func TestFailingAnnotationDenies(t *testing.T) {
 	policy := policyOf("p", v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}}})
 	got := evaluate(t, newServer(), create(1), store(policy, bindingOf("b", "p", v1.Warn)).Snapshot())
-	if len(got.Decisions) != 1 || !slices.Equal(got.Decisions[0].Actions, []v1.ValidationAction{v1.Deny}) {
-		t.Errorf("decisions are %+v", got.Decisions)
+	if len(got.Decisions()) != 1 || !slices.Equal(got.Decisions()[0].Actions, []v1.ValidationAction{v1.Deny}) {
+		t.Errorf("decisions are %+v", got.Decisions())
 	}
 }
 
@@ -282,7 +282,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.spec.Variables = variables
-			wantDecisions(t, found(t, test.spec).Decisions, test.want)
+			wantDecisions(t, found(t, test.spec).Decisions(), test.want)
 
 			test.spec.FailurePolicy = new(v1.Ignore)
 			var want []validating.Decision
@@ -293,7 +293,7 @@ func TestBudgets(t *testing.T) {
 			if name == "conditions" {
 				want = nil // the request is exempt
 			}
-			wantDecisions(t, found(t, test.spec).Decisions, want)
+			wantDecisions(t, found(t, test.spec).Decisions(), want)
 		})
 	}
 }

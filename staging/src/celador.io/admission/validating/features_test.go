@@ -37,7 +37,7 @@ func TestSingleton(t *testing.T) {
 		"off, bound":              {validating.Features{}, []any{singleton(saying("p", "no")), bindingOf("b", "p")}, []string{"b: no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			decisions := evaluate(t, newServer(), create(5), storeWith(test.features, nil, test.objects...).Snapshot()).Decisions
+			decisions := evaluate(t, newServer(), create(5), storeWith(test.features, nil, test.objects...).Snapshot()).Decisions()
 			if got := messages(decisions); !slices.Equal(got, test.want) {
 				t.Errorf("messages are %q, want %q", got, test.want)
 			}
@@ -85,7 +85,7 @@ func TestValidationFailurePolicy(t *testing.T) {
 			p := policyOf("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: test.policy, Validations: validations(test.own...)})
 			s := storeWith(validating.Features{ValidationFailurePolicy: !test.off}, nil, p, bindingOf("b", "p"))
 			var ignored []bool
-			for _, d := range evaluate(t, newServer(), create(9), s.Snapshot()).Decisions {
+			for _, d := range evaluate(t, newServer(), create(9), s.Snapshot()).Decisions() {
 				ignored = append(ignored, d.Ignored)
 			}
 			if diff := cmp.Diff(test.ignored, ignored); diff != "" {
@@ -101,7 +101,7 @@ func TestValidationFailurePolicyOfTheWhole(t *testing.T) {
 	p.Spec.Validations[0].FailurePolicy = new(v1.Ignore)
 	conditional := policyOf("q", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}, Validations: p.Spec.Validations})
 	s := storeWith(validating.Features{ValidationFailurePolicy: true}, newObjects(), p, withParams(bindingOf("b", "p"), named("", "none")), conditional, bindingOf("c", "q"))
-	decisions := evaluate(t, newServer(), create(9), s.Snapshot()).Decisions
+	decisions := evaluate(t, newServer(), create(9), s.Snapshot()).Decisions()
 	if len(decisions) != 2 || decisions[0].Ignored || decisions[1].Ignored {
 		t.Errorf("decisions are %+v, want two failures", decisions)
 	}
@@ -137,7 +137,7 @@ func TestFallbackBinding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(test.features, newObjects(), append(test.objects, limiting(limits))...)
-			if got := through(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions); !slices.Equal(got, test.want) {
+			if got := through(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions()); !slices.Equal(got, test.want) {
 				t.Errorf("bindings are %q, want %q", got, test.want)
 			}
 		})

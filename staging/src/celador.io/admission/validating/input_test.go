@@ -73,10 +73,10 @@ func TestInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			policy := policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate(test.holds...)})
 			got := evaluate(t, newServer(), test.attributes, store(policy, bindingOf("b", "p")).Snapshot())
-			if len(got.Decisions) != len(test.holds) {
-				t.Fatalf("%d decisions, want %d", len(got.Decisions), len(test.holds))
+			if len(got.Decisions()) != len(test.holds) {
+				t.Fatalf("%d decisions, want %d", len(got.Decisions()), len(test.holds))
 			}
-			for _, d := range got.Decisions {
+			for _, d := range got.Decisions() {
 				if d.Outcome != validating.Admitted {
 					t.Errorf("%s: %s: %s", test.holds[d.Index], d.Outcome, d.Message)
 				}
@@ -106,10 +106,10 @@ func TestConversion(t *testing.T) {
 	).Snapshot()
 	update := admission.NewAttributesRecord(deploy(9), deploy(3), deployment, "blue", "web", deployments, "", admission.Update, nil, false, jane)
 	got := evaluate(t, s, update, snapshot)
-	if len(got.Decisions) != 13 {
-		t.Errorf("%d decisions, want 13", len(got.Decisions))
+	if len(got.Decisions()) != 13 {
+		t.Errorf("%d decisions, want 13", len(got.Decisions()))
 	}
-	for _, d := range got.Decisions {
+	for _, d := range got.Decisions() {
 		if d.Outcome != validating.Admitted {
 			t.Errorf("%s/%s %d: %s: %s", d.Policy, d.Binding, d.Index, d.Outcome, d.Message)
 		}
@@ -127,10 +127,10 @@ func TestConversionFails(t *testing.T) {
 	const message = `failed to configure binding: failed to convert object version: no kind "Deployment" is registered for version "apps/v9" in scheme`
 	for _, failurePolicy := range []v1.FailurePolicyType{v1.Fail, v1.Ignore} {
 		got := found(t, v1.ValidatingAdmissionPolicySpec{FailurePolicy: &failurePolicy, MatchConstraints: unknown, Validations: validate("true")})
-		if len(got.Decisions) != 1 {
-			t.Fatalf("decisions are %+v", got.Decisions)
+		if len(got.Decisions()) != 1 {
+			t.Fatalf("decisions are %+v", got.Decisions())
 		}
-		d := got.Decisions[0]
+		d := got.Decisions()[0]
 		if text := d.Message; len(text) < len(message) || text[:len(message)] != message {
 			t.Errorf("message is %q, want %q", text, message)
 		}

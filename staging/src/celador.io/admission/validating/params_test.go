@@ -218,7 +218,7 @@ func TestParams(t *testing.T) {
 					test.request = create(5)
 				}
 				s := storeWith(validating.Features{}, newObjects(), limiting(test.kind), withParams(bindingOf("b", "p"), test.ref))
-				decisions := evaluate(t, newServer(), test.request, s.Snapshot()).Decisions
+				decisions := evaluate(t, newServer(), test.request, s.Snapshot()).Decisions()
 				got := messages(decisions)
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("messages differ (-want +got):\n%s", diff)
@@ -243,7 +243,7 @@ func TestParamRefWithoutKind(t *testing.T) {
 func TestParamsWithoutSource(t *testing.T) {
 	snapshot := validating.NewSnapshot(compiler(), validating.Features{}, []*v1.ValidatingAdmissionPolicy{limiting(limits)}, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")})
 	want := []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'"}
-	if got := messages(evaluate(t, newServer(), create(5), snapshot).Decisions); !slices.Equal(got, want) {
+	if got := messages(evaluate(t, newServer(), create(5), snapshot).Decisions()); !slices.Equal(got, want) {
 		t.Errorf("messages are %q, want %q", got, want)
 	}
 }
@@ -272,7 +272,7 @@ func TestEvaluationsByParam(t *testing.T) {
 		p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: validate(expression)})
 		s := storeWith(validating.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "")), withParams(bindingOf("b", "p"), selected("", "gold")))
 		server := newServer()
-		if got, want := through(evaluate(t, server, create(5), s.Snapshot()).Decisions), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
+		if got, want := through(evaluate(t, server, create(5), s.Snapshot()).Decisions()), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%s: decisions through %q, want %q", expression, got, want)
 		}
 		if server.checks != checks {
@@ -316,7 +316,7 @@ func TestParamsOfOldSnapshot(t *testing.T) {
 	s := storeWith(validating.Features{}, newObjects(), limiting(limits), withParams(bindingOf("b", "p"), named("", "low")))
 	snapshot := s.Snapshot()
 	s.DeletePolicy("p")
-	if got, want := messages(evaluate(t, newServer(), create(5), snapshot).Decisions), []string{"b: Limit low: 3"}; !slices.Equal(got, want) {
+	if got, want := messages(evaluate(t, newServer(), create(5), snapshot).Decisions()), []string{"b: Limit low: 3"}; !slices.Equal(got, want) {
 		t.Errorf("messages are %q, want %q", got, want)
 	}
 }
@@ -328,7 +328,7 @@ func TestMalformedParamKind(t *testing.T) {
 	for policy, want := range map[v1.FailurePolicyType]string{v1.Fail: "[false]", v1.Ignore: "[true]"} {
 		p.Spec.FailurePolicy = &policy
 		var ignored []bool
-		for _, d := range evaluate(t, newServer(), create(5), storeWith(validating.Features{}, newObjects(), p, bindingOf("b", "p")).Snapshot()).Decisions {
+		for _, d := range evaluate(t, newServer(), create(5), storeWith(validating.Features{}, newObjects(), p, bindingOf("b", "p")).Snapshot()).Decisions() {
 			if ignored = append(ignored, d.Ignored); !strings.HasPrefix(d.Message, "failed to configure policy: failed to parse paramKind APIVersion: ") {
 				t.Errorf("message is %q", d.Message)
 			}

@@ -24,7 +24,7 @@ func saying(name, message string) *v1.ValidatingAdmissionPolicy {
 func inEffect(t *testing.T, snapshot *validating.Snapshot) []string {
 	t.Helper()
 	var result []string
-	for _, d := range evaluate(t, newServer(), create(1), snapshot).Decisions {
+	for _, d := range evaluate(t, newServer(), create(1), snapshot).Decisions() {
 		result = append(result, d.Policy+"/"+d.Binding+": "+d.Message)
 	}
 	return result
