@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 
 	"celador.io/celador/test/e2e/conformance/process"
+	"celador.io/celador/test/etcd"
 )
 
 // How long a server may take to be ready, how often it is asked whether it is, and how
@@ -32,7 +33,7 @@ const (
 // Server is a running kube-apiserver.
 type Server struct {
 	dir    string
-	etcd   *etcd
+	etcd   *etcd.Server
 	server *process.Process
 	config *rest.Config
 }
@@ -50,7 +51,7 @@ func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
 			s.Stop()
 		}
 	}()
-	if s.etcd, err = startEtcd(ctx, filepath.Join(dir, "etcd"), log+".etcd"); err != nil {
+	if s.etcd, err = etcd.Start(ctx, filepath.Join(dir, "etcd"), log+".etcd"); err != nil {
 		return nil, err
 	}
 	if err = s.launch(binary, log); err != nil {
@@ -87,7 +88,7 @@ func (s *Server) launch(binary, log string) error {
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 	}
 	s.server, err = process.Start(filepath.Base(binary), binary, s.dir, log,
-		"--etcd-servers="+s.etcd.url,
+		"--etcd-servers="+s.etcd.URL(),
 		"--bind-address=127.0.0.1",
 		"--secure-port="+strconv.Itoa(port),
 		"--cert-dir="+s.dir,
@@ -135,7 +136,7 @@ func (s *Server) Stop() {
 		s.server.Stop(grace)
 	}
 	if s.etcd != nil {
-		s.etcd.stop()
+		s.etcd.Stop()
 	}
 	os.RemoveAll(s.dir)
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"celador.io/celador/test/e2e/conformance/process"
+	"celador.io/celador/test/etcd"
 )
 
 // How long the cluster may take to be ready, and how long a process may take to end before it is killed.
@@ -38,7 +39,7 @@ type Options struct {
 type Cluster struct {
 	dir         string
 	credentials credentials
-	etcd        *etcd
+	etcd        *etcd.Server
 	processes   []*process.Process
 	failed      chan error
 }
@@ -75,10 +76,10 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	}
 
 	log := func(name string) string { return filepath.Join(options.Logs, name+".log") }
-	if c.etcd, err = startEtcd(ctx, filepath.Join(c.dir, "etcd"), log("etcd")); err != nil {
+	if c.etcd, err = etcd.Start(ctx, filepath.Join(c.dir, "etcd"), log("etcd")); err != nil {
 		return nil, err
 	}
-	server, err := startAPIServer(options.APIServer, c.dir, log("kube-apiserver"), c.etcd.url, port, c.credentials)
+	server, err := startAPIServer(options.APIServer, c.dir, log("kube-apiserver"), c.etcd.URL(), port, c.credentials)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (c *Cluster) Stop() {
 		c.processes[i].Stop(stopGrace)
 	}
 	if c.etcd != nil {
-		c.etcd.stop()
+		c.etcd.Stop()
 	}
 	if c.dir != "" {
 		os.RemoveAll(c.dir)

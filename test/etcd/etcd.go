@@ -1,0 +1,74 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package etcd runs a throw-away etcd in this process, for kube-apiservers in others.
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// Server is a running etcd that listens on a Unix socket.
+type Server struct {
+	server  *embed.Etcd
+	sockets string
+}
+
+// Start returns a server that is ready, with its data in dir and its output in the file
+// log. The caller must Stop it. It returns an error when the server ends, or ctx does,
+// before that.
+func Start(ctx context.Context, dir, log string) (_ *Server, err error) {
+	// A socket's path may have only about 100 bytes, and dir may be deeper than that.
+	sockets, err := os.MkdirTemp("", "etcd-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{sockets: sockets}
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	config := embed.NewConfig()
+	config.Dir = dir
+	config.LogOutputs = []string{log}
+	config.ListenClientUrls = []url.URL{s.endpoint()}
+	config.ListenPeerUrls = nil
+	// What is stored need not survive.
+	config.UnsafeNoFsync = true
+	if s.server, err = embed.StartEtcd(config); err != nil {
+		return nil, fmt.Errorf("cannot start etcd: %w: see %s", err, log)
+	}
+	select {
+	case <-s.server.Server.ReadyNotify():
+		return s, nil
+	case err := <-s.server.Err():
+		return nil, fmt.Errorf("etcd failed: %w: see %s", err, log)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// URL returns the endpoint for --etcd-servers.
+func (s *Server) URL() string {
+	endpoint := s.endpoint()
+	return endpoint.String()
+}
+
+func (s *Server) endpoint() url.URL {
+	return url.URL{Scheme: "unix", Path: filepath.Join(s.sockets, "s")}
+}
+
+// Stop ends the server. Its data stays.
+func (s *Server) Stop() {
+	if s.server != nil {
+		s.server.Close()
+	}
+	os.RemoveAll(s.sockets)
+}
