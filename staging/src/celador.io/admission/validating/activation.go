@@ -28,15 +28,30 @@ import (
 // target asks for. Values are shared by all policies with that target; they cache
 // what was read, so an input is not safe for concurrent use.
 type input struct {
-	object, oldObject, request  ref.Val
-	authorizer, requestResource ref.Val
+	object, oldObject           ref.Val
+	request                     *deferred
+	authorizer, requestResource *deferred
 	// conditionRequest is the request as match conditions read it: in the target's
 	// kind, but with the resource that the client asked for.
-	conditionRequest ref.Val
+	conditionRequest *deferred
 }
 
-// newInput converts the objects of the request to the target's kind.
-func newInput(r *matching.Request, target matching.Target, objects admission.ObjectInterfaces, authz authorizer.UnconditionalAuthorizer) (*input, error) {
+// deferred is a value that is made when it is first read, as many never are.
+type deferred struct {
+	make  func() ref.Val
+	value ref.Val
+}
+
+func (d *deferred) get() ref.Val {
+	if d.value == nil {
+		d.value = d.make()
+	}
+	return d.value
+}
+
+// newInput converts the objects of the request to the target's kind. Without authz,
+// 'authorizer' is not in scope.
+func newInput(r *matching.Request, target matching.Target, objects admission.ObjectInterfaces, authz func() authorizer.UnconditionalAuthorizer) (*input, error) {
 	object, err := convert(r.GetObject(), target, objects)
 	if err != nil {
 		return nil, err
@@ -51,27 +66,30 @@ func newInput(r *matching.Request, target matching.Target, objects admission.Obj
 		in.conditionRequest = requestValue(r, r.GetResource(), target.Kind)
 	}
 	if authz != nil {
-		in.authorizer = library.NewAuthorizerVal(r.GetUserInfo(), authz)
-		in.requestResource = library.NewResourceAuthorizerVal(r.GetUserInfo(), authz, r)
+		in.authorizer = &deferred{make: func() ref.Val { return library.NewAuthorizerVal(r.GetUserInfo(), authz()) }}
+		in.requestResource = &deferred{make: func() ref.Val { return library.NewResourceAuthorizerVal(r.GetUserInfo(), authz(), r) }}
 	}
 	return in, nil
 }
 
-func requestValue(r *matching.Request, resource schema.GroupVersionResource, kind schema.GroupVersionKind) ref.Val {
-	return values.Of(plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind)))
+func requestValue(r *matching.Request, resource schema.GroupVersionResource, kind schema.GroupVersionKind) *deferred {
+	return &deferred{make: func() ref.Val {
+		return values.Of(plugincel.CreateAdmissionRequest(r.Attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind)))
+	}}
 }
 
 // subject is what the expressions of one policy are evaluated on.
 type subject struct {
 	*input
-	namespace, params ref.Val
+	namespace *deferred
+	params    ref.Val
 }
 
 // forConditions returns the subject of match conditions. They do not see the namespace.
 func (s subject) forConditions() subject {
 	in := *s.input
 	in.request = in.conditionRequest
-	return subject{&in, types.NullValue, s.params}
+	return subject{&in, &deferred{value: types.NullValue}, s.params}
 }
 
 func convert(object runtime.Object, target matching.Target, objects admission.ObjectInterfaces) (ref.Val, error) {
@@ -89,8 +107,8 @@ func convert(object runtime.Object, target matching.Target, objects admission.Ob
 }
 
 // namespaceValue exposes only the declared fields of a namespace.
-func namespaceValue(namespace *corev1.Namespace) ref.Val {
-	return values.Of(plugincel.CreateNamespaceObject(namespace))
+func namespaceValue(namespace *corev1.Namespace) *deferred {
+	return &deferred{make: func() ref.Val { return values.Of(plugincel.CreateNamespaceObject(namespace)) }}
 }
 
 // paramsValue is null without params.
@@ -123,20 +141,27 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case expression.OldObject:
 		return a.oldObject, true
 	case expression.Request:
-		return a.request, true
+		return a.request.get(), true
 	case expression.NamespaceObject:
-		return a.namespace, true
+		return a.namespace.get(), true
 	case expression.Params:
 		return a.params, true
 	case expression.Authorizer:
-		return a.authorizer, a.withAuthorizer && a.authorizer != nil
+		return a.authorization(a.authorizer)
 	case expression.RequestResource:
-		return a.requestResource, a.withAuthorizer && a.requestResource != nil
+		return a.authorization(a.requestResource)
 	case expression.Variables:
 		return a.variables, true
 	default:
 		return nil, false
 	}
+}
+
+func (a *activation) authorization(value *deferred) (any, bool) {
+	if !a.withAuthorizer || value == nil {
+		return nil, false
+	}
+	return value.get(), true
 }
 
 // Parent implements interpreter.Activation. There is none.

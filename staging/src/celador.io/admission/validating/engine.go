@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
 	admissionauthorizer "k8s.io/apiserver/pkg/admission/plugin/authorizer"
@@ -65,7 +64,7 @@ type run struct {
 	authorizer authorizer.UnconditionalAuthorizer
 	inputs     map[matching.Target]*input
 	// namespace is nil until the first policy is evaluated.
-	namespace ref.Val
+	namespace *deferred
 	result    Result
 	// why logs the reasons for which a policy or binding does not apply, if explain is
 	// set.
@@ -231,10 +230,11 @@ func (r *run) input(target matching.Target) (*input, error) {
 	if in, ok := r.inputs[target]; ok {
 		return in, nil
 	}
-	if r.authorizer == nil && r.engine.authorizer != nil {
-		r.authorizer = admissionauthorizer.NewCachingAuthorizer(r.engine.authorizer)
+	var authz func() authorizer.UnconditionalAuthorizer
+	if r.engine.authorizer != nil {
+		authz = r.cachingAuthorizer
 	}
-	in, err := newInput(r.request, target, r.objects, r.authorizer)
+	in, err := newInput(r.request, target, r.objects, authz)
 	if err == nil {
 		if r.inputs == nil {
 			r.inputs = map[matching.Target]*input{}
@@ -242,6 +242,14 @@ func (r *run) input(target matching.Target) (*input, error) {
 		r.inputs[target] = in
 	}
 	return in, err
+}
+
+// cachingAuthorizer returns the authorizer that all expressions of the request share.
+func (r *run) cachingAuthorizer() authorizer.UnconditionalAuthorizer {
+	if r.authorizer == nil {
+		r.authorizer = admissionauthorizer.NewCachingAuthorizer(r.engine.authorizer)
+	}
+	return r.authorizer
 }
 
 func (r *run) misconfiguredBinding(p *matchedPolicy, b *binding, err error) (bool, error) {

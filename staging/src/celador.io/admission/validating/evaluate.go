@@ -144,14 +144,14 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 // satisfied.
 func (p *policy) evaluateMessages(ctx context.Context, s subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
 	messages := make([]messageResult, len(p.validations))
-	if !p.computesMessages {
-		return messages, nil
-	}
-	a := newActivation(ctx, s, false, p.variables, budget)
+	var a *activation
 	for i := range p.validations {
 		message := &p.validations[i].computedMessage
 		if message.absent() || decisions[i].Outcome != Denied {
 			continue
+		}
+		if a == nil {
+			a = newActivation(ctx, s, false, p.variables, budget)
 		}
 		value, err := message.evaluate(ctx, a, budget)
 		if expression.IsFatal(err) {

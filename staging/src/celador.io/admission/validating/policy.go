@@ -34,9 +34,7 @@ type policy struct {
 	variables   []expression.Variable
 	conditions  []condition
 	validations []validation
-	// computesMessages is set when any validation has a message expression.
-	computesMessages bool
-	annotations      []annotation
+	annotations []annotation
 	// readsParams is set when any expression may read 'params'.
 	readsParams bool
 	// broken is set when any expression does not compile.
@@ -135,7 +133,6 @@ func compilePolicy(compiler *expression.Compiler, features Features, p *v1.Valid
 		}
 		if v.MessageExpression != "" {
 			compiled.computedMessage = stored(v.MessageExpression, withoutAuthorizer, cel.StringType)
-			result.computesMessages = true
 		}
 		result.validations = append(result.validations, compiled)
 	}
