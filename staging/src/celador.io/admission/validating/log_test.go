@@ -1,0 +1,68 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	"celador.io/admission/validating"
+)
+
+// Whoever wonders why a policy has no effect finds the reason at verbosity 5.
+func TestReasonsInLog(t *testing.T) {
+	conditional := saying("p", "no")
+	conditional.Spec.MatchConditions = []v1.MatchCondition{{Name: "yes", Expression: "true"}, {Name: "rare", Expression: "false"}}
+	elsewhere := saying("p", "no")
+	elsewhere.Spec.MatchConstraints = match(rule(pods))
+	for name, test := range map[string]struct {
+		objects []any
+		want    []string
+	}{
+		"applies":          {[]any{saying("p", "no"), bindingOf("b", "p")}, nil},
+		"other resource":   {[]any{elsewhere, bindingOf("b", "p")}, []string{`Policy does not match policy="p" because="no resourceRules match"`}},
+		"other namespaces": {[]any{saying("p", "no"), narrowed("b", "p", inNamespaces("red"))}, []string{`Binding does not apply policy="p" binding="b" because="namespaceSelector does not match"`}},
+		"false condition":  {[]any{conditional, bindingOf("b", "p")}, []string{`Policy does not match policy="p" because="a match condition is false" matchCondition="rare"`}},
+		"no params": {[]any{limiting(limits), withParams(bindingOf("b", "p"), allowing(named("", "none")))},
+			[]string{`Binding does not apply policy="p" binding="b" because="there are no params"`}},
+		"fallback": {[]any{saying("p", "no"), bindingOf("b", "p"), fallback(bindingOf("a", "p"))},
+			[]string{`Binding does not apply policy="p" binding="a" because="it is a fallback and another binding applies"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, verbosity := range []int{4, 5} {
+				logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(verbosity), ktesting.BufferLogs(true)))
+				s := newServer()
+				snapshot := storeWith(validating.Features{FallbackBinding: true}, newObjects(), test.objects...).Snapshot()
+				if _, err := validating.NewEngine(s, s).Evaluate(klog.NewContext(t.Context(), logger), create(5), s, snapshot); err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, entry := range logger.GetSink().(ktesting.Underlier).GetBuffer().Data() {
+					got = append(got, entry.Message+pairs(entry.ParameterKVList))
+				}
+				want := test.want
+				if verbosity < 5 {
+					want = nil
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("at verbosity %d, log is %q, want %q", verbosity, got, want)
+				}
+			}
+		})
+	}
+}
+
+func pairs(keysAndValues []any) string {
+	var result strings.Builder
+	for i := 0; i+1 < len(keysAndValues); i += 2 {
+		fmt.Fprintf(&result, " %v=%q", keysAndValues[i], keysAndValues[i+1])
+	}
+	return result.String()
+}
