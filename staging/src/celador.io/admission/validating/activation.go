@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/expression"
@@ -51,7 +50,7 @@ func (d *deferred) get() ref.Val {
 
 // newInput converts the objects of the request to the target's kind. Without authz,
 // 'authorizer' is not in scope.
-func newInput(r *matching.Request, target matching.Target, objects admission.ObjectInterfaces, authz func() authorizer.UnconditionalAuthorizer) (*input, error) {
+func newInput(r *matching.Request, target matching.Target, objects admission.ObjectInterfaces, authz *cachingAuthorizer) (*input, error) {
 	object, err := convert(r.GetObject(), target, objects)
 	if err != nil {
 		return nil, err
@@ -66,8 +65,8 @@ func newInput(r *matching.Request, target matching.Target, objects admission.Obj
 		in.conditionRequest = requestValue(r, r.GetResource(), target.Kind)
 	}
 	if authz != nil {
-		in.authorizer = &deferred{make: func() ref.Val { return library.NewAuthorizerVal(r.GetUserInfo(), authz()) }}
-		in.requestResource = &deferred{make: func() ref.Val { return library.NewResourceAuthorizerVal(r.GetUserInfo(), authz(), r) }}
+		in.authorizer = &deferred{make: func() ref.Val { return library.NewAuthorizerVal(r.GetUserInfo(), authz.get()) }}
+		in.requestResource = &deferred{make: func() ref.Val { return library.NewResourceAuthorizerVal(r.GetUserInfo(), authz.get(), r) }}
 	}
 	return in, nil
 }

@@ -12,7 +12,6 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
-	admissionauthorizer "k8s.io/apiserver/pkg/admission/plugin/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/klog/v2"
 
@@ -57,11 +56,13 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 
 // run is the evaluation of one request.
 type run struct {
-	ctx        context.Context
-	request    *matching.Request
-	objects    admission.ObjectInterfaces
-	engine     *Engine
-	authorizer authorizer.UnconditionalAuthorizer
+	ctx     context.Context
+	request *matching.Request
+	objects admission.ObjectInterfaces
+	engine  *Engine
+	// authorizer is what all expressions of the request share. Nil until there is an
+	// input, or without any.
+	authorizer *cachingAuthorizer
 	inputs     map[matching.Target]*input
 	// namespace is nil until the first policy is evaluated.
 	namespace *deferred
@@ -230,11 +231,10 @@ func (r *run) input(target matching.Target) (*input, error) {
 	if in, ok := r.inputs[target]; ok {
 		return in, nil
 	}
-	var authz func() authorizer.UnconditionalAuthorizer
-	if r.engine.authorizer != nil {
-		authz = r.cachingAuthorizer
+	if r.authorizer == nil && r.engine.authorizer != nil {
+		r.authorizer = &cachingAuthorizer{authorizer: r.engine.authorizer}
 	}
-	in, err := newInput(r.request, target, r.objects, authz)
+	in, err := newInput(r.request, target, r.objects, r.authorizer)
 	if err == nil {
 		if r.inputs == nil {
 			r.inputs = map[matching.Target]*input{}
@@ -242,14 +242,6 @@ func (r *run) input(target matching.Target) (*input, error) {
 		r.inputs[target] = in
 	}
 	return in, err
-}
-
-// cachingAuthorizer returns the authorizer that all expressions of the request share.
-func (r *run) cachingAuthorizer() authorizer.UnconditionalAuthorizer {
-	if r.authorizer == nil {
-		r.authorizer = admissionauthorizer.NewCachingAuthorizer(r.engine.authorizer)
-	}
-	return r.authorizer
 }
 
 func (r *run) misconfiguredBinding(p *matchedPolicy, b *binding, err error) (bool, error) {
