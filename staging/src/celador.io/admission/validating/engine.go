@@ -6,8 +6,6 @@ package validating
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -276,31 +274,4 @@ func (r *run) report(p *matchedPolicy, b *binding, evaluated *evaluation) {
 		}
 		r.add(application{p.name, b.name, denyOnly, []Decision{*found.failure}})
 	}
-}
-
-// annotations collects the values of one policy's audit annotations. Bindings and
-// parameters may give several distinct values for a key.
-type annotations struct {
-	keys   []string
-	values map[string][]string
-}
-
-func (a *annotations) add(key, value string) {
-	if a.values == nil {
-		a.values = map[string][]string{}
-	}
-	if !slices.Contains(a.keys, key) {
-		a.keys = append(a.keys, key)
-	}
-	if !slices.Contains(a.values[key], value) {
-		a.values[key] = append(a.values[key], value)
-	}
-}
-
-func (a *annotations) named(policy string) []Annotation {
-	var result []Annotation
-	for _, key := range a.keys {
-		result = append(result, Annotation{Key: policy + "/" + key, Value: strings.Join(a.values[key], ", ")})
-	}
-	return result
 }
