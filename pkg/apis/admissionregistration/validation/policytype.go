@@ -16,11 +16,13 @@ func checkPolicyType(path *field.Path, spec, stored *v1.ValidatingAdmissionPolic
 	kept := equality.Semantic.DeepEqual(spec.PolicyType, stored.PolicyType) && equality.Semantic.DeepEqual(spec.ParamKind, stored.ParamKind)
 	return append(
 		optional(path.Child("policyType"), spec.PolicyType, newly(oneOf(v1.SingletonPolicy), stored.PolicyType)),
-		when(isSingleton(spec) && spec.ParamKind != nil && !kept, field.Forbidden(path.Child("paramKind"),
+		when(IsSingleton(spec) && spec.ParamKind != nil && !kept, field.Forbidden(path.Child("paramKind"),
 			"a Singleton policy takes no parameters, as it has no binding to select them: remove paramKind or policyType"))...,
 	)
 }
 
-func isSingleton(spec *v1.ValidatingAdmissionPolicySpec) bool {
+// IsSingleton says whether the policy takes effect without a binding, as far as its spec
+// is concerned; the feature gate is another matter.
+func IsSingleton(spec *v1.ValidatingAdmissionPolicySpec) bool {
 	return spec.PolicyType != nil && *spec.PolicyType == v1.SingletonPolicy
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
-	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/features"
 )
 
@@ -27,7 +27,7 @@ func (s Strategy) checkPolicy(ctx context.Context, name string) field.ErrorList 
 		return nil
 	case err != nil:
 		return field.ErrorList{field.InternalError(path, fmt.Errorf("reading policy %s to see whether it is a Singleton: %w", name, err))}
-	case policy.PolicyType != nil && *policy.PolicyType == v1.SingletonPolicy:
+	case validation.IsSingleton(policy):
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("policy %s is a Singleton, which takes effect without a binding", name))}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"celador.io/admission/validating"
 
+	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/features"
 )
 
@@ -49,7 +50,7 @@ func disabled(path *field.Path, gate featuregate.Feature) *field.Error {
 func checkSingletons(objects staticObjects) error {
 	singletons := map[string]bool{}
 	for _, p := range objects.Policies {
-		singletons[p.Name] = p.Spec.PolicyType != nil && *p.Spec.PolicyType == v1.SingletonPolicy
+		singletons[p.Name] = validation.IsSingleton(&p.Spec)
 	}
 	for _, b := range objects.Bindings {
 		if singletons[b.Spec.PolicyName] {

@@ -88,8 +88,10 @@ type subject struct {
 func (s subject) forConditions() subject {
 	in := *s.input
 	in.request = in.conditionRequest
-	return subject{&in, &deferred{value: types.NullValue}, s.params}
+	return subject{&in, null, s.params}
 }
+
+var null = &deferred{value: types.NullValue}
 
 func convert(object runtime.Object, target matching.Target, objects admission.ObjectInterfaces) (ref.Val, error) {
 	if object == nil {

@@ -24,9 +24,8 @@ func (s *Store) Counts() (policies, bindings map[string]int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for name, p := range s.policies {
-		_, inEffect := bind(p, s.byPolicy[name])
 		switch {
-		case !inEffect:
+		case !p.inEffect(s.byPolicy[name]):
 			policies[Unbound]++
 		case !p.valid():
 			policies[Invalid]++

@@ -31,8 +31,11 @@ type application struct {
 	decisions       []Decision
 }
 
-// All returns the decisions in the order of policy name, binding name and validation.
-func (r Result) All() iter.Seq[Decision] { return r.decisions(func(*Decision) bool { return true }) }
+// Decisions returns all decisions in the order of policy name, binding name and
+// validation.
+func (r Result) Decisions() []Decision {
+	return slices.Collect(r.decisions(func(*Decision) bool { return true }))
+}
 
 // Objections returns the decisions that are not Admitted, ignored failures among them,
 // in the same order.
@@ -57,6 +60,3 @@ func (r Result) decisions(wanted func(*Decision) bool) iter.Seq[Decision] {
 		}
 	}
 }
-
-// Decisions returns All as a list.
-func (r Result) Decisions() []Decision { return slices.Collect(r.All()) }

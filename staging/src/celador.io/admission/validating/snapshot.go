@@ -51,17 +51,19 @@ func NewSnapshot(compiler *expression.Compiler, features Features, policies []*v
 	return store.Snapshot()
 }
 
-// bind joins a policy with its bindings. It returns false when that has no effect. A
-// singleton takes effect by itself and not through bindings.
-func bind(p *policy, bindings []*binding) (boundPolicy, bool) {
-	if p == nil {
-		return boundPolicy{}, false
-	}
+// inEffect says whether a policy with the given bindings has any. A singleton takes
+// effect by itself and not through bindings.
+func (p *policy) inEffect(bindings []*binding) bool {
+	return p != nil && (p.singleton || len(bindings) > 0)
+}
+
+// bind joins a policy that is in effect with its bindings.
+func bind(p *policy, bindings []*binding) boundPolicy {
 	if p.singleton {
-		return newBoundPolicy(p, []*binding{unbound}, nil), true
+		return newBoundPolicy(p, []*binding{unbound}, nil)
 	}
 	if !slices.ContainsFunc(bindings, func(b *binding) bool { return b.fallback }) {
-		return newBoundPolicy(p, bindings, nil), len(bindings) > 0
+		return newBoundPolicy(p, bindings, nil)
 	}
 	var regular, fallbacks []*binding
 	for _, b := range bindings {
@@ -71,7 +73,7 @@ func bind(p *policy, bindings []*binding) (boundPolicy, bool) {
 			regular = append(regular, b)
 		}
 	}
-	return newBoundPolicy(p, regular, fallbacks), true
+	return newBoundPolicy(p, regular, fallbacks)
 }
 
 func newBoundPolicy(p *policy, bindings, fallbacks []*binding) boundPolicy {

@@ -107,17 +107,19 @@ func (s *Store) unbind(name string) {
 func (s *Store) publish(name string) {
 	policies := slices.Clone(s.Snapshot().policies)
 	at, found := slices.BinarySearchFunc(policies, name, func(p boundPolicy, name string) int { return strings.Compare(p.name, name) })
-	var old boundPolicy
+	var old, current boundPolicy
 	if found {
 		old = policies[at]
 	}
-	current, inEffect := bind(s.policies[name], s.byPolicy[name])
+	inEffect := s.policies[name].inEffect(s.byPolicy[name])
+	if inEffect {
+		current = bind(s.policies[name], s.byPolicy[name])
+		s.open(&current, &old)
+	}
 	switch {
 	case inEffect && found:
-		s.open(&current, &old)
 		policies[at] = current
 	case inEffect:
-		s.open(&current, &old)
 		policies = slices.Insert(policies, at, current)
 	case found:
 		policies = slices.Delete(policies, at, at+1)
