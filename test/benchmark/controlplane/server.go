@@ -76,7 +76,7 @@ func (s *Server) launch(binary, log string) error {
 	if err := os.WriteFile(tokenFile, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
 		return err
 	}
-	port, err := freePort()
+	port, err := process.FreePort()
 	if err != nil {
 		return err
 	}
@@ -139,13 +139,4 @@ func (s *Server) Stop() {
 		s.etcd.Stop()
 	}
 	os.RemoveAll(s.dir)
-}
-
-// freePort returns a port on which nothing listened a moment ago.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
 }

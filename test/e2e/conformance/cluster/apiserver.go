@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"net"
 	"strconv"
 
 	"k8s.io/client-go/kubernetes"
@@ -37,13 +36,4 @@ func apiServerReady(client kubernetes.Interface) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	}
-}
-
-// freePort returns a TCP port of 127.0.0.1 on which nothing listened a moment ago.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
 }

@@ -59,7 +59,7 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if c.dir, err = os.MkdirTemp("", "conformance-"); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := process.FreePort()
 	if err != nil {
 		return nil, err
 	}
