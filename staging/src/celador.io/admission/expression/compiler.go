@@ -26,9 +26,13 @@ type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
-	// cache is shared with compositions, whose variables are part of its keys.
+	// cache and functions are shared with compositions, whose variables are part of the
+	// keys of the cache.
 	cache     *cache
+	functions *functions
 	variables string
+	// names are those of the variables in scope, in order.
+	names []string
 	// compositions are at hand for policies: environments are expensive to make.
 	compositions sync.Pool
 }
@@ -44,9 +48,10 @@ var Default = sync.OnceValue(func() *Compiler {
 // that cannot be built shows as an internal error of Compile.
 func NewCompiler(base *environment.EnvSet) *Compiler {
 	c := &Compiler{
-		base:  base,
-		envs:  map[Declarations]func() (*environment.EnvSet, error){},
-		cache: &cache{programs: map[cacheKey]weak.Pointer[Program]{}},
+		base:      base,
+		envs:      map[Declarations]func() (*environment.EnvSet, error){},
+		cache:     &cache{programs: map[cacheKey]weak.Pointer[Program]{}},
+		functions: newFunctions(base),
 	}
 	for _, in := range []Declarations{{}, {Params: true}, {Authorizer: true}, {Params: true, Authorizer: true}} {
 		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
@@ -97,7 +102,7 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	program := &Program{source: source, output: ast.OutputType(), program: planned}
+	program := &Program{source: source, output: ast.OutputType(), program: planned, closures: c.plan(env, ast, origin)}
 	c.cache.put(key, program)
 	return program, nil
 }

@@ -35,7 +35,7 @@ func (c *Compiler) Compose() *Composition {
 // Its programs stay valid: variables have their names and types at compile time only.
 func (c *Compiler) Release(composition *Composition) {
 	clear(composition.fields.Fields)
-	composition.variables = noVariables
+	composition.variables, composition.names = noVariables, nil
 	c.compositions.Put(composition)
 }
 
@@ -47,7 +47,7 @@ func (c *Compiler) newComposition() *Composition {
 		DeclTypes:         []*apiservercel.DeclType{variables},
 	})
 	composed := NewCompiler(set)
-	composed.cache, composed.variables = c.cache, noVariables
+	composed.cache, composed.functions, composed.variables = c.cache, c.functions, noVariables
 	if err != nil {
 		for in := range composed.envs {
 			composed.envs[in] = func() (*environment.EnvSet, error) {
@@ -69,6 +69,7 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 	}
 	// The environments hold on to this type and look its fields up on use.
 	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
+	c.names = append(c.names, name)
 	c.variables += " " + name + ":" + declared.CelType().String()
 	return program, err
 }

@@ -146,12 +146,8 @@ func TestRelease(t *testing.T) {
 	}
 
 	budget := expression.NewBudget(1000)
-	variables := expression.LazyVariables(t.Context(), []expression.Variable{{Name: "v", Program: one}}, interpreter.EmptyActivation(), budget)
-	activation, activationErr := interpreter.NewActivation(map[string]any{expression.Variables: variables})
-	if activationErr != nil {
-		t.Fatal(activationErr)
-	}
-	if value, err := reads.Evaluate(t.Context(), activation, budget); err != nil || value != types.True {
+	series := expression.NewSeries(t.Context(), interpreter.EmptyActivation(), []expression.Variable{{Name: "v", Program: one}}, budget)
+	if value, err := reads.Evaluate(series); err != nil || value != types.True {
 		t.Errorf("program of a released composition gives %v, %v", value, err)
 	}
 }

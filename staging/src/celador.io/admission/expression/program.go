@@ -4,15 +4,15 @@
 package expression
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/interpreter"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/evaluator"
 )
 
 // Program is a compiled expression. It is safe for concurrent use.
@@ -20,6 +20,8 @@ type Program struct {
 	source  string
 	output  *cel.Type
 	program cel.Program
+	// closures evaluate the same faster. Nil if they cannot.
+	closures *evaluator.Program
 }
 
 // Source returns the text of the expression.
@@ -32,16 +34,12 @@ func (p *Program) OutputType() *cel.Type { return p.output }
 // they cost too much, or because what they cost is not known.
 var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 
-// Evaluate runs the program and charges the budget with what it cost.
+// Evaluate runs the program and charges the budget of the series with what it cost.
 //
 // An error for which IsFatal is false concerns this expression alone. After a fatal
-// one, nothing more may be evaluated with the same budget.
-func (p *Program) Evaluate(ctx context.Context, activation interpreter.Activation, budget *Budget) (ref.Val, error) {
-	value, details, err := p.program.ContextEval(ctx, activation)
-	if details == nil {
-		return nil, &fatal{internal("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source)}
-	}
-	cost := details.ActualCost()
+// one, nothing more may be evaluated in the same series.
+func (p *Program) Evaluate(s *Series) (ref.Val, error) {
+	value, cost, err := p.run(s)
 	if cost == nil {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
@@ -49,6 +47,7 @@ func (p *Program) Evaluate(ctx context.Context, activation interpreter.Activatio
 			Cause:  ErrOutOfBudget,
 		}}
 	}
+	budget := s.budget
 	// The budget also pays for the variables that this expression was first to read.
 	budget.owe(*cost)
 	if charged := budget.settle(); charged != nil {
@@ -61,6 +60,17 @@ func (p *Program) Evaluate(ctx context.Context, activation interpreter.Activatio
 		}
 	}
 	return value, nil
+}
+
+// run returns the value and the cost, which is nil if it is not known.
+func (p *Program) run(s *Series) (ref.Val, *uint64, error) {
+	if p.closures != nil {
+		if value, cost, ok := p.closures.Evaluate(s.ctx, s); ok {
+			return value, &cost, nil
+		}
+	}
+	value, details, err := p.program.ContextEval(s.ctx, s)
+	return value, details.ActualCost(), err
 }
 
 // Budget is the CEL cost that a series of evaluations may still cause. Not safe

@@ -51,7 +51,7 @@ func object(t *testing.T) interpreter.Activation {
 func cost(t *testing.T, program *expression.Program, activation interpreter.Activation) int64 {
 	t.Helper()
 	budget := expression.NewBudget(plenty)
-	program.Evaluate(t.Context(), activation, budget)
+	program.Evaluate(expression.NewSeries(t.Context(), activation, nil, budget))
 	return plenty - budget.Remaining()
 }
 
@@ -65,7 +65,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		program := compile(t, source)
 		budget := expression.NewBudget(plenty)
-		got, err := program.Evaluate(t.Context(), object(t), budget)
+		got, err := program.Evaluate(expression.NewSeries(t.Context(), object(t), nil, budget))
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 		} else if got.Value() != want {
@@ -88,7 +88,7 @@ func TestRuntimeError(t *testing.T) {
 		"object.text.contains(object.text)": "expression 'object.text.contains(object.text)' resulted in error: operation cancelled: actual cost limit exceeded",
 	} {
 		budget := expression.NewBudget(plenty)
-		value, err := compile(t, source).Evaluate(t.Context(), object(t), budget)
+		value, err := compile(t, source).Evaluate(expression.NewSeries(t.Context(), object(t), nil, budget))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %q", source, err, want)
 		}
@@ -98,7 +98,7 @@ func TestRuntimeError(t *testing.T) {
 		if expression.IsFatal(err) {
 			t.Errorf("%s: an expression's own error is fatal", source)
 		}
-		if next, err := compile(t, "true").Evaluate(t.Context(), object(t), budget); err != nil || next != types.True {
+		if next, err := compile(t, "true").Evaluate(expression.NewSeries(t.Context(), object(t), nil, budget)); err != nil || next != types.True {
 			t.Errorf("after %s: got %v, %v from the next expression", source, next, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestRuntimeError(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := compile(t, "object.numbers.all(n, n == 0)").Evaluate(ctx, object(t), expression.NewBudget(plenty))
+	_, err := compile(t, "object.numbers.all(n, n == 0)").Evaluate(expression.NewSeries(ctx, object(t), nil, expression.NewBudget(plenty)))
 	const want = "expression 'object.numbers.all(n, n == 0)' resulted in error: operation interrupted: context canceled"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %q", err, want)
@@ -141,22 +141,22 @@ func TestBudget(t *testing.T) {
 		}
 
 		exact := expression.NewBudget(price)
-		if _, err := program.Evaluate(t.Context(), object(t), exact); expression.IsFatal(err) {
+		if _, err := program.Evaluate(expression.NewSeries(t.Context(), object(t), nil, exact)); expression.IsFatal(err) {
 			t.Errorf("%s: %v", source, err)
 		}
 		if exact.Remaining() != 0 {
 			t.Errorf("%s: %d units remain, want 0", source, exact.Remaining())
 		}
-		if _, err := compile(t, "true").Evaluate(t.Context(), object(t), exact); err != nil {
+		if _, err := compile(t, "true").Evaluate(expression.NewSeries(t.Context(), object(t), nil, exact)); err != nil {
 			t.Errorf("a constant costs nothing, but got %v", err)
 		}
-		_, err := program.Evaluate(t.Context(), object(t), exact)
+		_, err := program.Evaluate(expression.NewSeries(t.Context(), object(t), nil, exact))
 		wantExhausted(t, err, exact)
 
 		short := expression.NewBudget(price - 1)
-		_, err = program.Evaluate(t.Context(), object(t), short)
+		_, err = program.Evaluate(expression.NewSeries(t.Context(), object(t), nil, short))
 		wantExhausted(t, err, short)
-		_, err = compile(t, "true").Evaluate(t.Context(), object(t), short)
+		_, err = compile(t, "true").Evaluate(expression.NewSeries(t.Context(), object(t), nil, short))
 		wantExhausted(t, err, short)
 	}
 }
@@ -169,19 +169,16 @@ func TestIsFatal(t *testing.T) {
 	}
 }
 
-// lazily declares the variables and returns an activation to read them from, at the
-// expense of the budget. Each variable sees the object and those before it.
-func lazily(t *testing.T, composition *expression.Composition, budget *expression.Budget, sources ...[2]string) interpreter.Activation {
+// withVariables declares the variables and returns a series that may read them. Each
+// variable sees the object and those before it.
+func withVariables(t *testing.T, composition *expression.Composition, budget *expression.Budget, sources ...[2]string) *expression.Series {
 	t.Helper()
 	var variables []expression.Variable
 	for _, v := range sources {
 		program, err := composition.Declare(v[0], v[1], nothing, stored)
 		variables = append(variables, expression.Variable{Name: v[0], Program: program, Err: err})
 	}
-	scope := map[string]any{}
-	activation := interpreter.NewHierarchicalActivation(object(t), values(t, scope))
-	scope[expression.Variables] = expression.LazyVariables(t.Context(), variables, activation, budget)
-	return activation
+	return expression.NewSeries(t.Context(), object(t), variables, budget)
 }
 
 func TestVariablesAreChargedOnce(t *testing.T) {
@@ -190,7 +187,7 @@ func TestVariablesAreChargedOnce(t *testing.T) {
 
 	composition := expression.Default().Compose()
 	budget := expression.NewBudget(plenty)
-	activation := lazily(t, composition, budget, [2]string{"zeroes", source}, [2]string{"both", "variables.zeroes && variables.zeroes"})
+	series := withVariables(t, composition, budget, [2]string{"zeroes", source}, [2]string{"both", "variables.zeroes && variables.zeroes"})
 	if budget.Remaining() != plenty {
 		t.Errorf("unread variables cost %d", plenty-budget.Remaining())
 	}
@@ -201,7 +198,7 @@ func TestVariablesAreChargedOnce(t *testing.T) {
 	var prices []int64
 	for range 3 {
 		before := budget.Remaining()
-		if value, err := program.Evaluate(t.Context(), activation, budget); err != nil || value != types.True {
+		if value, err := program.Evaluate(series); err != nil || value != types.True {
 			t.Fatalf("got %v, %v", value, err)
 		}
 		prices = append(prices, before-budget.Remaining())
@@ -213,7 +210,11 @@ func TestVariablesAreChargedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := price + cost(t, reading, activation) + prices[1]; prices[0] != want {
+	before := budget.Remaining()
+	if _, err := reading.Evaluate(series); err != nil {
+		t.Fatal(err)
+	}
+	if want := price + before - budget.Remaining() + prices[1]; prices[0] != want {
 		t.Errorf("the first reading cost %d, want %d", prices[0], want)
 	}
 }
@@ -223,12 +224,12 @@ func TestVariablesExhaustBudget(t *testing.T) {
 	price := cost(t, compile(t, source), object(t))
 	composition := expression.Default().Compose()
 	budget := expression.NewBudget(price - 1)
-	activation := lazily(t, composition, budget, [2]string{"zeroes", source})
+	series := withVariables(t, composition, budget, [2]string{"zeroes", source})
 	program, err := composition.Compile("variables.zeroes", nothing, stored, cel.BoolType)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, evaluateErr := program.Evaluate(t.Context(), activation, budget)
+	_, evaluateErr := program.Evaluate(series)
 	wantExhausted(t, evaluateErr, budget)
 }
 
@@ -244,7 +245,7 @@ func TestFailingVariables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			composition := expression.Default().Compose()
 			budget := expression.NewBudget(plenty)
-			activation := lazily(t, composition, budget,
+			series := withVariables(t, composition, budget,
 				[2]string{"good", "true"},
 				[2]string{"broken", "1 +"},
 				[2]string{"failing", "object.missing == 1"},
@@ -253,7 +254,7 @@ func TestFailingVariables(t *testing.T) {
 			if compileErr != nil {
 				t.Fatal(compileErr)
 			}
-			value, err := program.Evaluate(t.Context(), activation, budget)
+			value, err := program.Evaluate(series)
 			if test.want == "" {
 				if err != nil || value != types.True {
 					t.Errorf("got %v, %v", value, err)
@@ -287,10 +288,8 @@ func TestEvaluateConcurrently(t *testing.T) {
 	for i := range remaining {
 		group.Go(func() {
 			budget := expression.NewBudget(plenty)
-			scope := map[string]any{}
-			activation := interpreter.NewHierarchicalActivation(object(t), values(t, scope))
-			scope[expression.Variables] = expression.LazyVariables(t.Context(), variables, activation, budget)
-			if value, err := program.Evaluate(t.Context(), activation, budget); err != nil || value != types.True {
+			series := expression.NewSeries(t.Context(), object(t), variables, budget)
+			if value, err := program.Evaluate(series); err != nil || value != types.True {
 				t.Errorf("got %v, %v", value, err)
 			}
 			remaining[i] = budget.Remaining()

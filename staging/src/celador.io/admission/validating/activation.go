@@ -120,18 +120,15 @@ func paramsValue(param *unstructured.Unstructured) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(param.Object)
 }
 
-// activation resolves variables for one series of evaluations.
+// activation resolves names for one series of evaluations.
 type activation struct {
 	subject
 	// withAuthorizer puts 'authorizer' in scope.
 	withAuthorizer bool
-	variables      ref.Val
 }
 
-func newActivation(ctx context.Context, s subject, withAuthorizer bool, variables []expression.Variable, budget *expression.Budget) *activation {
-	a := &activation{subject: s, withAuthorizer: withAuthorizer}
-	a.variables = expression.LazyVariables(ctx, variables, a, budget)
-	return a
+func (p *policy) newSeries(ctx context.Context, s subject, withAuthorizer bool, budget *expression.Budget) *expression.Series {
+	return expression.NewSeries(ctx, &activation{s, withAuthorizer}, p.variables, budget)
 }
 
 // ResolveName implements interpreter.Activation.
@@ -151,8 +148,6 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return a.authorization(a.authorizer)
 	case expression.RequestResource:
 		return a.authorization(a.requestResource)
-	case expression.Variables:
-		return a.variables, true
 	default:
 		return nil, false
 	}

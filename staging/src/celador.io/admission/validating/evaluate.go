@@ -75,14 +75,14 @@ func (p *policy) checkConditions(ctx context.Context, s subject) (*ConditionRepo
 	}
 	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	a := newActivation(ctx, s.forConditions(), true, p.variables, budget)
+	series := p.newSeries(ctx, s.forConditions(), true, budget)
 	report := func(errors int) *ConditionReport {
 		return &ConditionReport{Policy: p.name, Errors: errors, Elapsed: time.Since(start)}
 	}
 	var errs []error
 	anyFalse := false
 	for i := range p.conditions {
-		value, err := p.conditions[i].evaluate(ctx, a, budget)
+		value, err := p.conditions[i].evaluate(series)
 		if expression.IsFatal(err) {
 			return report(0), err
 		}
@@ -109,11 +109,11 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 		return nil, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	a := newActivation(ctx, s, true, p.variables, budget)
+	series := p.newSeries(ctx, s, true, budget)
 	decisions := make([]Decision, len(p.validations))
 	for i := range p.validations {
 		start := time.Now()
-		value, err := p.validations[i].evaluate(ctx, a, budget)
+		value, err := p.validations[i].evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, err
 		}
@@ -144,16 +144,16 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 // satisfied.
 func (p *policy) evaluateMessages(ctx context.Context, s subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
 	messages := make([]messageResult, len(p.validations))
-	var a *activation
+	var series *expression.Series
 	for i := range p.validations {
 		message := &p.validations[i].computedMessage
 		if message.absent() || decisions[i].Outcome != Denied {
 			continue
 		}
-		if a == nil {
-			a = newActivation(ctx, s, false, p.variables, budget)
+		if series == nil {
+			series = p.newSeries(ctx, s, false, budget)
 		}
-		value, err := message.evaluate(ctx, a, budget)
+		value, err := message.evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, err
 		}
@@ -206,11 +206,11 @@ func (p *policy) annotate(ctx context.Context, s subject) (results []annotationR
 		return nil, 0, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	a := newActivation(ctx, s, false, p.variables, budget)
+	series := p.newSeries(ctx, s, false, budget)
 	for i := range p.annotations {
 		annotation := &p.annotations[i]
 		start := time.Now()
-		value, err := annotation.evaluate(ctx, a, budget)
+		value, err := annotation.evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, 0, err
 		}
@@ -231,7 +231,7 @@ func (p *policy) annotate(ctx context.Context, s subject) (results []annotationR
 }
 
 // evaluate must not be called for an absent expression.
-func (c *compiled) evaluate(ctx context.Context, a *activation, budget *expression.Budget) (ref.Val, error) {
+func (c *compiled) evaluate(series *expression.Series) (ref.Val, error) {
 	if c.err != nil {
 		return nil, &apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
@@ -239,7 +239,7 @@ func (c *compiled) evaluate(ctx context.Context, a *activation, budget *expressi
 			Cause:  c.err,
 		}
 	}
-	return c.program.Evaluate(ctx, a, budget)
+	return c.program.Evaluate(series)
 }
 
 func (c *compiled) absent() bool { return c.program == nil && c.err == nil }

@@ -1,0 +1,249 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// attribute is a value with the selections and indexes that follow it.
+type attribute struct {
+	base step
+	// own is what it costs to have the value, beyond the selections. That is free where
+	// the attribute is an index or the branch of a conditional.
+	own uint64
+	// selected is what it costs to have base, if that has a selection in it.
+	selected   uint64
+	qualifiers []qualifier
+	// presence asks whether the last selection finds something, instead of what.
+	presence bool
+}
+
+// qualifier is a selection or an index: a constant, or what index evaluates to.
+type qualifier struct {
+	constant ref.Val
+	index    step
+}
+
+func (a *attribute) node() node {
+	return node{eval: a.observed(), attribute: a}
+}
+
+// with returns the attribute with one more qualifier.
+func (a *attribute) with(q qualifier) *attribute {
+	extended := *a
+	extended.qualifiers = append(slices.Clip(a.qualifiers), q)
+	return &extended
+}
+
+// observed evaluates the attribute as an expression of its own.
+func (a *attribute) observed() step {
+	if a.presence {
+		return a.resolve(0)
+	}
+	return a.resolve(a.own)
+}
+
+// part evaluates the attribute where it is part of another one.
+func (a *attribute) part() step { return a.resolve(0) }
+
+func (a *attribute) resolve(cost uint64) step {
+	base := a.base
+	cost += a.selected + uint64(len(a.qualifiers))
+	if cost == 0 {
+		return base
+	}
+	if a.presence {
+		last := len(a.qualifiers) - 1
+		key, parent := a.qualifiers[last].constant, chain(base, a.qualifiers[:last])
+		return func(f *frame) ref.Val {
+			value := parent(f)
+			if value == nil {
+				return nil
+			}
+			f.cost += cost
+			return has(value, key)
+		}
+	}
+	path := chain(base, a.qualifiers)
+	return func(f *frame) ref.Val {
+		f.cost += cost
+		return path(f)
+	}
+}
+
+// chain applies qualifiers one after the other.
+func chain(base step, qualifiers []qualifier) step {
+	if len(qualifiers) == 0 {
+		return base
+	}
+	if names := constants(qualifiers); names != nil {
+		return func(f *frame) ref.Val {
+			value := base(f)
+			for _, name := range names {
+				if value = at(value, name); value == nil {
+					return nil
+				}
+			}
+			return value
+		}
+	}
+	qualifiers = slices.Clone(qualifiers)
+	return func(f *frame) ref.Val {
+		value := base(f)
+		for i := range qualifiers {
+			key := qualifiers[i].constant
+			if key == nil {
+				if key = qualifiers[i].index(f); key == nil {
+					return nil
+				}
+			}
+			if value = at(value, key); value == nil {
+				return nil
+			}
+		}
+		return value
+	}
+}
+
+// constants returns nil if not all qualifiers are constant.
+func constants(qualifiers []qualifier) []ref.Val {
+	keys := make([]ref.Val, len(qualifiers))
+	for i, q := range qualifiers {
+		if keys[i] = q.constant; keys[i] == nil {
+			return nil
+		}
+	}
+	return keys
+}
+
+// at returns what a map has for a key, or a list at a position. It declines everything
+// that is not there.
+func at(value, key ref.Val) ref.Val {
+	if m, ok := value.(traits.Mapper); ok {
+		switch key.(type) {
+		case types.String, types.Int:
+			if found, ok := m.Find(key); ok {
+				return plain(found)
+			}
+		}
+		return nil
+	}
+	i, isInt := key.(types.Int)
+	l, isList := value.(traits.Lister)
+	if !isInt || !isList || i < 0 {
+		return nil
+	}
+	if size, ok := l.Size().(types.Int); !ok || i >= size {
+		return nil
+	}
+	return plain(l.Get(key))
+}
+
+func has(value, key ref.Val) ref.Val {
+	m, ok := value.(traits.Mapper)
+	if !ok {
+		return nil
+	}
+	found, ok := m.Find(key)
+	if found != nil && types.IsUnknownOrError(found) {
+		return nil
+	}
+	return types.Bool(ok)
+}
+
+func (p *planner) selection(e ast.Expr) (node, error) {
+	if reference, ok := p.reference(e); ok {
+		return p.referred(e, reference)
+	}
+	selected := e.AsSelect()
+	if a := p.policyVariable(selected); a != nil {
+		return a.node(), nil
+	}
+	a, err := p.operand(selected.Operand())
+	if err != nil {
+		return node{}, err
+	}
+	if p.isField(selected.Operand(), selected.FieldName()) {
+		return unsupported("field of a Go type")
+	}
+	a = a.with(qualifier{constant: types.String(selected.FieldName())})
+	if selected.IsTestOnly() {
+		if a.own == 0 {
+			return unsupported("has() of a conditional")
+		}
+		a.presence = true
+	}
+	return a.node(), nil
+}
+
+// operand plans what is selected from.
+func (p *planner) operand(e ast.Expr) (*attribute, error) {
+	operand, err := p.plan(e)
+	if err != nil {
+		return nil, err
+	}
+	if a := operand.attribute; a != nil && !a.presence {
+		return a, nil
+	}
+	return &attribute{base: operand.eval, own: 1}, nil
+}
+
+// isField says whether cel-go reads a field without going through CEL values.
+func (p *planner) isField(operand ast.Expr, name string) bool {
+	t := p.GetType(operand.ID())
+	if t.Kind() != types.StructKind {
+		return false
+	}
+	field, found := p.provider.FindStructFieldType(t.TypeName(), name)
+	return found && field.IsSet != nil && field.GetFrom != nil
+}
+
+// policyVariable returns nil for everything but the selection of a policy's variable.
+func (p *planner) policyVariable(selected ast.SelectExpr) *attribute {
+	operand := selected.Operand()
+	if operand.Kind() != ast.IdentKind || selected.IsTestOnly() || p.scope.Variables == "" {
+		return nil
+	}
+	reference, ok := p.reference(operand)
+	if !ok || reference.Name != p.scope.Variables {
+		return nil
+	}
+	if _, shadowed := p.local(reference.Name); shadowed {
+		return nil
+	}
+	name := selected.FieldName()
+	i := slices.Index(p.scope.Names, name)
+	// Names with two underscores may be escaped ones.
+	if i < 0 || strings.Contains(name, "__") {
+		return nil
+	}
+	return &attribute{base: func(f *frame) ref.Val { return plain(f.input.Variable(i)) }, own: 1, selected: 1}
+}
+
+// index plans operand[key].
+func (p *planner) index(operand, key ast.Expr) (node, error) {
+	a, err := p.operand(operand)
+	if err != nil {
+		return node{}, err
+	}
+	k, err := p.plan(key)
+	if err != nil {
+		return node{}, err
+	}
+	switch {
+	case k.constant != nil:
+		return a.with(qualifier{constant: k.constant}).node(), nil
+	case k.attribute != nil:
+		return a.with(qualifier{index: k.attribute.part()}).node(), nil
+	default:
+		return unsupported("computed index")
+	}
+}

@@ -1,0 +1,160 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+func (p *planner) call(e ast.Expr) (node, error) {
+	call := e.AsCall()
+	exprs := call.Args()
+	if call.IsMemberFunction() {
+		exprs = append([]ast.Expr{call.Target()}, exprs...)
+	}
+	function := call.FunctionName()
+	if function == operators.Index {
+		return p.index(exprs[0], exprs[1])
+	}
+	if !supported[function] {
+		return unsupported("function %s", function)
+	}
+	reference, ok := p.reference(e)
+	if !ok {
+		return unsupported("unchecked call of %s", function)
+	}
+	args, err := p.all(exprs)
+	if err != nil {
+		return node{}, err
+	}
+	// Several overloads are told apart by the types of the arguments at run time, and
+	// cost what a call without a name costs.
+	overload := ""
+	if len(reference.OverloadIDs) == 1 {
+		overload = reference.OverloadIDs[0]
+	}
+
+	switch function {
+	case operators.LogicalAnd:
+		return and(args), nil
+	case operators.LogicalOr:
+		return or(args), nil
+	case operators.Conditional:
+		return conditional(args[0], args[1], args[2]), nil
+	case operators.Equals:
+		return equality(args, true), nil
+	case operators.NotEquals:
+		return equality(args, false), nil
+	}
+	implementation := p.library.find(function, overload)
+	if implementation == nil {
+		return unsupported("function %s without implementation", function)
+	}
+	if function == operators.In && overload == overloads.InList && args[1].constant != nil {
+		if n, ok := membership(args[0], args[1].constant); ok {
+			return n, nil
+		}
+	}
+	c := &invocation{implementation, price(function, overload)}
+	if n, ok := c.specialized(function, overload, args); ok {
+		return n, nil
+	}
+	n := c.node(args)
+	if overloads.IsTypeConversionFunction(function) && len(args) == 1 && args[0].constant != nil {
+		n.fold()
+		if n.constant == nil {
+			return unsupported("conversion of a constant that fails")
+		}
+	}
+	return n, nil
+}
+
+// invocation is how to call a function that is strict: all its arguments are data.
+type invocation struct {
+	*functions.Overload
+	price func(args []ref.Val, result ref.Val) uint64
+}
+
+func (c *invocation) node(args []node) node {
+	switch {
+	case len(args) == 1 && c.Unary != nil:
+		arg := args[0].eval
+		return node{eval: func(f *frame) ref.Val {
+			value := arg(f)
+			if value == nil {
+				return nil
+			}
+			return c.unary(f, value)
+		}}
+	case len(args) == 2 && c.Binary != nil:
+		left, right := args[0].eval, args[1].eval
+		return node{eval: func(f *frame) ref.Val {
+			l := left(f)
+			if l == nil {
+				return nil
+			}
+			r := right(f)
+			if r == nil {
+				return nil
+			}
+			return c.binary(f, l, r)
+		}}
+	case c.Function != nil && len(args) > 0:
+		return node{eval: func(f *frame) ref.Val {
+			values := make([]ref.Val, len(args))
+			for i, arg := range args {
+				if values[i] = arg.eval(f); values[i] == nil {
+					return nil
+				}
+			}
+			if !c.takes(values[0]) {
+				return nil
+			}
+			return c.result(f, c.Function(values...), values...)
+		}}
+	default:
+		return node{eval: func(*frame) ref.Val { return nil }}
+	}
+}
+
+func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
+	if !c.takes(arg) {
+		return nil
+	}
+	if c.Unary == nil {
+		return c.result(f, c.Function(arg), arg)
+	}
+	return c.result(f, c.Unary(arg), arg)
+}
+
+func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
+	if !c.takes(left) {
+		return nil
+	}
+	if c.Binary == nil {
+		return c.result(f, c.Function(left, right), left, right)
+	}
+	return c.result(f, c.Binary(left, right), left, right)
+}
+
+// takes declines what would be the receiver of the call instead.
+func (c *invocation) takes(first ref.Val) bool {
+	return c.OperandTrait == 0 || first.Type().HasTrait(c.OperandTrait)
+}
+
+func (c *invocation) result(f *frame, value ref.Val, args ...ref.Val) ref.Val {
+	if value = plain(value); value == nil {
+		return nil
+	}
+	if c.price == nil {
+		f.cost++
+	} else {
+		f.cost += c.price(args, value)
+	}
+	return value
+}

@@ -1,0 +1,107 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// fold is a planned comprehension.
+type fold struct {
+	elements step
+	// item and result are the slots of the variables.
+	item, accumulator       int
+	condition, next, finish step
+	adapter                 types.Adapter
+}
+
+func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
+	if c.HasIterVar2() {
+		return unsupported("comprehension of two variables")
+	}
+	start, err := p.plan(c.AccuInit())
+	if err != nil {
+		return node{}, err
+	}
+	elements, err := p.plan(c.IterRange())
+	if err != nil {
+		return node{}, err
+	}
+	accumulator := p.push(c.AccuVar(), p.start(start))
+	item := p.push(c.IterVar(), nil)
+	condition, err := p.plan(c.LoopCondition())
+	if err != nil {
+		return node{}, err
+	}
+	if n, ok, err := p.macro(c, elements.eval, item.slot, condition); ok || err != nil {
+		p.pop()
+		p.pop()
+		return n, err
+	}
+	next, err := p.plan(c.LoopStep())
+	if err != nil {
+		return node{}, err
+	}
+	p.pop()
+	finish, err := p.plan(c.Result())
+	if err != nil {
+		return node{}, err
+	}
+	p.pop()
+	loop := &fold{elements.eval, item.slot, accumulator.slot, condition.eval, next.eval, finish.eval, p.adapter}
+	return node{eval: loop.eval}, nil
+}
+
+// start makes an empty list or map one that the steps of the comprehension add to.
+func (p *planner) start(init node) step {
+	return func(f *frame) ref.Val {
+		value := init.eval(f)
+		if l, ok := value.(traits.Lister); ok && l.Size() == types.IntZero {
+			return types.NewMutableList(p.adapter)
+		}
+		if m, ok := value.(traits.Mapper); ok && m.Size() == types.IntZero {
+			return types.NewMutableMap(p.adapter, map[ref.Val]ref.Val{})
+		}
+		return value
+	}
+}
+
+func (l *fold) eval(f *frame) ref.Val {
+	c, ok := over(l.elements(f))
+	if !ok {
+		return nil
+	}
+	f.slots[l.accumulator] = nil
+	for {
+		item := c.advance()
+		if item == nil {
+			break
+		}
+		f.slots[l.item] = item
+		proceed, ok := l.condition(f).(types.Bool)
+		if !ok {
+			return nil
+		}
+		if !proceed {
+			break
+		}
+		value := l.next(f)
+		if value == nil || !f.nextRound() {
+			return nil
+		}
+		f.slots[l.accumulator] = value
+	}
+	result := l.finish(f)
+	switch made := result.(type) {
+	case traits.MutableLister:
+		return made.ToImmutableList()
+	case traits.MutableMapper:
+		return made.ToImmutableMap()
+	default:
+		return result
+	}
+}

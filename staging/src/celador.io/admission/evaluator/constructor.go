@@ -1,0 +1,92 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+func (p *planner) list(list ast.ListExpr) (node, error) {
+	if len(list.OptionalIndices()) > 0 {
+		return unsupported("optional element")
+	}
+	elements, err := p.all(list.Elements())
+	if err != nil {
+		return node{}, err
+	}
+	n := node{elements: elements, eval: func(f *frame) ref.Val {
+		values := make([]ref.Val, len(elements))
+		for i, element := range elements {
+			if values[i] = element.eval(f); values[i] == nil {
+				return nil
+			}
+		}
+		f.cost += common.ListCreateBaseCost
+		return types.NewRefValList(p.adapter, values)
+	}}
+	if allConstant(elements) {
+		n.fold()
+	}
+	return n, nil
+}
+
+func (p *planner) mapping(m ast.MapExpr) (node, error) {
+	entries := m.Entries()
+	keys, values := make([]node, len(entries)), make([]node, len(entries))
+	for i, e := range entries {
+		entry := e.AsMapEntry()
+		if entry.IsOptional() {
+			return unsupported("optional entry")
+		}
+		var err error
+		if keys[i], err = p.plan(entry.Key()); err != nil {
+			return node{}, err
+		}
+		if values[i], err = p.plan(entry.Value()); err != nil {
+			return node{}, err
+		}
+	}
+	n := node{eval: func(f *frame) ref.Val {
+		made := make(map[ref.Val]ref.Val, len(keys))
+		for i := range keys {
+			key := keys[i].eval(f)
+			if key == nil {
+				return nil
+			}
+			value := values[i].eval(f)
+			if value == nil {
+				return nil
+			}
+			made[key] = value
+		}
+		f.cost += common.MapCreateBaseCost
+		return types.NewRefValMap(p.adapter, made)
+	}}
+	if allConstant(keys) && allConstant(values) {
+		n.fold()
+	}
+	return n, nil
+}
+
+func allConstant(nodes []node) bool {
+	for _, n := range nodes {
+		if n.constant == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// fold makes a constant of a node that depends on nothing. Constants cost nothing,
+// whatever it takes to make them.
+func (n *node) fold() {
+	value := n.eval(&frame{})
+	if value == nil {
+		return
+	}
+	*n = constant(value)
+}

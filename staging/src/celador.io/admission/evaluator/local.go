@@ -1,0 +1,88 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// local is a variable of a comprehension.
+type local struct {
+	name string
+	slot int
+	// init gives an accumulator its first value, when that is first read.
+	init step
+}
+
+// local returns what a name stands for inside of the comprehensions around.
+func (p *planner) local(name string) (local, bool) {
+	for i := len(p.locals) - 1; i >= 0; i-- {
+		if p.locals[i].name == name {
+			return p.locals[i], true
+		}
+	}
+	return local{}, false
+}
+
+func (p *planner) push(name string, init step) local {
+	l := local{name, p.slots, init}
+	p.slots++
+	p.locals = append(p.locals, l)
+	return l
+}
+
+func (p *planner) pop() { p.locals = p.locals[:len(p.locals)-1] }
+
+func (l local) read() step {
+	slot, init := l.slot, l.init
+	if init == nil {
+		return func(f *frame) ref.Val { return plain(f.slots[slot]) }
+	}
+	return func(f *frame) ref.Val {
+		if f.slots[slot] == nil {
+			f.slots[slot] = init(f)
+		}
+		return f.slots[slot]
+	}
+}
+
+// cursor goes over the elements of a list or the keys of a map.
+type cursor struct {
+	list       traits.Lister
+	next, size types.Int
+	it         traits.Iterator
+}
+
+// over returns false for values without elements.
+func over(value ref.Val) (c cursor, ok bool) {
+	if c.list, ok = value.(traits.Lister); ok {
+		c.size, ok = c.list.Size().(types.Int)
+		return c, ok
+	}
+	if value == nil || !value.Type().HasTrait(traits.IterableType) {
+		return c, false
+	}
+	iterable, ok := value.(traits.Iterable)
+	if ok {
+		c.it = iterable.Iterator()
+	}
+	return c, ok
+}
+
+// advance returns nil at the end.
+func (c *cursor) advance() ref.Val {
+	if c.list == nil {
+		if c.it.HasNext() != types.True {
+			return nil
+		}
+		return c.it.Next()
+	}
+	if c.next >= c.size {
+		return nil
+	}
+	c.next++
+	return c.list.Get(c.next - 1)
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// macro plans comprehensions that are all, exists, map or filter: they need no value of
+// the accumulator before they end. It is false for other comprehensions. What the parts
+// cost that are not evaluated is what the comprehension costs that the macro stands for.
+func (p *planner) macro(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool, error) {
+	if !isIdent(c.Result(), c.AccuVar()) || c.LoopStep().Kind() != ast.CallKind {
+		return node{}, false, nil
+	}
+	if condition.constant == types.True {
+		return p.collection(c, elements, item)
+	}
+	return p.quantifier(c, elements, item)
+}
+
+// quantifier plans all and exists.
+func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
+	undecided, ok := argument(c.LoopCondition(), operators.NotStrictlyFalse)
+	if !ok || c.AccuInit().Kind() != ast.LiteralKind {
+		return node{}, false, nil
+	}
+	var decisive types.Bool
+	var condition uint64
+	switch negated, isNegated := argument(undecided, operators.LogicalNot); {
+	case isIdent(undecided, c.AccuVar()) && c.AccuInit().AsLiteral() == types.True:
+		decisive, condition = types.False, 2
+	case isNegated && isIdent(negated, c.AccuVar()) && c.AccuInit().AsLiteral() == types.False:
+		decisive, condition = types.True, 3
+	default:
+		return node{}, false, nil
+	}
+	operator := operators.LogicalAnd
+	if decisive {
+		operator = operators.LogicalOr
+	}
+	step := c.LoopStep().AsCall()
+	if step.FunctionName() != operator || len(step.Args()) != 2 || !isIdent(step.Args()[0], c.AccuVar()) {
+		return node{}, false, nil
+	}
+	predicate, err := p.plan(step.Args()[1])
+	if err != nil {
+		return node{}, false, err
+	}
+	return node{eval: quantify(elements, item, predicate.eval, decisive, condition)}, true, nil
+}
+
+func quantify(elements step, slot int, predicate step, decisive types.Bool, condition uint64) step {
+	return func(f *frame) ref.Val {
+		c, ok := over(elements(f))
+		if !ok {
+			return nil
+		}
+		result := !decisive
+		for item := c.advance(); item != nil; item = c.advance() {
+			f.cost += condition
+			if result == decisive {
+				break
+			}
+			f.slots[slot] = item
+			f.cost++
+			if result, ok = predicate(f).(types.Bool); !ok || !f.nextRound() {
+				return nil
+			}
+		}
+		f.cost++
+		return result
+	}
+}
+
+// collection plans map and filter.
+func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
+	if init := c.AccuInit(); init.Kind() != ast.ListKind || init.AsList().Size() != 0 {
+		return node{}, false, nil
+	}
+	var test ast.Expr
+	add := c.LoopStep()
+	if call := add.AsCall(); call.FunctionName() == operators.Conditional {
+		if !isIdent(call.Args()[2], c.AccuVar()) || call.Args()[1].Kind() != ast.CallKind {
+			return node{}, false, nil
+		}
+		test, add = call.Args()[0], call.Args()[1]
+	}
+	call := add.AsCall()
+	if call.FunctionName() != operators.Add || !isIdent(call.Args()[0], c.AccuVar()) {
+		return node{}, false, nil
+	}
+	added := call.Args()[1]
+	if added.Kind() != ast.ListKind || added.AsList().Size() != 1 || len(added.AsList().OptionalIndices()) > 0 {
+		return node{}, false, nil
+	}
+	var accept step
+	if test != nil {
+		n, err := p.plan(test)
+		if err != nil {
+			return node{}, false, err
+		}
+		accept = n.eval
+	}
+	element, err := p.plan(added.AsList().Elements()[0])
+	if err != nil {
+		return node{}, false, err
+	}
+	// The accumulator, the list of one element, and adding it. Constant lists are free.
+	cost := uint64(1 + common.ListCreateBaseCost + 1)
+	if element.constant != nil {
+		cost -= common.ListCreateBaseCost
+	}
+	return node{eval: collect(elements, item, accept, element.eval, cost, p.adapter)}, true, nil
+}
+
+// collect takes all elements if accept is nil.
+func collect(elements step, slot int, accept, element step, cost uint64, adapter types.Adapter) step {
+	return func(f *frame) ref.Val {
+		c, ok := over(elements(f))
+		if !ok {
+			return nil
+		}
+		collected := make([]ref.Val, 0, c.size)
+		for item := c.advance(); item != nil; item = c.advance() {
+			f.slots[slot] = item
+			accepted := types.True
+			if accept != nil {
+				if accepted, ok = accept(f).(types.Bool); !ok {
+					return nil
+				}
+			}
+			if accepted {
+				value := element(f)
+				if value == nil {
+					return nil
+				}
+				f.cost += cost
+				collected = append(collected, value)
+			}
+			if !f.nextRound() {
+				return nil
+			}
+		}
+		f.cost++
+		return types.NewRefValList(adapter, collected)
+	}
+}
+
+// argument returns the argument of a call of the function, which has one.
+func argument(e ast.Expr, function string) (ast.Expr, bool) {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != function || len(e.AsCall().Args()) != 1 {
+		return nil, false
+	}
+	return e.AsCall().Args()[0], true
+}
+
+func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }

@@ -1,0 +1,39 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// scalars returns the elements of a list as a set, with each number in the forms of other
+// types that cel-go takes for the same. It is false if an element is not a scalar.
+func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
+	l, ok := list.(traits.Lister)
+	if !ok {
+		return nil, false
+	}
+	members := map[ref.Val]struct{}{}
+	for it := l.Iterator(); it.HasNext() == types.True; {
+		member := it.Next()
+		members[member] = struct{}{}
+		switch member.(type) {
+		case types.Bool, types.String:
+		case types.Int, types.Uint, types.Double:
+			for _, other := range []ref.Type{types.IntType, types.UintType, types.DoubleType} {
+				form := member.ConvertToType(other)
+				_, isDouble := member.(types.Double)
+				// Only a double has to be exactly what it is converted to.
+				if !types.IsError(form) && (!isDouble || form.Equal(member) == types.True) {
+					members[form] = struct{}{}
+				}
+			}
+		default:
+			return nil, false
+		}
+	}
+	return members, true
+}

@@ -1,0 +1,182 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// specialized returns a node for a function that has a shortcut for the types that it is
+// nearly always called with. Other types take the function's implementation.
+func (c *invocation) specialized(function, overload string, args []node) (node, bool) {
+	switch function {
+	case operators.Less:
+		return c.comparison(args, func(l, r types.Int) bool { return l < r }), true
+	case operators.LessEquals:
+		return c.comparison(args, func(l, r types.Int) bool { return l <= r }), true
+	case operators.Greater:
+		return c.comparison(args, func(l, r types.Int) bool { return l > r }), true
+	case operators.GreaterEquals:
+		return c.comparison(args, func(l, r types.Int) bool { return l >= r }), true
+	case operators.LogicalNot:
+		return c.negation(args[0]), true
+	}
+	switch overload {
+	case overloads.StartsWithString:
+		return c.affix(args, strings.HasPrefix), true
+	case overloads.EndsWithString:
+		return c.affix(args, strings.HasSuffix), true
+	case overloads.Matches, overloads.MatchesString:
+		return c.pattern(args)
+	}
+	return node{}, false
+}
+
+func (c *invocation) comparison(args []node, ints func(l, r types.Int) bool) node {
+	left, right := args[0].eval, args[1].eval
+	return node{eval: func(f *frame) ref.Val {
+		l := left(f)
+		if l == nil {
+			return nil
+		}
+		r := right(f)
+		if r == nil {
+			return nil
+		}
+		if a, ok := l.(types.Int); ok {
+			if b, ok := r.(types.Int); ok {
+				f.cost++
+				return types.Bool(ints(a, b))
+			}
+		}
+		return c.binary(f, l, r)
+	}}
+}
+
+func (c *invocation) negation(arg node) node {
+	return node{eval: func(f *frame) ref.Val {
+		value := arg.eval(f)
+		if b, ok := value.(types.Bool); ok {
+			f.cost++
+			return !b
+		}
+		return nil
+	}}
+}
+
+// affix is about the beginning or end of a text.
+func (c *invocation) affix(args []node, found func(text, affix string) bool) node {
+	text, affix := args[0].eval, args[1].eval
+	if fixed, ok := args[1].constant.(types.String); ok {
+		wanted, cost := string(fixed), traversal(size(fixed))
+		return node{eval: func(f *frame) ref.Val {
+			if t, ok := text(f).(types.String); ok {
+				f.cost += cost
+				return types.Bool(found(string(t), wanted))
+			}
+			return nil
+		}}
+	}
+	return node{eval: func(f *frame) ref.Val {
+		if t, ok := text(f).(types.String); ok {
+			if a, ok := affix(f).(types.String); ok {
+				f.cost += traversal(size(a))
+				return types.Bool(found(string(t), string(a)))
+			}
+		}
+		return nil
+	}}
+}
+
+// pattern compiles a constant pattern ahead.
+func (c *invocation) pattern(args []node) (node, bool) {
+	source, ok := args[1].constant.(types.String)
+	if !ok {
+		return node{}, false
+	}
+	compiled, err := regexp.Compile(string(source))
+	if err != nil {
+		return node{}, false
+	}
+	text := args[0].eval
+	return node{eval: func(f *frame) ref.Val {
+		if t, ok := text(f).(types.String); ok {
+			return c.result(f, types.Bool(compiled.MatchString(string(t))), t, source)
+		}
+		return nil
+	}}, true
+}
+
+// equality compares two values of any type, for being equal or for not being so.
+func equality(args []node, equal bool) node {
+	left, right := args[0].eval, args[1].eval
+	return node{eval: func(f *frame) ref.Val {
+		l := left(f)
+		if l == nil {
+			return nil
+		}
+		r := right(f)
+		if r == nil {
+			return nil
+		}
+		switch a := l.(type) {
+		case types.String:
+			if b, ok := r.(types.String); ok {
+				f.cost += traversal(min(size(a), size(b)))
+				return types.Bool((a == b) == equal)
+			}
+		case types.Int:
+			if b, ok := r.(types.Int); ok {
+				f.cost++
+				return types.Bool((a == b) == equal)
+			}
+		case types.Bool:
+			if b, ok := r.(types.Bool); ok {
+				f.cost++
+				return types.Bool((a == b) == equal)
+			}
+		}
+		result := types.Equal(l, r)
+		f.cost += equalityPrice(l, r, result, equal)
+		if equal {
+			return plain(result)
+		}
+		return types.Bool(result != types.True)
+	}}
+}
+
+func equalityPrice(l, r, result ref.Val, equal bool) uint64 {
+	if equal {
+		if cost := estimator.CallCost(operators.Equals, overloads.Equals, []ref.Val{l, r}, result); cost != nil {
+			return *cost
+		}
+	}
+	return traversal(min(size(l), size(r)))
+}
+
+// membership tells whether a value is in a constant list of scalars, which is free.
+func membership(arg node, list ref.Val) (node, bool) {
+	members, ok := scalars(list)
+	if !ok {
+		return node{}, false
+	}
+	if len(members) == 0 {
+		return constant(types.False), true
+	}
+	eval := arg.eval
+	return node{eval: func(f *frame) ref.Val {
+		value := eval(f)
+		if value == nil {
+			return nil
+		}
+		_, found := members[value]
+		return types.Bool(found)
+	}}, true
+}

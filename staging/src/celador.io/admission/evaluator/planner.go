@@ -1,0 +1,160 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// Scope says what the names of an expression stand for, other than itself.
+type Scope struct {
+	// Variables is the name of the object whose fields are the variables of the policy.
+	Variables string
+	// Names are the policy's variables, by position.
+	Names []string
+}
+
+// Plan returns a program for a checked expression. The error says what is in it that
+// only cel-go can evaluate.
+func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Program, error) {
+	p := &planner{
+		AST:      checked.NativeRep(),
+		library:  library,
+		provider: env.CELTypeProvider(),
+		adapter:  env.CELTypeAdapter(),
+		scope:    scope,
+		seen:     map[int64]bool{},
+	}
+	n, err := p.plan(p.Expr())
+	if err != nil {
+		return nil, err
+	}
+	return &Program{eval: n.eval, slots: p.slots}, nil
+}
+
+// node is a planned part of an expression.
+type node struct {
+	eval step
+	// constant is the value, if that is known.
+	constant ref.Val
+	// attribute is set for what may be selected from without a value in between.
+	attribute *attribute
+	// elements are set for a list that is written out.
+	elements []node
+}
+
+func constant(value ref.Val) node {
+	return node{eval: func(*frame) ref.Val { return value }, constant: value}
+}
+
+type planner struct {
+	*ast.AST
+	library  *Library
+	provider types.Provider
+	adapter  types.Adapter
+	scope    Scope
+	// locals are the variables of the comprehensions around, innermost last.
+	locals []local
+	slots  int
+	seen   map[int64]bool
+}
+
+func unsupported(format string, args ...any) (node, error) {
+	return node{}, fmt.Errorf("not supported: "+format, args...)
+}
+
+func (p *planner) plan(e ast.Expr) (node, error) {
+	// cel-go's costs are by ID, and surprising where a macro repeats one.
+	if p.seen[e.ID()] {
+		return unsupported("repeated expression")
+	}
+	p.seen[e.ID()] = true
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return constant(e.AsLiteral()), nil
+	case ast.IdentKind:
+		return p.ident(e)
+	case ast.SelectKind:
+		return p.selection(e)
+	case ast.CallKind:
+		return p.call(e)
+	case ast.ListKind:
+		return p.list(e.AsList())
+	case ast.MapKind:
+		return p.mapping(e.AsMap())
+	case ast.ComprehensionKind:
+		return p.comprehension(e.AsComprehension())
+	default:
+		return unsupported("expression of kind %v", e.Kind())
+	}
+}
+
+func (p *planner) all(exprs []ast.Expr) ([]node, error) {
+	nodes := make([]node, len(exprs))
+	for i, e := range exprs {
+		var err error
+		if nodes[i], err = p.plan(e); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+// reference returns the name that the checker resolved an expression to, if any.
+func (p *planner) reference(e ast.Expr) (*ast.ReferenceInfo, bool) {
+	reference, ok := p.ReferenceMap()[e.ID()]
+	return reference, ok
+}
+
+func (p *planner) ident(e ast.Expr) (node, error) {
+	reference, ok := p.reference(e)
+	if !ok {
+		return unsupported("unchecked name")
+	}
+	return p.referred(e, reference)
+}
+
+func (p *planner) referred(e ast.Expr, reference *ast.ReferenceInfo) (node, error) {
+	name := reference.Name
+	switch {
+	case reference.Value != nil:
+		return constant(reference.Value), nil
+	case p.GetType(e.ID()).Kind() == types.TypeKind:
+		named, found := p.provider.FindIdent(name)
+		if !found {
+			return unsupported("type %s", name)
+		}
+		return constant(named), nil
+	case strings.HasPrefix(name, "."):
+		return unsupported("name with a leading dot")
+	}
+	if l, ok := p.local(name); ok {
+		return (&attribute{base: l.read(), own: 1}).node(), nil
+	}
+	if name == p.scope.Variables {
+		return unsupported("%s as a whole", name)
+	}
+	return (&attribute{base: p.variable(name), own: 1}).node(), nil
+}
+
+// variable reads what is in scope of the whole expression.
+func (p *planner) variable(name string) step {
+	return func(f *frame) ref.Val {
+		resolved, ok := f.input.ResolveName(name)
+		if !ok {
+			return nil
+		}
+		value, ok := resolved.(ref.Val)
+		if !ok {
+			value = p.adapter.NativeToValue(resolved)
+		}
+		return plain(value)
+	}
+}

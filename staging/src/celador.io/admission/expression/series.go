@@ -1,0 +1,84 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"context"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/lazy"
+)
+
+// Series is a series of evaluations that share the variables of a policy and a budget. A
+// variable is evaluated when it is first read, at the expense of the budget. One that
+// fails fails only the expressions that read it. Not safe for concurrent use.
+type Series struct {
+	interpreter.Activation
+	ctx       context.Context
+	variables []Variable
+	// values are those of the variables that were read.
+	values []ref.Val
+	// object is what 'variables' is for cel-go.
+	object ref.Val
+	budget *Budget
+}
+
+// NewSeries returns a series with the given variables and budget. The activation resolves
+// all other names.
+func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
+	return &Series{Activation: activation, ctx: ctx, variables: variables, budget: budget}
+}
+
+var variablesType = types.NewObjectType("kubernetes.variables")
+
+// ResolveName implements interpreter.Activation.
+func (s *Series) ResolveName(name string) (any, bool) {
+	if name != Variables {
+		return s.Activation.ResolveName(name)
+	}
+	if s.object == nil {
+		object := lazy.NewMapValue(variablesType)
+		for i := range s.variables {
+			object.Append(s.variables[i].Name, func(*lazy.MapValue) ref.Val { return s.Variable(i) })
+		}
+		s.object = object
+	}
+	return s.object, true
+}
+
+// Variable implements evaluator.Input.
+func (s *Series) Variable(i int) ref.Val {
+	if s.values == nil {
+		s.values = make([]ref.Val, len(s.variables))
+	}
+	if s.values[i] == nil {
+		s.values[i] = s.variables[i].evaluate(s)
+	}
+	return s.values[i]
+}
+
+// Variable is a compiled variable of a policy, or the reason why it does not compile.
+type Variable struct {
+	Name    string
+	Program *Program
+	Err     *apiservercel.Error
+}
+
+func (v *Variable) evaluate(s *Series) ref.Val {
+	if v.Err != nil {
+		return types.NewErr("composited variable %q fails to compile: %v", v.Name, v.Err)
+	}
+	value, cost, err := v.Program.run(s)
+	if cost == nil {
+		return types.NewErr("unable to calculate cost of variable %q", v.Name)
+	}
+	s.budget.owe(*cost)
+	if err != nil {
+		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, err)
+	}
+	return value
+}
