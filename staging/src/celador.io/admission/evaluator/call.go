@@ -115,7 +115,12 @@ func (c *invocation) node(args []node) node {
 			if !c.takes(values[0]) {
 				return nil
 			}
-			return c.result(f, c.Function(values...), values...)
+			value := plain(c.Function(values...))
+			if value == nil {
+				return nil
+			}
+			f.cost += c.cost(values, value)
+			return value
 		}}
 	default:
 		return node{eval: func(*frame) ref.Val { return nil }}
@@ -126,20 +131,38 @@ func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
 	if !c.takes(arg) {
 		return nil
 	}
-	if c.Unary == nil {
-		return c.result(f, c.Function(arg), arg)
+	value := plain(c.Unary(arg))
+	if value == nil {
+		return nil
 	}
-	return c.result(f, c.Unary(arg), arg)
+	// Without a price there is no need for a slice on the heap.
+	if c.price == nil {
+		f.cost++
+	} else {
+		f.cost += c.price([]ref.Val{arg}, value)
+	}
+	return value
 }
 
 func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
 	if !c.takes(left) {
 		return nil
 	}
-	if c.Binary == nil {
-		return c.result(f, c.Function(left, right), left, right)
+	var value ref.Val
+	if c.Binary != nil {
+		value = plain(c.Binary(left, right))
+	} else {
+		value = plain(c.Function(left, right))
 	}
-	return c.result(f, c.Binary(left, right), left, right)
+	if value == nil {
+		return nil
+	}
+	if c.price == nil {
+		f.cost++
+	} else {
+		f.cost += c.price([]ref.Val{left, right}, value)
+	}
+	return value
 }
 
 // takes declines what would be the receiver of the call instead.
@@ -147,14 +170,9 @@ func (c *invocation) takes(first ref.Val) bool {
 	return c.OperandTrait == 0 || first.Type().HasTrait(c.OperandTrait)
 }
 
-func (c *invocation) result(f *frame, value ref.Val, args ...ref.Val) ref.Val {
-	if value = plain(value); value == nil {
-		return nil
-	}
+func (c *invocation) cost(args []ref.Val, result ref.Val) uint64 {
 	if c.price == nil {
-		f.cost++
-	} else {
-		f.cost += c.price(args, value)
+		return 1
 	}
-	return value
+	return c.price(args, result)
 }

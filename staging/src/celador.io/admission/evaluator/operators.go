@@ -108,7 +108,8 @@ func (c *invocation) pattern(args []node) (node, bool) {
 	text := args[0].eval
 	return node{eval: func(f *frame) ref.Val {
 		if t, ok := text(f).(types.String); ok {
-			return c.result(f, types.Bool(compiled.MatchString(string(t))), t, source)
+			f.cost += match([]ref.Val{t, source}, nil)
+			return types.Bool(compiled.MatchString(string(t)))
 		}
 		return nil
 	}}, true

@@ -39,8 +39,8 @@ var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 // An error for which IsFatal is false concerns this expression alone. After a fatal
 // one, nothing more may be evaluated in the same series.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
-	value, cost, err := p.run(s)
-	if cost == nil {
+	value, cost, known, err := p.run(s)
+	if !known {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
@@ -49,7 +49,7 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	}
 	budget := s.budget
 	// The budget also pays for the variables that this expression was first to read.
-	budget.owe(*cost)
+	budget.owe(cost)
 	if charged := budget.settle(); charged != nil {
 		return nil, charged
 	}
@@ -62,15 +62,18 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	return value, nil
 }
 
-// run returns the value and the cost, which is nil if it is not known.
-func (p *Program) run(s *Series) (ref.Val, *uint64, error) {
+// run returns the value and, unless it is not known, the cost.
+func (p *Program) run(s *Series) (value ref.Val, cost uint64, known bool, err error) {
 	if p.closures != nil {
 		if value, cost, ok := p.closures.Evaluate(s.ctx, s); ok {
-			return value, &cost, nil
+			return value, cost, true, nil
 		}
 	}
 	value, details, err := p.program.ContextEval(s.ctx, s)
-	return value, details.ActualCost(), err
+	if actual := details.ActualCost(); actual != nil {
+		return value, *actual, true, err
+	}
+	return nil, 0, false, err
 }
 
 // Budget is the CEL cost that a series of evaluations may still cause. Not safe
@@ -113,6 +116,9 @@ func (f *fatal) Unwrap() error { return f.error }
 
 // IsFatal says whether an error of Evaluate ends the whole series of evaluations.
 func IsFatal(err error) bool {
+	if err == nil {
+		return false
+	}
 	var f *fatal
 	return errors.As(err, &f)
 }

@@ -20,8 +20,9 @@ type Series struct {
 	interpreter.Activation
 	ctx       context.Context
 	variables []Variable
-	// values are those of the variables that were read.
+	// values are those of the variables that were read. Few needs no other memory.
 	values []ref.Val
+	few    [4]ref.Val
 	// object is what 'variables' is for cel-go.
 	object ref.Val
 	budget *Budget
@@ -53,7 +54,11 @@ func (s *Series) ResolveName(name string) (any, bool) {
 // Variable implements evaluator.Input.
 func (s *Series) Variable(i int) ref.Val {
 	if s.values == nil {
-		s.values = make([]ref.Val, len(s.variables))
+		if n := len(s.variables); n <= len(s.few) {
+			s.values = s.few[:n]
+		} else {
+			s.values = make([]ref.Val, n)
+		}
 	}
 	if s.values[i] == nil {
 		s.values[i] = s.variables[i].evaluate(s)
@@ -72,11 +77,11 @@ func (v *Variable) evaluate(s *Series) ref.Val {
 	if v.Err != nil {
 		return types.NewErr("composited variable %q fails to compile: %v", v.Name, v.Err)
 	}
-	value, cost, err := v.Program.run(s)
-	if cost == nil {
+	value, cost, known, err := v.Program.run(s)
+	if !known {
 		return types.NewErr("unable to calculate cost of variable %q", v.Name)
 	}
-	s.budget.owe(*cost)
+	s.budget.owe(cost)
 	if err != nil {
 		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, err)
 	}

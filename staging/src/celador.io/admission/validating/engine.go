@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -61,9 +62,10 @@ type run struct {
 	// authorizer is what all expressions of the request share. Nil until there is an
 	// input, or without any.
 	authorizer *cachingAuthorizer
-	inputs     map[matching.Target]*input
+	// inputs are few: one for each version and resource that policies ask for.
+	inputs []*input
 	// namespace is nil until the first policy is evaluated.
-	namespace *deferred
+	namespace *namespace
 	result    Result
 	// why logs the reasons for which a policy or binding does not apply, if explain is
 	// set.
@@ -142,7 +144,8 @@ type matchedPolicy struct {
 	target matching.Target
 	// lister is nil without a paramKind.
 	lister params.Lister
-	// evaluations are by param. The key is nil for those that do not depend on it.
+	// evaluation is the one without a param. The others are by param.
+	evaluation  *evaluation
 	evaluations map[*unstructured.Unstructured]*evaluation
 	annotations annotations
 }
@@ -183,11 +186,11 @@ func (r *run) binding(p *matchedPolicy, b *binding) (applies bool, err error) {
 		}
 	}
 	if r.namespace == nil {
-		namespace, err := r.request.Namespace()
+		object, err := r.request.Namespace()
 		if err != nil {
 			return true, err
 		}
-		r.namespace = namespaceValue(namespace)
+		r.namespace = &namespace{object: object}
 	}
 	if len(found) == 0 {
 		r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", "there are no params")
@@ -211,8 +214,11 @@ func (r *run) params(p *matchedPolicy, b *binding) ([]*unstructured.Unstructured
 // evaluation evaluates the policy, unless another binding led to the same: expressions
 // do not see the binding, and many do not see the param.
 func (r *run) evaluation(p *matchedPolicy, in *input, param *unstructured.Unstructured) *evaluation {
-	if !p.readsParams {
-		param = nil
+	if !p.readsParams || param == nil {
+		if p.evaluation == nil {
+			p.evaluation = p.evaluate(r.ctx, subject{in, r.namespace, types.NullValue})
+		}
+		return p.evaluation
 	}
 	evaluated, ok := p.evaluations[param]
 	if !ok {
@@ -226,18 +232,17 @@ func (r *run) evaluation(p *matchedPolicy, in *input, param *unstructured.Unstru
 }
 
 func (r *run) input(target matching.Target) (*input, error) {
-	if in, ok := r.inputs[target]; ok {
-		return in, nil
+	for _, in := range r.inputs {
+		if in.target == target {
+			return in, nil
+		}
 	}
 	if r.authorizer == nil && r.engine.authorizer != nil {
 		r.authorizer = &cachingAuthorizer{authorizer: r.engine.authorizer}
 	}
 	in, err := newInput(r.request, target, r.objects, r.authorizer)
 	if err == nil {
-		if r.inputs == nil {
-			r.inputs = map[matching.Target]*input{}
-		}
-		r.inputs[target] = in
+		r.inputs = append(r.inputs, in)
 	}
 	return in, err
 }

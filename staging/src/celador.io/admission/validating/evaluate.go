@@ -75,7 +75,7 @@ func (p *policy) checkConditions(ctx context.Context, s subject) (*ConditionRepo
 	}
 	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	series := p.newSeries(ctx, s.forConditions(), true, budget)
+	series := p.newSeries(ctx, s, inConditions, budget)
 	report := func(errors int) *ConditionReport {
 		return &ConditionReport{Policy: p.name, Errors: errors, Elapsed: time.Since(start)}
 	}
@@ -109,15 +109,17 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 		return nil, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.newSeries(ctx, s, true, budget)
+	series := p.newSeries(ctx, s, inValidations, budget)
 	decisions := make([]Decision, len(p.validations))
+	start := time.Now()
 	for i := range p.validations {
-		start := time.Now()
 		value, err := p.validations[i].evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, err
 		}
-		decisions[i] = Decision{Index: i, Outcome: Admitted, Elapsed: time.Since(start)}
+		end := time.Now()
+		decisions[i] = Decision{Index: i, Outcome: Admitted, Elapsed: end.Sub(start)}
+		start = end
 		if err != nil {
 			decisions[i] = failed(decisions[i], p.validations[i].failurePolicy, err)
 		} else if value != types.True {
@@ -133,7 +135,11 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 		case messagesErr != nil:
 			*d = failed(*d, p.failurePolicy, fmt.Errorf("failed messageExpression: %w", messagesErr))
 		case d.Outcome == Denied:
-			d.Message = p.validations[i].message(ctx, messages[i])
+			var computed messageResult
+			if messages != nil {
+				computed = messages[i]
+			}
+			d.Message = p.validations[i].message(ctx, computed)
 			d.Reason = p.validations[i].reason()
 		}
 	}
@@ -141,9 +147,9 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 }
 
 // evaluateMessages evaluates the message expressions of the validations that are not
-// satisfied.
+// satisfied. The result is nil if there are none.
 func (p *policy) evaluateMessages(ctx context.Context, s subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
-	messages := make([]messageResult, len(p.validations))
+	var messages []messageResult
 	var series *expression.Series
 	for i := range p.validations {
 		message := &p.validations[i].computedMessage
@@ -151,7 +157,8 @@ func (p *policy) evaluateMessages(ctx context.Context, s subject, decisions []De
 			continue
 		}
 		if series == nil {
-			series = p.newSeries(ctx, s, false, budget)
+			messages = make([]messageResult, len(p.validations))
+			series = p.newSeries(ctx, s, inMessages, budget)
 		}
 		value, err := message.evaluate(series)
 		if expression.IsFatal(err) {
@@ -206,7 +213,7 @@ func (p *policy) annotate(ctx context.Context, s subject) (results []annotationR
 		return nil, 0, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.newSeries(ctx, s, false, budget)
+	series := p.newSeries(ctx, s, inMessages, budget)
 	for i := range p.annotations {
 		annotation := &p.annotations[i]
 		start := time.Now()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	corev1 "k8s.io/api/core/v1"
 )
 
 var _ traits.Mapper = (*mapValue)(nil)
@@ -21,18 +22,30 @@ var _ traits.Mapper = (*mapValue)(nil)
 type mapValue struct {
 	elem   *plan
 	object reflect.Value
-	// strings is the map itself, if it is one of strings to strings, as most are.
-	strings map[string]string
-	// children are the values that were looked up, nil if there was none.
-	children map[string]ref.Val
+	// strings or resources is the map itself, if it is of a type that most maps are of.
+	strings   map[string]string
+	resources corev1.ResourceList
+	// children are the first values that were looked up, and many those after that: a
+	// few names are faster to compare than to hash.
+	children []child
+	first    [1]child
+	many     map[string]ref.Val
 	keys     []ref.Val
 }
 
 func newMapValue(elem *plan, object reflect.Value) *mapValue {
 	m := &mapValue{elem: elem, object: object}
-	m.strings, _ = object.Interface().(map[string]string)
+	switch native := object.Interface().(type) {
+	case map[string]string:
+		m.strings = native
+	case corev1.ResourceList:
+		m.resources = native
+	}
 	return m
 }
+
+// few is how many values are found by comparing names.
+const few = 8
 
 // Find implements traits.Mapper. A key that cannot be one is an error that is not found.
 func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
@@ -41,21 +54,44 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 		return unsupportedKey(key), false
 	}
 	name := string(k)
-	v, known := m.children[name]
-	if !known {
-		if m.children == nil {
-			m.children = map[string]ref.Val{}
+	for i := range m.children {
+		if c := &m.children[i]; c.name == name {
+			return c.value, c.value != nil
 		}
+	}
+	v, known := m.many[name]
+	if !known {
 		v = m.lookUp(name)
-		m.children[name] = v
+		m.remember(name, v)
 	}
 	return v, v != nil
 }
 
+func (m *mapValue) remember(name string, v ref.Val) {
+	switch {
+	case len(m.children) == few:
+		if m.many == nil {
+			m.many = map[string]ref.Val{}
+		}
+		m.many[name] = v
+	case m.children == nil:
+		m.children = m.first[:0]
+		fallthrough
+	default:
+		m.children = append(m.children, child{name, v})
+	}
+}
+
 func (m *mapValue) lookUp(name string) ref.Val {
-	if m.strings != nil {
+	switch {
+	case m.strings != nil:
 		if s, ok := m.strings[name]; ok {
 			return types.String(s)
+		}
+		return nil
+	case m.resources != nil:
+		if q, ok := m.resources[corev1.ResourceName(name)]; ok {
+			return types.DefaultTypeAdapter.NativeToValue(q.ToUnstructured())
 		}
 		return nil
 	}
@@ -85,9 +121,15 @@ func (m *mapValue) Get(key ref.Val) ref.Val {
 
 // Contains implements traits.Container.
 func (m *mapValue) Contains(key ref.Val) ref.Val {
-	if k, ok := key.(types.String); ok && m.strings != nil {
-		_, found := m.strings[string(k)]
-		return types.Bool(found)
+	if k, ok := key.(types.String); ok {
+		switch {
+		case m.strings != nil:
+			_, found := m.strings[string(k)]
+			return types.Bool(found)
+		case m.resources != nil:
+			_, found := m.resources[corev1.ResourceName(k)]
+			return types.Bool(found)
+		}
 	}
 	v, found := m.Find(key)
 	if v != nil && types.IsError(v) {

@@ -22,12 +22,18 @@ var (
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	// children are the fields that were read. There are few: finding one by comparing
-	// names is faster than by hashing.
+	// first are the fields that were read first, of which there are count.
+	first [2]child
+	count int
+	more  *more
+}
+
+// more is what most structs do not need.
+type more struct {
+	// children are the other fields that were read. There are few: finding one by
+	// comparing names is faster than by hashing.
 	children []child
-	// first is where children begin, so that most structs need no other memory.
-	first [3]child
-	keys  []ref.Val
+	keys     []ref.Val
 }
 
 type child struct {
@@ -43,9 +49,16 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 		return unsupportedKey(key), true
 	}
 	name := string(k)
-	for i := range s.children {
-		if c := &s.children[i]; c.name == name {
+	for i := range s.count {
+		if c := &s.first[i]; c.name == name {
 			return c.value, c.value != nil
+		}
+	}
+	if s.more != nil {
+		for i := range s.more.children {
+			if c := &s.more.children[i]; c.name == name {
+				return c.value, c.value != nil
+			}
 		}
 	}
 	i, ok := s.plan.index[name]
@@ -57,11 +70,21 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	if v := f.GetFrom(s.object); !f.CanOmit(v) {
 		c.value = f.plan.value(v)
 	}
-	if s.children == nil {
-		s.children = s.first[:0]
+	if s.count < len(s.first) {
+		s.first[s.count] = c
+		s.count++
+	} else {
+		others := s.others()
+		others.children = append(others.children, c)
 	}
-	s.children = append(s.children, c)
 	return c.value, c.value != nil
+}
+
+func (s *structValue) others() *more {
+	if s.more == nil {
+		s.more = &more{}
+	}
+	return s.more
 }
 
 // Get implements traits.Indexer.
@@ -93,16 +116,17 @@ func (s *structValue) IsSet(key ref.Val) ref.Val {
 
 // present returns the JSON names of the fields that are not omitted, in order.
 func (s *structValue) present() []ref.Val {
-	if s.keys == nil {
-		s.keys = make([]ref.Val, 0, len(s.plan.fields))
+	others := s.others()
+	if others.keys == nil {
+		others.keys = make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]
 			if !f.CanOmit(f.GetFrom(s.object)) {
-				s.keys = append(s.keys, f.key)
+				others.keys = append(others.keys, f.key)
 			}
 		}
 	}
-	return s.keys
+	return others.keys
 }
 
 // Size implements traits.Sizer.
