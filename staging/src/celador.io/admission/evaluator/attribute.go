@@ -164,7 +164,8 @@ func (p *planner) selection(e ast.Expr) (node, error) {
 		return p.referred(e, reference)
 	}
 	selected := e.AsSelect()
-	if a := p.policyVariable(selected); a != nil {
+	if i, ok := p.policyVariable(selected); ok {
+		a := &attribute{base: func(f *frame) ref.Val { return plain(f.input.Variable(i)) }, own: 1, selected: 1}
 		return a.node(), nil
 	}
 	a, err := p.operand(selected.Operand())
@@ -206,26 +207,24 @@ func (p *planner) isField(operand ast.Expr, name string) bool {
 	return found && field.IsSet != nil && field.GetFrom != nil
 }
 
-// policyVariable returns nil for everything but the selection of a policy's variable.
-func (p *planner) policyVariable(selected ast.SelectExpr) *attribute {
+// policyVariable returns the position of the policy's variable that is selected, if it is
+// one.
+func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 	operand := selected.Operand()
 	if operand.Kind() != ast.IdentKind || selected.IsTestOnly() || p.scope.Variables == "" {
-		return nil
+		return 0, false
 	}
 	reference, ok := p.reference(operand)
 	if !ok || reference.Name != p.scope.Variables {
-		return nil
+		return 0, false
 	}
 	if _, shadowed := p.local(reference.Name); shadowed {
-		return nil
+		return 0, false
 	}
 	name := selected.FieldName()
 	i := slices.Index(p.scope.Names, name)
 	// Names with two underscores may be escaped ones.
-	if i < 0 || strings.Contains(name, "__") {
-		return nil
-	}
-	return &attribute{base: func(f *frame) ref.Val { return plain(f.input.Variable(i)) }, own: 1, selected: 1}
+	return i, i >= 0 && !strings.Contains(name, "__")
 }
 
 // index plans operand[key].

@@ -13,10 +13,9 @@ import (
 // fold is a planned comprehension.
 type fold struct {
 	elements step
-	// item and result are the slots of the variables.
+	// item and accumulator are the slots of the variables.
 	item, accumulator       int
 	condition, next, finish step
-	adapter                 types.Adapter
 }
 
 func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
@@ -52,19 +51,20 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 		return node{}, err
 	}
 	p.pop()
-	loop := &fold{elements.eval, item.slot, accumulator.slot, condition.eval, next.eval, finish.eval, p.adapter}
+	loop := &fold{elements.eval, item.slot, accumulator.slot, condition.eval, next.eval, finish.eval}
 	return node{eval: loop.eval}, nil
 }
 
 // start makes an empty list or map one that the steps of the comprehension add to.
 func (p *planner) start(init node) step {
+	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
 		value := init.eval(f)
 		if l, ok := value.(traits.Lister); ok && l.Size() == types.IntZero {
-			return types.NewMutableList(p.adapter)
+			return types.NewMutableList(adapter)
 		}
 		if m, ok := value.(traits.Mapper); ok && m.Size() == types.IntZero {
-			return types.NewMutableMap(p.adapter, map[ref.Val]ref.Val{})
+			return types.NewMutableMap(adapter, map[ref.Val]ref.Val{})
 		}
 		return value
 	}

@@ -18,7 +18,8 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	n := node{elements: elements, eval: func(f *frame) ref.Val {
+	adapter := p.library.adapter
+	n := node{eval: func(f *frame) ref.Val {
 		values := make([]ref.Val, len(elements))
 		for i, element := range elements {
 			if values[i] = element.eval(f); values[i] == nil {
@@ -26,7 +27,7 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 			}
 		}
 		f.cost += common.ListCreateBaseCost
-		return types.NewRefValList(p.adapter, values)
+		return types.NewRefValList(adapter, values)
 	}}
 	if allConstant(elements) {
 		n.fold()
@@ -50,6 +51,7 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 			return node{}, err
 		}
 	}
+	adapter := p.library.adapter
 	n := node{eval: func(f *frame) ref.Val {
 		made := make(map[ref.Val]ref.Val, len(keys))
 		for i := range keys {
@@ -64,7 +66,7 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 			made[key] = value
 		}
 		f.cost += common.MapCreateBaseCost
-		return types.NewRefValMap(p.adapter, made)
+		return types.NewRefValMap(adapter, made)
 	}}
 	if allConstant(keys) && allConstant(values) {
 		n.fold()

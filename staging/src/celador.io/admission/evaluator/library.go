@@ -8,21 +8,24 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/types"
 )
 
-// Library has the implementations of the functions that an environment declares. It is
-// safe for concurrent use.
+// Library has the implementations of the functions that an environment declares, and
+// what programs have in common. It is safe for concurrent use.
 type Library struct {
 	// overloads are by name of the overload, and by name of the function, whose
 	// implementation finds the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
+	adapter   types.Adapter
+	parts     *parts
 }
 
 // NewLibrary returns the functions of an environment, which also are those of all that
 // extend it by variables and types only. It is an error if the environment contradicts
 // itself.
 func NewLibrary(env *cel.Env) (*Library, error) {
-	library := &Library{overloads: map[string]*functions.Overload{}}
+	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter(), parts: newParts()}
 	for name, declaration := range env.Functions() {
 		bindings, err := declaration.Bindings()
 		if err != nil {

@@ -116,7 +116,7 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (
 	if element.constant != nil {
 		cost -= common.ListCreateBaseCost
 	}
-	return node{eval: collect(elements, item, accept, element.eval, cost, p.adapter)}, true, nil
+	return node{eval: collect(elements, item, accept, element.eval, cost, p.library.adapter)}, true, nil
 }
 
 // collect takes all elements if accept is nil.

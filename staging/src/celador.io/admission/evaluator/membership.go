@@ -19,9 +19,9 @@ func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 	members := map[ref.Val]struct{}{}
 	for it := l.Iterator(); it.HasNext() == types.True; {
 		member := it.Next()
-		members[member] = struct{}{}
 		switch member.(type) {
 		case types.Bool, types.String:
+			members[member] = struct{}{}
 		case types.Int, types.Uint, types.Double:
 			for _, other := range []ref.Type{types.IntType, types.UintType, types.DoubleType} {
 				form := member.ConvertToType(other)

@@ -40,7 +40,22 @@ func (c *invocation) specialized(function, overload string, args []node) (node, 
 }
 
 func (c *invocation) comparison(args []node, ints func(l, r types.Int) bool) node {
-	left, right := args[0].eval, args[1].eval
+	left := args[0].eval
+	if bound, ok := args[1].constant.(types.Int); ok {
+		other := args[1].constant
+		return node{eval: func(f *frame) ref.Val {
+			l := left(f)
+			if a, ok := l.(types.Int); ok {
+				f.cost++
+				return types.Bool(ints(a, bound))
+			}
+			if l == nil {
+				return nil
+			}
+			return c.binary(f, l, other)
+		}}
+	}
+	right := args[1].eval
 	return node{eval: func(f *frame) ref.Val {
 		l := left(f)
 		if l == nil {

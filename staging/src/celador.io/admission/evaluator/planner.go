@@ -4,6 +4,7 @@
 package evaluator
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,15 +29,27 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Progr
 		AST:      checked.NativeRep(),
 		library:  library,
 		provider: env.CELTypeProvider(),
-		adapter:  env.CELTypeAdapter(),
 		scope:    scope,
-		seen:     map[int64]bool{},
 	}
-	n, err := p.plan(p.Expr())
+	if p.repeats() {
+		return nil, errors.New("not supported: repeated expression")
+	}
+	n, err := p.build(p.Expr())
 	if err != nil {
 		return nil, err
 	}
-	return &Program{eval: n.eval, slots: p.slots}, nil
+	return &Program{eval: n.eval, slots: p.slots, parts: p.parts}, nil
+}
+
+// repeats says whether an expression occurs twice. cel-go's costs are by ID, and
+// surprising where a macro repeats one.
+func (p *planner) repeats() bool {
+	seen, repeated := map[int64]bool{}, false
+	ast.PreOrderVisit(p.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		repeated = repeated || seen[e.ID()]
+		seen[e.ID()] = true
+	}))
+	return repeated
 }
 
 // node is a planned part of an expression.
@@ -46,8 +59,6 @@ type node struct {
 	constant ref.Val
 	// attribute is set for what may be selected from without a value in between.
 	attribute *attribute
-	// elements are set for a list that is written out.
-	elements []node
 }
 
 func constant(value ref.Val) node {
@@ -58,24 +69,19 @@ type planner struct {
 	*ast.AST
 	library  *Library
 	provider types.Provider
-	adapter  types.Adapter
 	scope    Scope
 	// locals are the variables of the comprehensions around, innermost last.
 	locals []local
 	slots  int
-	seen   map[int64]bool
+	// parts are those that were planned last, on the level that is being planned.
+	parts []*part
 }
 
 func unsupported(format string, args ...any) (node, error) {
 	return node{}, fmt.Errorf("not supported: "+format, args...)
 }
 
-func (p *planner) plan(e ast.Expr) (node, error) {
-	// cel-go's costs are by ID, and surprising where a macro repeats one.
-	if p.seen[e.ID()] {
-		return unsupported("repeated expression")
-	}
-	p.seen[e.ID()] = true
+func (p *planner) build(e ast.Expr) (node, error) {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		return constant(e.AsLiteral()), nil
@@ -146,6 +152,7 @@ func (p *planner) referred(e ast.Expr, reference *ast.ReferenceInfo) (node, erro
 
 // variable reads what is in scope of the whole expression.
 func (p *planner) variable(name string) step {
+	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
 		resolved, ok := f.input.ResolveName(name)
 		if !ok {
@@ -153,7 +160,7 @@ func (p *planner) variable(name string) step {
 		}
 		value, ok := resolved.(ref.Val)
 		if !ok {
-			value = p.adapter.NativeToValue(resolved)
+			value = adapter.NativeToValue(resolved)
 		}
 		return plain(value)
 	}

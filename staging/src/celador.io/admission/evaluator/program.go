@@ -4,7 +4,6 @@
 package evaluator
 
 import (
-	"context"
 	"sync"
 
 	"github.com/google/cel-go/common/types"
@@ -17,6 +16,8 @@ import (
 type Program struct {
 	eval  step
 	slots int
+	// parts stay available to other programs as long as this one is in use.
+	parts []*part
 }
 
 // Input resolves what an expression reads.
@@ -26,8 +27,12 @@ type Input interface {
 	Variable(i int) ref.Val
 }
 
-// Evaluate returns the value of the expression and its CEL cost, or false to decline.
-func (p *Program) Evaluate(ctx context.Context, input Input) (value ref.Val, cost uint64, ok bool) {
+// Evaluate returns the value of the expression and its CEL cost, or false to decline. The
+// zero Program declines everything. A loop ends soon after done is closed.
+func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, cost uint64, ok bool) {
+	if p.eval == nil {
+		return nil, 0, false
+	}
 	defer func() {
 		// cel-go makes an error of it.
 		if recover() != nil {
@@ -35,7 +40,7 @@ func (p *Program) Evaluate(ctx context.Context, input Input) (value ref.Val, cos
 		}
 	}()
 	f := frames.Get().(*frame)
-	f.input, f.done, f.cost, f.rounds = input, ctx.Done(), 0, 0
+	f.input, f.done, f.cost, f.rounds = input, done, 0, 0
 	if cap(f.slots) < p.slots {
 		f.slots = make([]ref.Val, p.slots)
 	}

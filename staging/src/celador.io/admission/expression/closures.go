@@ -30,19 +30,19 @@ func newFunctions(base *environment.EnvSet) *functions {
 	return &functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
 }
 
-// plan returns nil for an expression that is cel-go's to evaluate.
-func (c *Compiler) plan(env *cel.Env, ast *cel.Ast, origin environment.Type) *evaluator.Program {
+// plan returns an empty program for an expression that is cel-go's to evaluate.
+func (c *Compiler) plan(env *cel.Env, ast *cel.Ast, origin environment.Type) evaluator.Program {
 	library := c.functions.stored
 	if origin == environment.NewExpressions {
 		library = c.functions.fresh
 	}
 	known, err := library()
 	if err != nil {
-		return nil
+		return evaluator.Program{}
 	}
 	program, err := evaluator.Plan(env, ast, known, evaluator.Scope{Variables: Variables, Names: c.names})
 	if err != nil {
-		return nil
+		return evaluator.Program{}
 	}
-	return program
+	return *program
 }

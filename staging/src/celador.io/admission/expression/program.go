@@ -20,8 +20,8 @@ type Program struct {
 	source  string
 	output  *cel.Type
 	program cel.Program
-	// closures evaluate the same faster. Nil if they cannot.
-	closures *evaluator.Program
+	// closures evaluate the same faster. Empty if they cannot.
+	closures evaluator.Program
 }
 
 // Source returns the text of the expression.
@@ -64,10 +64,8 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 
 // run returns the value and, unless it is not known, the cost.
 func (p *Program) run(s *Series) (value ref.Val, cost uint64, known bool, err error) {
-	if p.closures != nil {
-		if value, cost, ok := p.closures.Evaluate(s.ctx, s); ok {
-			return value, cost, true, nil
-		}
+	if value, cost, ok := p.closures.Evaluate(s.done, s); ok {
+		return value, cost, true, nil
 	}
 	value, details, err := p.program.ContextEval(s.ctx, s)
 	if actual := details.ActualCost(); actual != nil {

@@ -19,6 +19,7 @@ import (
 type Series struct {
 	interpreter.Activation
 	ctx       context.Context
+	done      <-chan struct{}
 	variables []Variable
 	// values are those of the variables that were read. Few needs no other memory.
 	values []ref.Val
@@ -31,7 +32,7 @@ type Series struct {
 // NewSeries returns a series with the given variables and budget. The activation resolves
 // all other names.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
-	return &Series{Activation: activation, ctx: ctx, variables: variables, budget: budget}
+	return &Series{Activation: activation, ctx: ctx, done: ctx.Done(), variables: variables, budget: budget}
 }
 
 var variablesType = types.NewObjectType("kubernetes.variables")
