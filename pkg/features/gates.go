@@ -36,6 +36,10 @@ const (
 	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets
 	// a binding with spec.bindingType Fallback apply only where no other does.
 	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = "ValidatingAdmissionPolicyFallbackBinding"
+
+	// AdmissionPolicyTypeEnforcement ("Type safety") lets a policy with
+	// spec.typeChecking Enforced refuse what it cannot decide because of type errors.
+	AdmissionPolicyTypeEnforcement featuregate.Feature = "AdmissionPolicyTypeEnforcement"
 )
 
 // gates lists every gate with its stage by Kubernetes version, for `--emulated-version`.
@@ -50,6 +54,9 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
 	},
 	ValidatingAdmissionPolicyFallbackBinding: {
+		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
+	},
+	AdmissionPolicyTypeEnforcement: {
 		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
 	},
 }

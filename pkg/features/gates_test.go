@@ -48,6 +48,7 @@ func TestAlphaGates(t *testing.T) {
 		features.ValidatingAdmissionPolicySingleton,
 		features.ValidatingAdmissionPolicyValidationFailurePolicy,
 		features.ValidatingAdmissionPolicyFallbackBinding,
+		features.AdmissionPolicyTypeEnforcement,
 	} {
 		for emulated, known := range map[string]bool{"1.36": false, "1.37": true} {
 			t.Run(string(feature)+" in "+emulated, func(t *testing.T) {

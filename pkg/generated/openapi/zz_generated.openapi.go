@@ -26,6 +26,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.MatchCondition{}.OpenAPIModelName():                             schema_celadorio_api_admissionregistration_v1_MatchCondition(ref),
 		v1.MatchResources{}.OpenAPIModelName():                             schema_celadorio_api_admissionregistration_v1_MatchResources(ref),
 		v1.NamedRuleWithOperations{}.OpenAPIModelName():                    schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref),
+		v1.ObservedCustomResource{}.OpenAPIModelName():                     schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref),
 		v1.ParamKind{}.OpenAPIModelName():                                  schema_celadorio_api_admissionregistration_v1_ParamKind(ref),
 		v1.ParamRef{}.OpenAPIModelName():                                   schema_celadorio_api_admissionregistration_v1_ParamRef(ref),
 		v1.Rule{}.OpenAPIModelName():                                       schema_celadorio_api_admissionregistration_v1_Rule(ref),
@@ -388,6 +389,52 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 				Extensions: spec.Extensions{
 					"x-kubernetes-map-type": "atomic",
 				},
+			},
+		},
+	}
+}
+
+func schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObservedCustomResource says which state of a CustomResourceDefinition was looked at.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"group": {
+						SchemaProps: spec.SchemaProps{
+							Description: "group is the API group of the custom resource.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"version": {
+						SchemaProps: spec.SchemaProps{
+							Description: "version is the version of the custom resource whose schema was looked at.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind is the kind of the custom resource.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is the metadata.generation of the CustomResourceDefinition, or 0 when there was none.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"group", "version", "kind", "generation"},
 			},
 		},
 	}
@@ -1055,6 +1102,14 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							Enum:        []interface{}{"Singleton"},
 						},
 					},
+					"typeChecking": {
+						SchemaProps: spec.SchemaProps{
+							Description: "typeChecking says what type errors lead to: expressions that do not fit the types which matchConstraints and paramKind name. Informational reports them in the status and changes nothing else. Enforced refuses to store a policy with errors against built-in types; as long as there are errors against custom resources, requests that the policy matches are handled by failurePolicy. Unset means Informational. Alpha: needs the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` keeps a policy with type errors from being stored or from deciding over requests.\n - `\"Informational\"` reports type errors in the status.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Enforced", "Informational"},
+						},
+					},
 				},
 			},
 		},
@@ -1093,7 +1148,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyStat
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions are the latest observations of the policy's state.",
+							Description: "conditions are the latest observations of the policy's state. Available is False, with the reason Misconfigured, when something keeps the policy from deciding as written; the message says what. TypeChecked is True when the expressions fit the types that they are applied to.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1104,11 +1159,34 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyStat
 							},
 						},
 					},
+					"observedCustomResources": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"group",
+									"version",
+									"kind",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "observedCustomResources are the custom resources, matched or used as parameters, whose definitions this status is based on.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ObservedCustomResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.TypeChecking{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.ObservedCustomResource{}.OpenAPIModelName(), v1.TypeChecking{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

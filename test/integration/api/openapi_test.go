@@ -5,6 +5,7 @@ package api
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,13 +40,18 @@ func TestOpenAPIV3(t *testing.T) {
 					}
 				}
 			}
-			// All versions share the model of the spec, and clients need its list keys.
-			fields := document.Components.Schemas[modelName("v1", "ValidatingAdmissionPolicySpec")].Properties
-			for _, list := range []string{"variables", "matchConditions"} {
-				extensions := fields[list].Extensions
-				keys, _ := extensions.GetStringSlice("x-kubernetes-list-map-keys")
-				if kind, _ := extensions.GetString("x-kubernetes-list-type"); kind != "map" || len(keys) != 1 || keys[0] != "name" {
-					t.Errorf("%s: list type %q with keys %v, want a map by name", list, kind, keys)
+			// All versions share the models of spec and status, and clients need their list keys.
+			for model, lists := range map[string]map[string][]string{
+				"Spec":   {"variables": {"name"}, "matchConditions": {"name"}},
+				"Status": {"conditions": {"type"}, "observedCustomResources": {"group", "version", "kind"}},
+			} {
+				fields := document.Components.Schemas[modelName("v1", "ValidatingAdmissionPolicy"+model)].Properties
+				for list, want := range lists {
+					extensions := fields[list].Extensions
+					keys, _ := extensions.GetStringSlice("x-kubernetes-list-map-keys")
+					if kind, _ := extensions.GetString("x-kubernetes-list-type"); kind != "map" || !slices.Equal(keys, want) {
+						t.Errorf("%s: list type %q with keys %v, want a map by %v", list, kind, keys, want)
+					}
 				}
 			}
 		})
@@ -115,8 +121,10 @@ func TestOpenAPIV2(t *testing.T) {
 func TestExplain(t *testing.T) {
 	client := stock(t, admin).Discovery().OpenAPIV3()
 	for path, want := range map[string][]string{
-		policies:                         {"KIND:       ValidatingAdmissionPolicy", "  spec\t<ValidatingAdmissionPolicySpec>", "  status\t<ValidatingAdmissionPolicyStatus>"},
-		policies + " spec failurePolicy": {"FIELD: failurePolicy <string>", "ENUM:\n    Fail\n    Ignore"},
+		policies:                                                {"KIND:       ValidatingAdmissionPolicy", "  spec\t<ValidatingAdmissionPolicySpec>", "  status\t<ValidatingAdmissionPolicyStatus>"},
+		policies + " spec failurePolicy":                        {"FIELD: failurePolicy <string>", "ENUM:\n    Fail\n    Ignore"},
+		policies + " spec typeChecking":                         {"FIELD: typeChecking <string>", "ENUM:\n    Enforced\n    Informational"},
+		policies + " status observedCustomResources":            {"FIELD: observedCustomResources <[]ObservedCustomResource>", "  generation\t<integer> -required-"},
 		policies + " spec matchConstraints resourceRules scope": {"FIELD: scope <string>"},
 		policies + " spec validations":                          {"FIELD: validations <[]Validation>", "  expression\t<string> -required-"},
 		bindings + " spec":                                      {"KIND:       ValidatingAdmissionPolicyBinding", "  validationActions\t<[]string>"},

@@ -20,6 +20,8 @@ typeChecking:
   - {fieldRef: "spec.validations[0].expression", warning: dubious}
 conditions:
 - {type: Ready, status: "True", reason: Checked, message: fine, lastTransitionTime: "2026-01-01T00:00:00Z"}
+observedCustomResources:
+- {group: rules.example.com, version: v1, kind: Limit, generation: 3}
 `
 
 // Each write changes one of spec, status and labels, or tries to.
@@ -62,7 +64,7 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 			})
 			expectState(t, current, "a write of the spec", 2, "false", parse(t, someStatus))
 
-			patch := []byte(`{"status": {"observedGeneration": 2, "typeChecking": null, "conditions": null}, "spec": {"failurePolicy": "Ignore"}}`)
+			patch := []byte(`{"status": {"observedGeneration": 2, "typeChecking": null, "conditions": null, "observedCustomResources": null}, "spec": {"failurePolicy": "Ignore"}}`)
 			current = must(client.Patch(t.Context(), current.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, status...))(t)
 			expectState(t, current, "a status patch", 2, "false", parse(t, `{observedGeneration: 2}`))
 			if policy, _, _ := unstructured.NestedString(current.Object, "spec", "failurePolicy"); policy != "Fail" {
@@ -91,9 +93,55 @@ func expectState(t *testing.T, got *unstructured.Unstructured, after string, gen
 func TestStatusIsValidated(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
 	current := create(t, client, object(t, "v1", policies, unique("status"), policy(`validations: [{expression: "true"}]`)))
-	current.Object["status"] = parse(t, `{conditions: [{type: Ready, status: Perhaps, reason: Checked, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`)
+	current.Object["status"] = parse(t, `{conditions: [{type: Ready, status: Perhaps, reason: Checked, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}],
+		observedCustomResources: [{group: rules.example.com, kind: Limit, generation: -1}]}`)
 	_, err := client.UpdateStatus(t.Context(), current, metav1.UpdateOptions{})
-	expectCauses(t, err, map[string]string{"status.conditions[0].status": `Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"`})
+	expectCauses(t, err, map[string]string{
+		"status.conditions[0].status":                  `Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"`,
+		"status.observedCustomResources[0].version":    "Required value",
+		"status.observedCustomResources[0].generation": "Invalid value: -1: must be greater than or equal to 0",
+	})
+}
+
+// Custom resources are told apart by group, version and kind: a manager replaces what it
+// observed before, and nothing that another observed.
+func TestObservedCustomResourcesAreApplied(t *testing.T) {
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			client := raw(t, admin, version, policies)
+			name := create(t, client, object(t, version, policies, unique("observed"), policy(`validations: [{expression: "true"}]`))).GetName()
+			apply := func(manager, resources string) (*unstructured.Unstructured, error) {
+				sent := object(t, version, policies, name, "")
+				delete(sent.Object, "spec")
+				sent.Object["status"] = parse(t, "{observedCustomResources: ["+resources+"]}")
+				return client.ApplyStatus(t.Context(), name, sent, metav1.ApplyOptions{FieldManager: manager})
+			}
+			const (
+				limit   = "{group: rules.example.com, version: v1, kind: Limit, generation: 3}"
+				newer   = "{group: rules.example.com, version: v1, kind: Limit, generation: 4}"
+				next    = "{group: rules.example.com, version: v2, kind: Limit, generation: 3}"
+				foreign = "{group: other.example.com, version: v1, kind: Limit, generation: 1}"
+			)
+			for _, step := range []struct{ manager, resources, want string }{
+				{"first", limit + ", " + next, limit + ", " + next},
+				{"second", foreign, limit + ", " + next + ", " + foreign},
+				{"first", newer, newer + ", " + foreign},
+			} {
+				got := must(apply(step.manager, step.resources))(t)
+				status, _, _ := unstructured.NestedMap(content(t, got), "status")
+				want := parse(t, "{resources: ["+step.want+"]}")["resources"]
+				if diff := cmp.Diff(want, status["observedCustomResources"]); diff != "" {
+					t.Fatalf("after %s applied %s (-want +got):\n%s", step.manager, step.resources, diff)
+				}
+			}
+			if _, err := apply("second", limit); !apierrors.IsConflict(err) {
+				t.Errorf("another generation of what the first observed: got error %v, want a conflict", err)
+			}
+			if _, err := apply("second", limit+", "+limit); err == nil {
+				t.Error("the same custom resource twice: got no error")
+			}
+		})
+	}
 }
 
 // A status write never brings a deleted policy back.

@@ -101,7 +101,7 @@ func ourBinding(manifest, old []byte, defaults defaulting) (field.ErrorList, err
 	return validation.ValidateValidatingAdmissionPolicyBindingUpdate(binding, oldBinding), nil
 }
 
-var ownFields = regexp.MustCompile(`^spec\.(policyType|bindingType|validations\[\d+\]\.failurePolicy)$`)
+var ownFields = regexp.MustCompile(`^spec\.(policyType|bindingType|typeChecking|validations\[\d+\]\.failurePolicy)$|^status\.observedCustomResources`)
 
 // shared are the errors that are not about fields of this project's own.
 func shared(errs field.ErrorList) field.ErrorList {

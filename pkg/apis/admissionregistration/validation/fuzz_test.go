@@ -38,7 +38,7 @@ spec:
 	f.Add(patched(f, string(full), "spec: {variables: null}"), full, false)
 	for _, manifest := range []string{
 		"null", "{}", `{"spec": null}`, `{"metadata": {"name": "a.static.k8s.io"}}`,
-		`{"spec": {"policyType": "Singleton", "paramKind": {}, "validations": [{"failurePolicy": ""}, {"failurePolicy": "Ignore"}]}}`,
+		`{"spec": {"policyType": "Singleton", "typeChecking": "", "paramKind": {}, "validations": [{"failurePolicy": ""}, {"failurePolicy": "Ignore"}]}}`,
 		`{"spec": {"failurePolicy": "", "paramKind": {}, "matchConstraints": {}, "matchConditions": [null], "variables": [null], "validations": [null], "auditAnnotations": [null]}}`,
 		`{"spec": {"matchConstraints": {"resourceRules": [null, {"scope": "", "operations": [""], "resources": ["", "/", "*/", "/*", "*/*/*"]}], "excludeResourceRules": [null], "namespaceSelector": {"matchExpressions": [null]}}}}`,
 		`{"spec": {"paramKind": {"apiVersion": "/", "kind": "/"}, "validations": [{"reason": "", "message": " ", "messageExpression": " "}]}}`,
@@ -83,7 +83,8 @@ func FuzzValidateStatus(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, ref, warning, condition, reason string) {
 		manifest := merged(t, valid, fmt.Appendf(nil,
-			`{"status": {"typeChecking": {"expressionWarnings": [{"fieldRef": %s, "warning": %s}]}, "conditions": [{"type": %s, "reason": %s}, {"type": %[3]s}]}}`,
+			`{"status": {"typeChecking": {"expressionWarnings": [{"fieldRef": %s, "warning": %s}]}, "conditions": [{"type": %s, "reason": %s}, {"type": %[3]s}],
+			"observedCustomResources": [{"group": %[1]s, "version": %[2]s, "kind": %[3]s}, {"generation": -1}, {}]}}`,
 			quoted(ref), quoted(warning), quoted(condition), quoted(reason)))
 		compare(t, manifest, manifest, withDefaults, ourStatus, stockStatus)
 	})

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/util/jsonpath"
 
@@ -16,14 +18,15 @@ import (
 )
 
 // ValidateValidatingAdmissionPolicyStatusUpdate returns what is wrong with the
-// status that policy is to get: type-checking warnings and conditions. Metadata
-// and spec are not looked at, as a status write leaves them alone, nor is the old
-// policy, as nothing in a status is immutable.
+// status that policy is to get: type-checking warnings, conditions and observed
+// custom resources. Metadata and spec are not looked at, as a status write leaves
+// them alone, nor is the old policy, as nothing in a status is immutable.
 func ValidateValidatingAdmissionPolicyStatusUpdate(policy, _ *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
 	status, path := &policy.Status, field.NewPath("status")
 	return distinct(slices.Concat(
 		optional(path.Child("typeChecking"), status.TypeChecking, checkTypeChecking),
 		metav1validation.ValidateConditions(status.Conditions, path.Child("conditions")),
+		checkCustomResources(path.Child("observedCustomResources"), status.ObservedCustomResources),
 	))
 }
 
@@ -48,4 +51,18 @@ func checkFieldRef(path *field.Path, ref string) field.ErrorList {
 		return invalid(path, ref, "invalid JSONPath: "+err.Error())
 	}
 	return nil
+}
+
+func checkCustomResources(path *field.Path, resources []v1.ObservedCustomResource) field.ErrorList {
+	unique := once[string]()
+	return each(path, resources, func(path *field.Path, resource *v1.ObservedCustomResource) field.ErrorList {
+		gvk := schema.GroupVersionKind{Group: resource.Group, Version: resource.Version, Kind: resource.Kind}.String()
+		return slices.Concat(
+			notEmpty(path.Child("group"), &resource.Group), // the core group has no custom resources
+			notEmpty(path.Child("version"), &resource.Version),
+			notEmpty(path.Child("kind"), &resource.Kind),
+			genericvalidation.ValidateNonnegativeField(resource.Generation, path.Child("generation")),
+			unique(path, &gvk),
+		)
+	})
 }

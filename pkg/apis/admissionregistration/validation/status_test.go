@@ -26,11 +26,14 @@ func ourStatus(manifest, old []byte, defaults defaulting) (field.ErrorList, erro
 
 func TestStatusUpdate(t *testing.T) {
 	conditions := func(list string) string { return "status: {conditions: [" + list + "]}" }
+	observed := func(list string) string { return "status: {observedCustomResources: [" + list + "]}" }
 	warnings := func(list string) string { return "status: {typeChecking: {expressionWarnings: [" + list + "]}}" }
 	const (
 		valid   = "{type: Ready, status: 'True', reason: AllGood, lastTransitionTime: '2026-01-02T03:04:05Z'}"
 		path    = "status.conditions[0]"
 		warning = "status.typeChecking.expressionWarnings"
+		limit   = "{group: rules.example.com, version: v1, kind: Limit, generation: 3}"
+		custom  = "status.observedCustomResources"
 	)
 	cases := []testCase{
 		{name: "no status"},
@@ -81,6 +84,27 @@ func TestStatusUpdate(t *testing.T) {
 			name:  "reference that is no path",
 			patch: warnings("{fieldRef: ' spec.[ ', warning: a}"),
 			want:  []string{warning + `[0].fieldRef: Invalid value: "spec.[": invalid JSONPath: unterminated array`},
+		},
+		{name: "custom resources", patch: observed(limit + ", {group: rules.example.com, version: v2, kind: Limit, generation: 3}, " +
+			"{group: rules.example.com, version: v1, kind: Quota, generation: 0}, {group: other.example.com, version: v1, kind: Limit}")},
+		{
+			name:  "empty custom resource",
+			patch: observed("{}"),
+			want: []string{
+				custom + "[0].group: Required value",
+				custom + "[0].version: Required value",
+				custom + "[0].kind: Required value",
+			},
+		},
+		{
+			name:  "generation that cannot be",
+			patch: observed(limit + ", {group: rules.example.com, version: v1, kind: Quota, generation: -1}"),
+			want:  []string{custom + "[1].generation: Invalid value: -1: must be greater than or equal to 0"},
+		},
+		{
+			name:  "same custom resource twice",
+			patch: observed(limit + ", {group: rules.example.com, version: v1, kind: Limit, generation: 4}"),
+			want:  []string{custom + `[1]: Duplicate value: "rules.example.com/v1, Kind=Limit"`},
 		},
 	}
 	for i := range cases {

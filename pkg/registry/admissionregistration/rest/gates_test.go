@@ -23,6 +23,7 @@ const singletonManifest = `{
 	"metadata": {"name": "alone"},
 	"spec": {
 		"policyType": "Singleton",
+		"typeChecking": "Enforced",
 		"matchConstraints": {"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}]},
 		"validations": [{"expression": "object.spec.replicas <= 5", "failurePolicy": "Ignore"}]
 	}
@@ -63,6 +64,7 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 				features.ValidatingAdmissionPolicySingleton:               step.on,
 				features.ValidatingAdmissionPolicyValidationFailurePolicy: step.on,
 				features.ValidatingAdmissionPolicyFallbackBinding:         step.on,
+				features.AdmissionPolicyTypeEnforcement:                   step.on,
 			})
 			ctx := by(t.Context(), root, "v1")
 			if step.name == "on" {
@@ -74,8 +76,8 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 				}
 			}
 			policy := annotate(t, policies, "alone", step.name).(*admissionregistration.ValidatingAdmissionPolicy).Spec
-			if policy.PolicyType == nil || policy.Validations[0].FailurePolicy == nil {
-				t.Errorf("got policyType %v and failurePolicy %v, want what was created", policy.PolicyType, policy.Validations[0].FailurePolicy)
+			if policy.PolicyType == nil || policy.TypeChecking == nil || policy.Validations[0].FailurePolicy == nil {
+				t.Errorf("got policyType %v, typeChecking %v and failurePolicy %v, want what was created", policy.PolicyType, policy.TypeChecking, policy.Validations[0].FailurePolicy)
 			}
 			binding := annotate(t, bindings, "fallback", step.name).(*admissionregistration.ValidatingAdmissionPolicyBinding).Spec
 			if binding.BindingType == nil {

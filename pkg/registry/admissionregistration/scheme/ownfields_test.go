@@ -38,8 +38,16 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
 		Spec: v1.ValidatingAdmissionPolicySpec{
 			PolicyType:    new(v1.SingletonPolicy),
+			TypeChecking:  new(v1.EnforcedTypeChecking),
 			FailurePolicy: new(v1.Fail),
 			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false"}},
+		},
+		Status: v1.ValidatingAdmissionPolicyStatus{
+			ObservedGeneration: 2,
+			ObservedCustomResources: []v1.ObservedCustomResource{
+				{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: 3},
+				{Group: "rules.example.com", Version: "v1", Kind: "Quota"},
+			},
 		},
 	}
 }
@@ -53,7 +61,8 @@ func binding() *admissionregistration.ValidatingAdmissionPolicyBinding {
 
 func barePolicy() *admissionregistration.ValidatingAdmissionPolicy {
 	bare := policy()
-	bare.Spec.PolicyType, bare.Spec.Validations[0].FailurePolicy = nil, nil
+	bare.Spec.PolicyType, bare.Spec.TypeChecking, bare.Spec.Validations[0].FailurePolicy = nil, nil, nil
+	bare.Status.ObservedCustomResources = nil
 	return bare
 }
 
@@ -105,15 +114,17 @@ func TestOwnFieldsRoundTrip(t *testing.T) {
 	}
 }
 
-// Fields of our own are out of the way of those that Kubernetes may get: number
-// 1000, encoded as the bytes 0xc2 0x3e for a string.
+// Fields of our own are out of the way of those that Kubernetes may get: numbers from
+// 1000, encoded as the bytes 0xc2 0x3e, 0xca 0x3e and so on for strings and messages.
 func TestProtobufNumbers(t *testing.T) {
 	for _, version := range versions {
 		codec := codec(t, scheme.Scheme, version, runtime.ContentTypeProtobuf)
 		for field, obj := range map[string]runtime.Object{
 			"\xc2\x3e\x09Singleton": policy(),
 			"\xc2\x3e\x06Ignore":    policy(),
+			"\xca\x3e\x08Enforced":  policy(),
 			"\xc2\x3e\x08Fallback":  binding(),
+			"\xc2\x3e\x20\x0a\x11rules.example.com\x12\x02v1\x1a\x05Limit\x20\x03": policy(),
 		} {
 			encoded, err := runtime.Encode(codec, obj)
 			if err != nil {
@@ -143,16 +154,19 @@ func TestKubernetesReadsOwnFields(t *testing.T) {
 }
 
 func TestApplyConfigurations(t *testing.T) {
-	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithFailurePolicy(v1.Fail).WithValidations(
+	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(
 		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false"))
+	status := applyv1.ValidatingAdmissionPolicyStatus().WithObservedGeneration(2).WithObservedCustomResources(
+		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3),
+		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Quota").WithGeneration(0))
 	bindingSpec := applyv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
 	for name, tc := range map[string]struct {
 		configuration any
 		want          runtime.Object
 	}{
-		"policy v1":        {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec), policy()},
-		"policy v1beta1":   {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec), policy()},
-		"policy v1alpha1":  {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec), policy()},
+		"policy v1":        {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"policy v1beta1":   {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"policy v1alpha1":  {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
 		"binding v1":       {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
 		"binding v1beta1":  {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
 		"binding v1alpha1": {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},

@@ -20,6 +20,9 @@ func dropDisabled(spec, stored *v1.ValidatingAdmissionPolicySpec) {
 	if !enabled(features.ValidatingAdmissionPolicySingleton) && stored.PolicyType == nil {
 		spec.PolicyType = nil
 	}
+	if !enabled(features.AdmissionPolicyTypeEnforcement) && stored.TypeChecking == nil {
+		spec.TypeChecking = nil
+	}
 	if !enabled(features.ValidatingAdmissionPolicyValidationFailurePolicy) && !slices.ContainsFunc(stored.Validations, hasFailurePolicy) {
 		for i := range spec.Validations {
 			spec.Validations[i].FailurePolicy = nil

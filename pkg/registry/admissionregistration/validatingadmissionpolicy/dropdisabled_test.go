@@ -21,6 +21,10 @@ func singleton(policy *admissionregistration.ValidatingAdmissionPolicy) {
 	policy.Spec.PolicyType = new(v1.SingletonPolicy)
 }
 
+func typeChecking(mode v1.TypeCheckingMode) func(*admissionregistration.ValidatingAdmissionPolicy) {
+	return func(policy *admissionregistration.ValidatingAdmissionPolicy) { policy.Spec.TypeChecking = new(mode) }
+}
+
 // failurePolicies gives the policy one validation for each of the failure policies.
 func failurePolicies(each ...*v1.FailurePolicyType) func(*admissionregistration.ValidatingAdmissionPolicy) {
 	return func(policy *admissionregistration.ValidatingAdmissionPolicy) {
@@ -37,8 +41,9 @@ func TestFieldsOfGates(t *testing.T) {
 	const (
 		singletons = features.ValidatingAdmissionPolicySingleton
 		overrides  = features.ValidatingAdmissionPolicyValidationFailurePolicy
+		types      = features.AdmissionPolicyTypeEnforcement
 	)
-	ignore := new(v1.Ignore)
+	ignore, enforced, informational := new(v1.Ignore), typeChecking(v1.EnforcedTypeChecking), typeChecking(v1.InformationalTypeChecking)
 	type policy = *admissionregistration.ValidatingAdmissionPolicy
 	for name, tc := range map[string]struct {
 		on                 featuregate.Feature
@@ -63,6 +68,17 @@ func TestFieldsOfGates(t *testing.T) {
 		"failurePolicy, on: create":              {on: overrides, sent: demo(failurePolicies(ignore, nil)), want: demo(failurePolicies(ignore, nil)), wantGeneration: 1},
 		"failurePolicy, on: update":              {on: overrides, stored: demo(failurePolicies(nil)), sent: demo(failurePolicies(ignore)), want: demo(failurePolicies(ignore)), wantGeneration: 8},
 		"failurePolicy, on again: stored, kept":  {on: overrides, stored: demo(failurePolicies(ignore)), sent: demo(failurePolicies(ignore), label), want: demo(failurePolicies(ignore), label), wantGeneration: 7},
+		"typeChecking, off: create":              {sent: demo(enforced), want: demo(), wantGeneration: 1},
+		"typeChecking, off: create with default": {sent: demo(informational), want: demo(), wantGeneration: 1},
+		"typeChecking, off: update":              {stored: demo(), sent: demo(enforced), want: demo(), wantGeneration: 7},
+		"typeChecking, off: stored, kept":        {stored: demo(enforced), sent: demo(enforced, label), want: demo(enforced, label), wantGeneration: 7},
+		"typeChecking, off: stored, changed":     {stored: demo(enforced), sent: demo(informational), want: demo(informational), wantGeneration: 8},
+		"typeChecking, off: stored, taken away":  {stored: demo(enforced), sent: demo(), want: demo(), wantGeneration: 8},
+		"typeChecking, other gate on: create":    {on: singletons, sent: demo(enforced), want: demo(), wantGeneration: 1},
+		"typeChecking, on: create":               {on: types, sent: demo(enforced), want: demo(enforced), wantGeneration: 1},
+		"typeChecking, on: create without":       {on: types, sent: demo(), want: demo(), wantGeneration: 1},
+		"typeChecking, on: update":               {on: types, stored: demo(), sent: demo(enforced), want: demo(enforced), wantGeneration: 8},
+		"typeChecking, on again: stored, kept":   {on: types, stored: demo(enforced), sent: demo(enforced, label), want: demo(enforced, label), wantGeneration: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.on != "" {
@@ -89,11 +105,16 @@ func TestFieldsOfGates(t *testing.T) {
 
 // Validation sees what is left after fields were dropped.
 func TestValidationOfFieldsOfGates(t *testing.T) {
+	unknown := typeChecking("Unheard")
 	for name, tc := range map[string]struct {
 		on           bool
 		stored, sent *admissionregistration.ValidatingAdmissionPolicy
 		wantFields   []string
 	}{
+		"off: unknown typeChecking":                    {sent: demo(unknown)},
+		"off: stored typeChecking becomes unknown":     {stored: demo(typeChecking(v1.EnforcedTypeChecking)), sent: demo(unknown), wantFields: []string{"spec.typeChecking"}},
+		"on: unknown typeChecking":                     {on: true, sent: demo(unknown), wantFields: []string{"spec.typeChecking"}},
+		"on: typeChecking becomes unknown":             {on: true, stored: demo(), sent: demo(unknown), wantFields: []string{"spec.typeChecking"}},
 		"off: singleton with params":                   {sent: demo(singleton, params("ConfigMap"))},
 		"off: stored singleton gets params":            {stored: demo(singleton), sent: demo(singleton, params("ConfigMap")), wantFields: []string{"spec.paramKind"}},
 		"off: stored singleton becomes a policy again": {stored: demo(singleton), sent: demo(params("ConfigMap"))},
@@ -102,7 +123,10 @@ func TestValidationOfFieldsOfGates(t *testing.T) {
 		"on: policy becomes a singleton":               {on: true, stored: demo(params("ConfigMap")), sent: demo(singleton)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicySingleton, tc.on)
+			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
+				features.ValidatingAdmissionPolicySingleton: tc.on,
+				features.AdmissionPolicyTypeEnforcement:     tc.on,
+			})
 			var err error
 			if tc.stored == nil {
 				err = rest.BeforeCreate(strategy(), byAlice(), tc.sent)

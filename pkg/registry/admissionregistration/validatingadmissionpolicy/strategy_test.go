@@ -17,12 +17,15 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/warning"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy"
 )
@@ -76,7 +79,10 @@ func demo(changes ...func(*admissionregistration.ValidatingAdmissionPolicy)) *ad
 }
 
 func observed(generation int64) v1.ValidatingAdmissionPolicyStatus {
-	return v1.ValidatingAdmissionPolicyStatus{ObservedGeneration: generation}
+	return v1.ValidatingAdmissionPolicyStatus{
+		ObservedGeneration:      generation,
+		ObservedCustomResources: []v1.ObservedCustomResource{{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: generation}},
+	}
 }
 
 func params(kind string) func(*admissionregistration.ValidatingAdmissionPolicy) {
@@ -141,7 +147,8 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestStatusUpdate(t *testing.T) {
-	stored, updated := demo(), demo(expression("false"), label)
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, true)
+	stored, updated := demo(), demo(expression("false"), typeChecking(v1.EnforcedTypeChecking), label)
 	updated.Status = observed(7)
 	status := validatingadmissionpolicy.StatusStrategy{Strategy: strategy()}
 	if err := rest.BeforeUpdate(status, byAlice(), updated, stored); err != nil {
@@ -159,7 +166,20 @@ func TestStatusUpdate(t *testing.T) {
 
 	broken := demo()
 	broken.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "Perhaps", Reason: "Unsure", LastTransitionTime: metav1.Unix(1, 0)}}
-	expectCauses(t, rest.BeforeUpdate(status, byAlice(), broken, demo()), "status.conditions[0].status")
+	broken.Status.ObservedCustomResources[0].Generation = -1
+	expectCauses(t, rest.BeforeUpdate(status, byAlice(), broken, demo()), "status.conditions[0].status", "status.observedCustomResources[0].generation")
+}
+
+// Status writers need not know about gates: a stored field survives them.
+func TestStatusUpdateKeepsFieldsOfGates(t *testing.T) {
+	stored, updated := demo(typeChecking(v1.EnforcedTypeChecking)), demo()
+	status := validatingadmissionpolicy.StatusStrategy{Strategy: strategy()}
+	if err := rest.BeforeUpdate(status, byAlice(), updated, stored); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(stored.Spec, updated.Spec); diff != "" {
+		t.Errorf("a status write changed the spec (-want +got):\n%s", diff)
+	}
 }
 
 // What the validation package refuses in detail is tested there.

@@ -4,6 +4,7 @@
 package storage_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,8 +35,8 @@ func TestTable(t *testing.T) {
 	}
 	resource, status := newREST(t)
 
-	plainRow := []any{"plain", int64(2), "<unset>", "<unknown>"}
-	parameterizedRow := []any{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "2d2h"}
+	plainRow := []any{"plain", int64(2), "<unset>", "<unknown>", "<unknown>"}
+	parameterizedRow := []any{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "2d2h"}
 	for name, tc := range map[string]struct {
 		convertor rest.TableConvertor
 		obj       runtime.Object
@@ -68,6 +69,39 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestAvailableColumn(t *testing.T) {
+	checked := metav1.Condition{Type: "TypeChecked", Status: metav1.ConditionTrue}
+	available := func(status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: "Available", Status: status}
+	}
+	resource, _ := newREST(t)
+	for name, tc := range map[string]struct {
+		conditions []metav1.Condition
+		want       string
+	}{
+		"no condition":      {want: "<unknown>"},
+		"another condition": {[]metav1.Condition{checked}, "<unknown>"},
+		"available":         {[]metav1.Condition{checked, available(metav1.ConditionTrue)}, "True"},
+		"not available":     {[]metav1.Condition{available(metav1.ConditionFalse), checked}, "False"},
+		"undecided":         {[]metav1.Condition{available(metav1.ConditionUnknown)}, "Unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := &admissionregistration.ValidatingAdmissionPolicy{Status: v1.ValidatingAdmissionPolicyStatus{Conditions: tc.conditions}}
+			table, err := resource.ConvertToTable(t.Context(), policy, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			column := slices.IndexFunc(table.ColumnDefinitions, isAvailable)
+			if got := table.Rows[0].Cells[column]; got != tc.want {
+				t.Errorf("got %v, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func isAvailable(column metav1.TableColumnDefinition) bool { return column.Name == "Available" }
+
+// The one column that is not Kubernetes' is always shown.
 func TestColumnsAreThoseOfKubernetes(t *testing.T) {
 	want, err := printers.NewTableGenerator().With(upstreamtables.AddHandlers).
 		GenerateTable(&upstream.ValidatingAdmissionPolicyList{}, printers.GenerateOptions{Wide: true})
@@ -79,7 +113,11 @@ func TestColumnsAreThoseOfKubernetes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want.ColumnDefinitions, got.ColumnDefinitions); diff != "" {
+	own := slices.IndexFunc(got.ColumnDefinitions, isAvailable)
+	if own == -1 || got.ColumnDefinitions[own].Priority != 0 {
+		t.Fatalf("column Available is missing or hidden: %v", got.ColumnDefinitions)
+	}
+	if diff := cmp.Diff(want.ColumnDefinitions, slices.DeleteFunc(slices.Clone(got.ColumnDefinitions), isAvailable)); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 }

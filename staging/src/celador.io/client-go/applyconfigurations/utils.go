@@ -33,6 +33,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.MatchResourcesApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NamedRuleWithOperations"):
 		return &admissionregistrationv1.NamedRuleWithOperationsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ObservedCustomResource"):
+		return &admissionregistrationv1.ObservedCustomResourceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ParamKind"):
 		return &admissionregistrationv1.ParamKindApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ParamRef"):

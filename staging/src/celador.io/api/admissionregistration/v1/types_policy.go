@@ -113,6 +113,16 @@ type ValidatingAdmissionPolicySpec struct {
 	// ValidatingAdmissionPolicySingleton.
 	// +optional
 	PolicyType *PolicyType `json:"policyType,omitempty" protobuf:"bytes,1000,opt,name=policyType,casttype=PolicyType"`
+
+	// typeChecking says what type errors lead to: expressions that do not fit the
+	// types which matchConstraints and paramKind name. Informational reports them in
+	// the status and changes nothing else. Enforced refuses to store a policy with
+	// errors against built-in types; as long as there are errors against custom
+	// resources, requests that the policy matches are handled by failurePolicy. Unset
+	// means Informational. Alpha: needs the feature gate
+	// AdmissionPolicyTypeEnforcement.
+	// +optional
+	TypeChecking *TypeCheckingMode `json:"typeChecking,omitempty" protobuf:"bytes,1001,opt,name=typeChecking,casttype=TypeCheckingMode"`
 }
 
 // PolicyType says how a policy takes effect.
@@ -122,6 +132,18 @@ type PolicyType string
 const (
 	// SingletonPolicy takes effect without a binding.
 	SingletonPolicy PolicyType = "Singleton"
+)
+
+// TypeCheckingMode says what the type errors of a policy lead to.
+// +enum
+type TypeCheckingMode string
+
+const (
+	// InformationalTypeChecking reports type errors in the status.
+	InformationalTypeChecking TypeCheckingMode = "Informational"
+	// EnforcedTypeChecking keeps a policy with type errors from being stored or from
+	// deciding over requests.
+	EnforcedTypeChecking TypeCheckingMode = "Enforced"
 )
 
 // FailurePolicyType says what it means for a request that a policy cannot be evaluated.
@@ -247,11 +269,39 @@ type ValidatingAdmissionPolicyStatus struct {
 	// +optional
 	TypeChecking *TypeChecking `json:"typeChecking,omitempty" protobuf:"bytes,2,opt,name=typeChecking"`
 
-	// conditions are the latest observations of the policy's state.
+	// conditions are the latest observations of the policy's state. Available is
+	// False, with the reason Misconfigured, when something keeps the policy from
+	// deciding as written; the message says what. TypeChecked is True when the
+	// expressions fit the types that they are applied to.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty" protobuf:"bytes,3,rep,name=conditions"`
+
+	// observedCustomResources are the custom resources, matched or used as
+	// parameters, whose definitions this status is based on.
+	// +optional
+	// +listType=map
+	// +listMapKey=group
+	// +listMapKey=version
+	// +listMapKey=kind
+	ObservedCustomResources []ObservedCustomResource `json:"observedCustomResources,omitempty" protobuf:"bytes,1000,rep,name=observedCustomResources"`
+}
+
+// ObservedCustomResource says which state of a CustomResourceDefinition was looked at.
+type ObservedCustomResource struct {
+	// group is the API group of the custom resource.
+	Group string `json:"group" protobuf:"bytes,1,opt,name=group"`
+
+	// version is the version of the custom resource whose schema was looked at.
+	Version string `json:"version" protobuf:"bytes,2,opt,name=version"`
+
+	// kind is the kind of the custom resource.
+	Kind string `json:"kind" protobuf:"bytes,3,opt,name=kind"`
+
+	// generation is the metadata.generation of the CustomResourceDefinition, or 0 when
+	// there was none.
+	Generation int64 `json:"generation" protobuf:"varint,4,opt,name=generation"`
 }
 
 // TypeChecking is the outcome of checking a policy's expressions against the

@@ -34,6 +34,11 @@ func (in NamedRuleWithOperations) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObservedCustomResource) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1.ObservedCustomResource"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ParamKind) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1.ParamKind"
 }

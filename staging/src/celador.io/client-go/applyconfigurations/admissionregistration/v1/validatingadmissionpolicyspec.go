@@ -55,6 +55,14 @@ type ValidatingAdmissionPolicySpecApplyConfiguration struct {
 	// bindings must not name it. Alpha: needs the feature gate
 	// ValidatingAdmissionPolicySingleton.
 	PolicyType *admissionregistrationv1.PolicyType `json:"policyType,omitempty"`
+	// typeChecking says what type errors lead to: expressions that do not fit the
+	// types which matchConstraints and paramKind name. Informational reports them in
+	// the status and changes nothing else. Enforced refuses to store a policy with
+	// errors against built-in types; as long as there are errors against custom
+	// resources, requests that the policy matches are handled by failurePolicy. Unset
+	// means Informational. Alpha: needs the feature gate
+	// AdmissionPolicyTypeEnforcement.
+	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
 }
 
 // ValidatingAdmissionPolicySpecApplyConfiguration constructs a declarative configuration of the ValidatingAdmissionPolicySpec type for use with
@@ -144,5 +152,13 @@ func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithVariables(values .
 // If called multiple times, the PolicyType field is set to the value of the last call.
 func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithPolicyType(value admissionregistrationv1.PolicyType) *ValidatingAdmissionPolicySpecApplyConfiguration {
 	b.PolicyType = &value
+	return b
+}
+
+// WithTypeChecking sets the TypeChecking field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TypeChecking field is set to the value of the last call.
+func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithTypeChecking(value admissionregistrationv1.TypeCheckingMode) *ValidatingAdmissionPolicySpecApplyConfiguration {
+	b.TypeChecking = &value
 	return b
 }

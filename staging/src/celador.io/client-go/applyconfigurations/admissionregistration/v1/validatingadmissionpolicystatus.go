@@ -19,8 +19,14 @@ type ValidatingAdmissionPolicyStatusApplyConfiguration struct {
 	// typeChecking is the outcome of checking the expressions against the schemas
 	// of the matched kinds. It is set once the check is done.
 	TypeChecking *TypeCheckingApplyConfiguration `json:"typeChecking,omitempty"`
-	// conditions are the latest observations of the policy's state.
+	// conditions are the latest observations of the policy's state. Available is
+	// False, with the reason Misconfigured, when something keeps the policy from
+	// deciding as written; the message says what. TypeChecked is True when the
+	// expressions fit the types that they are applied to.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
+	// observedCustomResources are the custom resources, matched or used as
+	// parameters, whose definitions this status is based on.
+	ObservedCustomResources []ObservedCustomResourceApplyConfiguration `json:"observedCustomResources,omitempty"`
 }
 
 // ValidatingAdmissionPolicyStatusApplyConfiguration constructs a declarative configuration of the ValidatingAdmissionPolicyStatus type for use with
@@ -54,6 +60,19 @@ func (b *ValidatingAdmissionPolicyStatusApplyConfiguration) WithConditions(value
 			panic("nil value passed to WithConditions")
 		}
 		b.Conditions = append(b.Conditions, *values[i])
+	}
+	return b
+}
+
+// WithObservedCustomResources adds the given value to the ObservedCustomResources field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ObservedCustomResources field.
+func (b *ValidatingAdmissionPolicyStatusApplyConfiguration) WithObservedCustomResources(values ...*ObservedCustomResourceApplyConfiguration) *ValidatingAdmissionPolicyStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithObservedCustomResources")
+		}
+		b.ObservedCustomResources = append(b.ObservedCustomResources, *values[i])
 	}
 	return b
 }
