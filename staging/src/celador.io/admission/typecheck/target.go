@@ -1,0 +1,127 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typecheck
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxTypes is how many types a rule may name. Nothing is looked at after a rule that does.
+const maxTypes = 10
+
+var (
+	errWildcard    = errors.New(`types behind "*" are not checked`)
+	errSubresource = errors.New("subresources are not checked")
+	errTooMany     = fmt.Errorf("no more than %d types of a rule are checked", maxTypes)
+)
+
+// target is a type that match constraints name, and where.
+type target struct {
+	field    string
+	resource schema.GroupVersionResource
+	kind     schema.GroupVersionKind
+}
+
+// findTargets returns the types that match constraints name, each once, sorted by group,
+// version and kind.
+func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []target {
+	if constraints == nil {
+		return nil
+	}
+	found := map[schema.GroupVersionKind]target{}
+	full := false
+	for i := range constraints.ResourceRules {
+		path := field.NewPath("spec", "matchConstraints", "resourceRules").Index(i)
+		if !full {
+			full = c.addTargets(path, &constraints.ResourceRules[i].Rule, found, result)
+		} else {
+			result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: errTooMany})
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b target) int {
+		return cmp.Or(
+			cmp.Compare(a.kind.Group, b.kind.Group),
+			cmp.Compare(a.kind.Version, b.kind.Version),
+			cmp.Compare(a.kind.Kind, b.kind.Kind))
+	})
+}
+
+// addTargets returns whether the rule names as many types as may be.
+func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, found map[schema.GroupVersionKind]target, result *Result) bool {
+	count := 0
+	for resource := range resources(path, rule, result) {
+		if count == maxTypes {
+			result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: errTooMany})
+			return true
+		}
+		kinds, err := c.mapper.KindsFor(resource)
+		// The mapper takes an empty group or version for any.
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k schema.GroupVersionKind) bool {
+			return k.GroupVersion() != resource.GroupVersion()
+		})
+		if err == nil && len(kinds) == 0 {
+			err = &meta.NoResourceMatchError{PartialResource: resource}
+		}
+		if err != nil {
+			result.omit(Unchecked{Field: path.String(), Resource: resource, Reason: reasonOf(err), Err: err})
+			continue
+		}
+		for _, kind := range kinds[:min(len(kinds), maxTypes-count)] {
+			if _, known := found[kind]; !known {
+				found[kind] = target{path.String(), resource, kind}
+			}
+			count++
+		}
+	}
+	return count == maxTypes
+}
+
+// resources returns the resources that a rule names one by one, sorted.
+func resources(path *field.Path, rule *v1.Rule, result *Result) iter.Seq[schema.GroupVersionResource] {
+	none := func(func(schema.GroupVersionResource) bool) {}
+	isWildcard := func(name string) bool { return strings.Contains(name, "*") }
+	if slices.ContainsFunc(rule.APIGroups, isWildcard) {
+		result.omit(Unchecked{Field: path.Child("apiGroups").String(), Reason: Wildcard, Err: errWildcard})
+		return none
+	}
+	if slices.ContainsFunc(rule.APIVersions, isWildcard) {
+		result.omit(Unchecked{Field: path.Child("apiVersions").String(), Reason: Wildcard, Err: errWildcard})
+		return none
+	}
+	var names []string
+	for i, name := range rule.Resources {
+		at := path.Child("resources").Index(i).String()
+		switch {
+		case isWildcard(name):
+			result.omit(Unchecked{Field: at, Reason: Wildcard, Err: errWildcard})
+		case strings.Contains(name, "/"):
+			result.omit(Unchecked{Field: at, Reason: Subresource, Err: errSubresource})
+		default:
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return func(yield func(schema.GroupVersionResource) bool) {
+		for _, group := range slices.Sorted(slices.Values(rule.APIGroups)) {
+			for _, version := range slices.Sorted(slices.Values(rule.APIVersions)) {
+				for _, name := range names {
+					if !yield(schema.GroupVersionResource{Group: group, Version: version, Resource: name}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typecheck_test
+
+import (
+	"errors"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/typecheck"
+)
+
+// brokenMapper cannot tell anything about resources called "unknowables".
+type brokenMapper struct{ meta.RESTMapper }
+
+func (m brokenMapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+	if r.Resource == "unknowables" {
+		return nil, errors.New("discovery is down")
+	}
+	return m.RESTMapper.KindsFor(r)
+}
+
+// brokenSchemas cannot tell anything about Secrets, and has nothing for Nodes.
+type brokenSchemas struct{ schemas }
+
+func (s brokenSchemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	switch kind.Kind {
+	case "Secret":
+		return nil, errors.New("documents are being built")
+	case "Node":
+		return nil, nil
+	default:
+		return s.schemas.ResolveSchema(kind)
+	}
+}
+
+func TestTypes(t *testing.T) {
+	core := func(kind string) schema.GroupVersionKind { return schema.GroupVersionKind{Version: "v1", Kind: kind} }
+	resource := func(group, version, name string) schema.GroupVersionResource {
+		return schema.GroupVersionResource{Group: group, Version: version, Resource: name}
+	}
+	event, otherEvent := core("Event"), schema.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "Event"}
+	described := brokenSchemas{builtIn.with(event, objectOf(nil)).with(otherEvent, objectOf(nil))}
+	mapper := brokenMapper{mapperFor(deployment, replicaSet, pod, configMap, secret, event, otherEvent, core("Node"), core("Service"))}
+	const first = "spec.matchConstraints.resourceRules[0]"
+	for name, test := range map[string]struct {
+		policy    *v1.ValidatingAdmissionPolicy
+		types     []schema.GroupVersionKind
+		params    schema.GroupVersionKind
+		unchecked []typecheck.Unchecked
+	}{
+		"sorted, each once": {
+			policy: policy("true", rule("apps", "v1", "replicasets", "deployments"), rule("", "v1", "pods"), rule("apps", "v1", "deployments")),
+			types:  []schema.GroupVersionKind{pod, deployment, replicaSet},
+		},
+		"core group only": {policy: policy("true", rule("", "v1", "events")), types: []schema.GroupVersionKind{event}},
+		"other group":     {policy: policy("true", rule("events.k8s.io", "v1", "events")), types: []schema.GroupVersionKind{otherEvent}},
+		"unknown resource": {
+			policy:    policy("true", rule("apps", "v1", "nothings", "deployments")),
+			types:     []schema.GroupVersionKind{deployment},
+			unchecked: []typecheck.Unchecked{{Field: first, Resource: resource("apps", "v1", "nothings"), Reason: typecheck.UnknownResource}},
+		},
+		"known in another group": {
+			policy:    policy("true", rule("", "v1", "deployments")),
+			unchecked: []typecheck.Unchecked{{Field: first, Resource: resource("", "v1", "deployments"), Reason: typecheck.UnknownResource}},
+		},
+		"mapper is broken": {
+			policy:    policy("true", rule("apps", "v1", "unknowables")),
+			unchecked: []typecheck.Unchecked{{Field: first, Resource: resource("apps", "v1", "unknowables"), Reason: typecheck.Unavailable}},
+		},
+		"schemas are missing": {
+			policy: policy("true", rule("", "v1", "services", "secrets", "pods"), rule("", "v1", "nodes")),
+			types:  []schema.GroupVersionKind{pod},
+			unchecked: []typecheck.Unchecked{
+				{Field: "spec.matchConstraints.resourceRules[1]", Resource: resource("", "v1", "nodes"), Kind: core("Node"), Reason: typecheck.NoSchema},
+				{Field: first, Resource: resource("", "v1", "secrets"), Kind: secret, Reason: typecheck.Unavailable},
+				{Field: first, Resource: resource("", "v1", "services"), Kind: core("Service"), Reason: typecheck.NoSchema},
+			},
+		},
+		"wildcards": {
+			policy: policy("true", rule("*", "v1", "pods"), rule("", "*", "pods"), rule("", "v1", "pods", "*", "*/scale"), rule("", "v1", "pods/*", "pods/status")),
+			types:  []schema.GroupVersionKind{pod},
+			unchecked: []typecheck.Unchecked{
+				{Field: first + ".apiGroups", Reason: typecheck.Wildcard},
+				{Field: "spec.matchConstraints.resourceRules[1].apiVersions", Reason: typecheck.Wildcard},
+				{Field: "spec.matchConstraints.resourceRules[2].resources[1]", Reason: typecheck.Wildcard},
+				{Field: "spec.matchConstraints.resourceRules[2].resources[2]", Reason: typecheck.Wildcard},
+				{Field: "spec.matchConstraints.resourceRules[3].resources[0]", Reason: typecheck.Wildcard},
+				{Field: "spec.matchConstraints.resourceRules[3].resources[1]", Reason: typecheck.Subresource},
+			},
+		},
+		"ten and more": {
+			policy: policy("true",
+				rule("", "v1", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "replicasets"),
+				rule("apps", "v1", "deployments"), rule("apps", "v1", "replicasets")),
+			types: []schema.GroupVersionKind{pod},
+			unchecked: []typecheck.Unchecked{
+				{Field: first, Reason: typecheck.TooManyTypes},
+				{Field: "spec.matchConstraints.resourceRules[1]", Reason: typecheck.TooManyTypes},
+				{Field: "spec.matchConstraints.resourceRules[2]", Reason: typecheck.TooManyTypes},
+			},
+		},
+		"exactly ten": {
+			policy: policy("true", rule("", "v1", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "pods", "pods")),
+			types:  []schema.GroupVersionKind{pod},
+		},
+		"params": {
+			policy: policy("true", params("v1", "ConfigMap")),
+			types:  []schema.GroupVersionKind{deployment}, params: configMap,
+		},
+		"params of a kind that is not served": {
+			policy:    policy("true", params("v1", "Nothing")),
+			types:     []schema.GroupVersionKind{deployment},
+			unchecked: []typecheck.Unchecked{{Field: "spec.paramKind", Kind: core("Nothing"), Reason: typecheck.UnknownKind}},
+		},
+		"params without schema": {
+			policy:    policy("true", params("v1", "Service")),
+			types:     []schema.GroupVersionKind{deployment},
+			unchecked: []typecheck.Unchecked{{Field: "spec.paramKind", Kind: core("Service"), Reason: typecheck.NoSchema}},
+		},
+		"params unavailable": {
+			policy:    policy("true", params("v1", "Secret")),
+			types:     []schema.GroupVersionKind{deployment},
+			unchecked: []typecheck.Unchecked{{Field: "spec.paramKind", Kind: secret, Reason: typecheck.Unavailable}},
+		},
+		"params of no version": {
+			policy:    policy("true", params("a/b/c", "Nothing")),
+			types:     []schema.GroupVersionKind{deployment},
+			unchecked: []typecheck.Unchecked{{Field: "spec.paramKind", Reason: typecheck.UnknownKind}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := checker(t, mapper, described).CheckValidating(test.policy)
+			if diff := cmp.Diff(test.types, result.Types); diff != "" {
+				t.Errorf("types differ (-want +got):\n%s", diff)
+			}
+			if test.params != result.Params {
+				t.Errorf("params are %v, want %v", result.Params, test.params)
+			}
+			for i, u := range result.Unchecked {
+				if u.Err == nil {
+					t.Errorf("%v: no error", u)
+				}
+				result.Unchecked[i].Err = nil
+			}
+			if diff := cmp.Diff(test.unchecked, result.Unchecked); diff != "" {
+				t.Errorf("unchecked differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
