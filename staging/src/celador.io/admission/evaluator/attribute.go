@@ -222,7 +222,10 @@ func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 		return 0, false
 	}
 	name := selected.FieldName()
-	i := slices.Index(p.scope.Names, name)
+	i := len(p.scope.Names) - 1
+	for i >= 0 && p.scope.Names[i] != name {
+		i--
+	}
 	// Names with two underscores may be escaped ones.
 	return i, i >= 0 && !strings.Contains(name, "__")
 }

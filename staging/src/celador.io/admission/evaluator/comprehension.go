@@ -13,9 +13,10 @@ import (
 // fold is a planned comprehension.
 type fold struct {
 	elements step
-	// item and accumulator are the slots of the variables.
-	item, accumulator       int
-	condition, next, finish step
+	// item and accumulator are the slots of the variables. The slot mutable has a value
+	// when the accumulator began as an empty list or map.
+	item, accumulator, mutable int
+	condition, next, finish    step
 }
 
 func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
@@ -30,7 +31,9 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	accumulator := p.push(c.AccuVar(), p.start(start))
+	mutable := p.slots
+	p.slots++
+	accumulator := p.push(c.AccuVar(), p.start(start, mutable))
 	item := p.push(c.IterVar(), nil)
 	condition, err := p.plan(c.LoopCondition())
 	if err != nil {
@@ -51,19 +54,22 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 		return node{}, err
 	}
 	p.pop()
-	loop := &fold{elements.eval, item.slot, accumulator.slot, condition.eval, next.eval, finish.eval}
+	loop := &fold{elements.eval, item.slot, accumulator.slot, mutable, condition.eval, next.eval, finish.eval}
 	return node{eval: loop.eval}, nil
 }
 
-// start makes an empty list or map one that the steps of the comprehension add to.
-func (p *planner) start(init node) step {
+// start makes an empty list or map one that the steps of the comprehension add to, and
+// marks that it did.
+func (p *planner) start(init node, mutable int) step {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
 		value := init.eval(f)
 		if l, ok := value.(traits.Lister); ok && l.Size() == types.IntZero {
+			f.slots[mutable] = types.True
 			return types.NewMutableList(adapter)
 		}
 		if m, ok := value.(traits.Mapper); ok && m.Size() == types.IntZero {
+			f.slots[mutable] = types.True
 			return types.NewMutableMap(adapter, map[ref.Val]ref.Val{})
 		}
 		return value
@@ -75,7 +81,7 @@ func (l *fold) eval(f *frame) ref.Val {
 	if !ok {
 		return nil
 	}
-	f.slots[l.accumulator] = nil
+	f.slots[l.accumulator], f.slots[l.mutable] = nil, nil
 	for {
 		item := c.advance()
 		if item == nil {
@@ -96,6 +102,10 @@ func (l *fold) eval(f *frame) ref.Val {
 		f.slots[l.accumulator] = value
 	}
 	result := l.finish(f)
+	if f.slots[l.mutable] == nil {
+		// It may be the accumulator of a comprehension around, which goes on.
+		return result
+	}
 	switch made := result.(type) {
 	case traits.MutableLister:
 		return made.ToImmutableList()

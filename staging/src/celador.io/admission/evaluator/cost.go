@@ -5,6 +5,7 @@ package evaluator
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/overloads"
@@ -79,6 +80,9 @@ func match(args []ref.Val, _ ref.Val) uint64 {
 func traversal(characters uint64) uint64 {
 	return uint64(math.Ceil(float64(characters) * common.StringTraversalCostFactor))
 }
+
+// length is the size of a text, without a value on the heap.
+func length(text types.String) uint64 { return uint64(utf8.RuneCountInString(string(text))) }
 
 // size is how many characters, elements or entries a value has; all else counts as one.
 func size(value ref.Val) uint64 {

@@ -38,7 +38,6 @@ var supported = union(plainlyPriced, set(
 	"semver", "isSemver", "major", "minor", "patch",
 	"ip", "isIP", "ip.isCanonical", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
 	"isGlobalUnicast", "cidr", "isCIDR", "containsIP", "containsCIDR", "masked", "prefixLength",
-	"format.named", "validate",
 	"path", "group", "serviceAccount", "resource", "subresource", "namespace", "name", "check", "fieldSelector",
 	"labelSelector", "allowed", "reason", "error", "errored",
 ))

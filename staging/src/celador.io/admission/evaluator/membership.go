@@ -23,6 +23,7 @@ func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 		case types.Bool, types.String:
 			members[member] = struct{}{}
 		case types.Int, types.Uint, types.Double:
+			members[member] = struct{}{}
 			for _, other := range []ref.Type{types.IntType, types.UintType, types.DoubleType} {
 				form := member.ConvertToType(other)
 				_, isDouble := member.(types.Double)

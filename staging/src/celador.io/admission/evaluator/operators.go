@@ -102,7 +102,7 @@ func (c *invocation) affix(args []node, found func(text, affix string) bool) nod
 	return node{eval: func(f *frame) ref.Val {
 		if t, ok := text(f).(types.String); ok {
 			if a, ok := affix(f).(types.String); ok {
-				f.cost += traversal(size(a))
+				f.cost += traversal(length(a))
 				return types.Bool(found(string(t), string(a)))
 			}
 		}
@@ -145,7 +145,7 @@ func equality(args []node, equal bool) node {
 		switch a := l.(type) {
 		case types.String:
 			if b, ok := r.(types.String); ok {
-				f.cost += traversal(min(size(a), size(b)))
+				f.cost += traversal(min(length(a), length(b)))
 				return types.Bool((a == b) == equal)
 			}
 		case types.Int:

@@ -18,7 +18,8 @@ import (
 type Scope struct {
 	// Variables is the name of the object whose fields are the variables of the policy.
 	Variables string
-	// Names are the policy's variables, by position.
+	// Names are the policy's variables, by position. Of several with one name, the last
+	// counts.
 	Names []string
 }
 

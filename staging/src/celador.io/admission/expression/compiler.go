@@ -98,13 +98,24 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 	if !returnsOneOf(ast.OutputType(), returns) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
-	planned, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	planned, err := instantiate(env, ast)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
 	program := &Program{source: source, output: ast.OutputType(), program: planned, closures: c.plan(env, ast, origin)}
 	c.cache.put(key, program)
 	return program, nil
+}
+
+// instantiate plans an expression for cel-go, which evaluates constants then and panics when
+// one cannot be hashed, as in {b'a': 1}.
+func instantiate(env *cel.Env, ast *cel.Ast) (program cel.Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	return env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
 }
 
 func returnsOneOf(output *cel.Type, types []*cel.Type) bool {

@@ -221,3 +221,9 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// cel-go panics when a constant map has a key that Go cannot hash.
+func TestCompilePanic(t *testing.T) {
+	_, err := expression.Default().Compile("{b'a': 1}.size() == 1", nothing, fresh, cel.BoolType)
+	wantError(t, err, apiservercel.ErrorTypeInternal, "program instantiation failed: internal error: runtime error: hash of unhashable type types.Bytes")
+}

@@ -176,7 +176,7 @@ func withVariables(t *testing.T, composition *expression.Composition, budget *ex
 	var variables []expression.Variable
 	for _, v := range sources {
 		program, err := composition.Declare(v[0], v[1], nothing, stored)
-		variables = append(variables, expression.Variable{Name: v[0], Program: program, Err: err})
+		variables = expression.AppendVariable(variables, expression.Variable{Name: v[0], Program: program, Err: err})
 	}
 	return expression.NewSeries(t.Context(), object(t), variables, budget)
 }
@@ -300,5 +300,38 @@ func TestEvaluateConcurrently(t *testing.T) {
 		if r != remaining[0] {
 			t.Fatalf("costs differ: %v", remaining)
 		}
+	}
+}
+
+// Validation lets several variables have one name. All expressions read the last.
+func TestVariablesOfOneName(t *testing.T) {
+	for name, test := range map[string]struct {
+		variables [][2]string
+		reads     string
+		want      string
+	}{
+		"the last counts":             {[][2]string{{"v", "1"}, {"v", "'one'"}}, "variables.v == 'one'", ""},
+		"also for those before":       {[][2]string{{"v", "1"}, {"w", "variables.v + 1"}, {"v", "'one'"}}, "variables.w == 2", `composited variable "w" fails to evaluate: no such overload`},
+		"reading itself":              {[][2]string{{"v", "1"}, {"v", "variables.v + 1"}}, "variables.v == 2", `composited variable "v" reads itself`},
+		"reading itself, with cel-go": {[][2]string{{"v", "1"}, {"v", "variables.v + optional.of(1).value()"}}, "variables.v == 2", `composited variable "v" reads itself`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			composition := expression.Default().Compose()
+			series := withVariables(t, composition, expression.NewBudget(plenty), test.variables...)
+			program, compileErr := composition.Compile(test.reads, nothing, stored, cel.BoolType)
+			if compileErr != nil {
+				t.Fatal(compileErr)
+			}
+			value, err := program.Evaluate(series)
+			if test.want == "" {
+				if err != nil || value != types.True {
+					t.Errorf("got %v, %v", value, err)
+				}
+				return
+			}
+			if want := "expression '" + test.reads + "' resulted in error: " + test.want; err == nil || err.Error() != want {
+				t.Errorf("error is %v, want %s", err, want)
+			}
+		})
 	}
 }

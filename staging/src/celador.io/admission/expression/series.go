@@ -61,8 +61,15 @@ func (s *Series) Variable(i int) ref.Val {
 			s.values = make([]ref.Val, n)
 		}
 	}
+	v := &s.variables[i]
+	for v.replacedBy != 0 {
+		i = v.replacedBy
+		v = &s.variables[i]
+	}
 	if s.values[i] == nil {
-		s.values[i] = s.variables[i].evaluate(s)
+		// The value until there is one.
+		s.values[i] = types.NewErr("composited variable %q reads itself", v.Name)
+		s.values[i] = v.evaluate(s)
 	}
 	return s.values[i]
 }
@@ -72,6 +79,19 @@ type Variable struct {
 	Name    string
 	Program *Program
 	Err     *apiservercel.Error
+	// replacedBy is the position of a later variable of the same name, if there is one.
+	replacedBy int
+}
+
+// AppendVariable returns the variables with one more. Of several with one name, all
+// expressions read the last, also those that were compiled before.
+func AppendVariable(variables []Variable, v Variable) []Variable {
+	for i := range variables {
+		if variables[i].Name == v.Name {
+			variables[i].replacedBy = len(variables)
+		}
+	}
+	return append(variables, v)
 }
 
 func (v *Variable) evaluate(s *Series) ref.Val {

@@ -1,0 +1,136 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// orders is how many orders of a Go map are tried.
+const orders = 64
+
+// check evaluates both ways. Declining is right; a value has to be the one that cel-go
+// comes to, at the same cost. It returns whether there was a value.
+func check(t testing.TB, p *program, in *input) bool {
+	t.Helper()
+	return checkWith(t, t.Context(), p, in)
+}
+
+func checkWith(t testing.TB, ctx context.Context, p *program, in *input) bool {
+	t.Helper()
+	if p.planned == nil {
+		return false
+	}
+	answered := checkOnce(t, ctx, p, in)
+	// Now values are there that were made when they were read, and frames were used.
+	if again := checkOnce(t, ctx, p, in); again != answered && !t.Failed() {
+		t.Errorf("%s with the input %s: has a value the first time (%t) or the second (%t), not both", p.source, in.name, answered, again)
+	}
+	return answered
+}
+
+func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
+	t.Helper()
+	got, cost, ok := p.planned.Evaluate(ctx.Done(), in)
+	if !ok {
+		return false
+	}
+	difference := compare(ctx, p, in, got, cost)
+	if difference != "" && !changes(ctx, p, in) {
+		t.Errorf("%s with the input %s: %s", p.source, in.name, difference)
+	}
+	return true
+}
+
+// changes says whether cel-go itself comes to different values or costs, as the order of
+// a Go map is another every time.
+func changes(ctx context.Context, p *program, in *input) bool {
+	first, details, err := p.reference.ContextEval(ctx, in)
+	for range orders {
+		if err != nil {
+			return false
+		}
+		if compare(ctx, p, in, first, *details.ActualCost()) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// compare returns how a value and its cost differ from those of cel-go, or nothing.
+func compare(ctx context.Context, p *program, in *input, got ref.Val, cost uint64) string {
+	want, details, err := p.reference.ContextEval(ctx, in)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("is %v, want the error %v", got, err)
+	case cost != *details.ActualCost():
+		return fmt.Sprintf("costs %d, want %d (the value is %v)", cost, *details.ActualCost(), want)
+	}
+	return differ(got, want)
+}
+
+// differ returns in what two values differ for whoever goes on with them, or nothing.
+func differ(got, want ref.Val) string {
+	if g, w := got.Type().TypeName(), want.Type().TypeName(); g != w {
+		return fmt.Sprintf("%v is of type %s, want %s", got, g, w)
+	}
+	if g, w := fmt.Sprintf("%T", got.Value()), fmt.Sprintf("%T", want.Value()); g != w {
+		return fmt.Sprintf("%v is %s in Go, want %s", got, g, w)
+	}
+	switch w := want.(type) {
+	case traits.Mapper:
+		return differInEntries(got.(traits.Mapper), w)
+	case traits.Lister:
+		return differInElements(got.(traits.Lister), w)
+	}
+	if g, w := reflect.TypeOf(got), reflect.TypeOf(want); g != w {
+		return fmt.Sprintf("%v is a %v, want a %v", got, g, w)
+	}
+	if reflect.DeepEqual(got, want) || got.Equal(want) == types.True || notANumber(got) && notANumber(want) {
+		return ""
+	}
+	return fmt.Sprintf("is %v, want %v", got, want)
+}
+
+func notANumber(v ref.Val) bool {
+	d, ok := v.(types.Double)
+	return ok && math.IsNaN(float64(d))
+}
+
+func differInElements(got, want traits.Lister) string {
+	if got.Size() != want.Size() {
+		return fmt.Sprintf("has %v elements, want %v", got.Size(), want.Size())
+	}
+	for i := types.IntZero; i < want.Size().(types.Int); i++ {
+		if difference := differ(got.Get(i), want.Get(i)); difference != "" {
+			return fmt.Sprintf("[%d] %s", i, difference)
+		}
+	}
+	return ""
+}
+
+func differInEntries(got, want traits.Mapper) string {
+	if got.Size() != want.Size() {
+		return fmt.Sprintf("has %v entries, want %v", got.Size(), want.Size())
+	}
+	for it := want.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		value, found := got.Find(key)
+		if !found {
+			return fmt.Sprintf("has no %v", key)
+		}
+		if difference := differ(value, want.Get(key)); difference != "" {
+			return fmt.Sprintf("[%v] %s", key, difference)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,146 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/evaluator"
+)
+
+// expressions are the lines of a file that are not comments.
+func expressions(t *testing.T, file string) []string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// TestOrdinary has what policies consist of. All of it has to have a value without cel-go,
+// whatever form objects have.
+func TestOrdinary(t *testing.T) {
+	ins := inputs()
+	for _, source := range expressions(t, "ordinary.txt") {
+		p, err := kubernetes().compile(source)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if p.planned == nil {
+			t.Errorf("%s is left to cel-go: %v", source, p.reason)
+			continue
+		}
+		for _, in := range ins {
+			check(t, p, in)
+		}
+		for _, name := range ordinary {
+			if !check(t, p, ins[name]) {
+				_, _, err := p.reference.ContextEval(t.Context(), ins[name])
+				t.Errorf("%s has no value with the input %s (cel-go: %v)", source, name, err)
+			}
+		}
+	}
+}
+
+// TestUnusual has what may be left to cel-go, but not be wrong.
+func TestUnusual(t *testing.T) {
+	ins := inputs()
+	compiled, planned := 0, 0
+	for _, source := range expressions(t, "unusual.txt") {
+		p, err := kubernetes().compile(source)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		compiled++
+		if p.planned == nil {
+			continue
+		}
+		planned++
+		for _, in := range ins {
+			check(t, p, in)
+		}
+	}
+	t.Logf("%d compile, %d are planned", compiled, planned)
+}
+
+// TestMembership asks for scalars in lists of constants, which take numbers of other types
+// for the same.
+func TestMembership(t *testing.T) {
+	typed := map[string]*input{"typed": inputs()["typed"]}
+	scalars := []string{
+		"0", "1", "-1", "9007199254740993", "9223372036854775807", "-9223372036854775808", "0u", "1u", "9007199254740993u", "18446744073709551615u",
+		"9223372036854775808u",
+		"0.0", "-0.0", "1.0", "1.5", "-1.0", "9007199254740992.0", "9223372036854775808.0", "18446744073709551616.0", "1e300", "double('NaN')",
+		"double('Infinity')", "-double('Infinity')", "'1'", "''", "true", "false", "null", "b'1'", "[1]", "{}", "duration('1s')", "int",
+	}
+	values := 0
+	for _, value := range scalars {
+		for _, member := range scalars {
+			values += try(t, fmt.Sprintf("dyn(%s) in [dyn(%s)]", value, member), typed)
+			values += try(t, fmt.Sprintf("[dyn(%s)].all(x, x in [dyn(%s), dyn('more')])", value, member), typed)
+			values += try(t, fmt.Sprintf("%s in [%s]", value, member), typed)
+		}
+	}
+	if values == 0 {
+		t.Error("membership is never evaluated")
+	}
+}
+
+// TestVariableTwice has two variables of one name, which Kubernetes allows: the last counts.
+func TestVariableTwice(t *testing.T) {
+	l := kubernetes()
+	ast, issues := l.Compile("variables.number + 1")
+	if issues != nil {
+		t.Fatal(issues.Err())
+	}
+	names := []string{"number", "text", "number", "any"}
+	p, err := evaluator.Plan(l.Env, ast, l.library, evaluator.Scope{Variables: "variables", Names: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value, _, ok := p.Evaluate(nil, &positions{}); !ok || value != types.Int(3) {
+		t.Errorf("is %v, want 3", value)
+	}
+}
+
+// positions has variables whose values are their positions.
+type positions struct{ input }
+
+func (*positions) Variable(i int) ref.Val { return types.Int(i) }
+
+// TestRepeated makes two parts of an expression one by their ID, as macros may.
+func TestRepeated(t *testing.T) {
+	l := kubernetes()
+	ast, issues := l.Compile("i + i")
+	if issues != nil {
+		t.Fatal(issues.Err())
+	}
+	sum := ast.NativeRep().Expr()
+	first, second := sum.AsCall().Args()[0].ID(), sum.AsCall().Args()[1].ID()
+	sum.RenumberIDs(func(id int64) int64 {
+		if id == second {
+			return first
+		}
+		return id
+	})
+	if p, err := l.plan("i + i", ast); err != nil || p.planned != nil {
+		t.Errorf("an expression with equal IDs is planned (%v)", err)
+	}
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func FuzzEvaluate(f *testing.F) {
+	for seed := range uint64(200) {
+		f.Add(random(seed))
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		p, err := kubernetes().compile(write(choices))
+		if err != nil {
+			return
+		}
+		for _, in := range inputs() {
+			check(t, p, in)
+		}
+	})
+}
+
+func random(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	choices := make([]byte, 20+r.IntN(100))
+	for i := range choices {
+		choices[i] = byte(r.Uint32())
+	}
+	return choices
+}
+
+// TestWritten checks many expressions that chance made up, and that most of those that
+// have a value at all have it without cel-go.
+func TestWritten(t *testing.T) {
+	ins := inputs()
+	valuable, values := 0, 0
+	for seed := range uint64(3000) {
+		p, err := kubernetes().compile(write(random(1000 + seed)))
+		if err != nil {
+			continue
+		}
+		for _, in := range ins {
+			has := check(t, p, in)
+			if !slices.Contains(ordinary, in.name) {
+				continue
+			}
+			if has {
+				values++
+			}
+			if _, _, err := p.reference.ContextEval(t.Context(), in); err == nil {
+				valuable++
+			}
+		}
+	}
+	t.Logf("of %d values, %d come without cel-go", valuable, values)
+	if values < valuable*4/5 {
+		t.Errorf("of %d values, only %d come without cel-go", valuable, values)
+	}
+}

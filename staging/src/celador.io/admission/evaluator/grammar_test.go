@@ -1,0 +1,179 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// grammar has the templates of expressions by the sort of their values: b for a bool, i
+// for an int, n for any number, t for a string, l for a list of ints, w for one of
+// strings, o for a list of objects, e for one of those, m for a map, and d for anything.
+// In a template, {b} stands for an expression of that sort, and {b x:i} for one that also
+// may read x, an int. Maps have one entry, as the order of several is random. Not all
+// values are what they should be.
+var grammar = map[byte]struct{ simple, composed []string }{
+	'b': {
+		simple: []string{
+			"true", "false", "b", "has(object.spec)", "has(object.metadata.missing)", "has(oldObject.spec.replicas)", "object.missing",
+			"object == null", "request.dryRun", "variables.broken", "any.map.yes", "dyn(b)", "dyn(1)",
+		},
+		composed: []string{
+			"({b} && {b})", "({b} || {b})", "(({b} && {b}) || {b})", "!({b})", "({b} ? {b} : {b})", "(({b} ? {d} : {d}) == {d})",
+			"({d} == {d})", "({d} != {d})", "({n} < {n})", "({n} >= {n})", "({i} <= {i})", "({t} > {t})", "({t} == {t})", "({i} == {i})",
+			"({l} == {l})", "({b} == {b})", "({m} == {m})", "({d} < {d})",
+			"{n} in [dyn(1), dyn(2u), dyn(3.0), dyn('a')]", "({i} in [1, 2, 3])", "({t} in ['web', 'app', ''])", "!({t} in ['web'])",
+			"(({i} in [1, -7, 3]) == {b})", "({i} in {l})", "({t} in {w})", "({t} in {m})", "({d} in {d})", "({d} in [b'x'])", "({b} in [true])",
+			"({i} in [])",
+			"{t}.startsWith({t})", "{t}.endsWith('b')", "{t}.contains({t})", "{t}.matches('^[a-zé]*$')", "{t}.matches({t})",
+			"{l}.all(x, {b x:i})", "{l}.exists(x, {b x:i})", "{l}.exists_one(x, {b x:i})", "{w}.all(x, {b x:t})", "{w}.exists(y, {b y:t})",
+			"{o}.all(e, {b e:e})", "{o}.exists(e, {b e:e})", "{m}.all(k, {b k:t})", "{m}.exists(k, {b k:t})", "dyn({d}).all(x, {b x:d})",
+			"dyn({d}).exists(y, {b y:d})",
+			"cel.bind(x, {i}, {b x:i})", "cel.bind(y, {l}, {b y:l})", "cel.bind(z, {d}, {b z:d})",
+			"has({e}.name)", "has(dyn({d}).web)", "has({e}.resources.limits)", "(has({e}.name) ? {b} : {b})", "(({b} ? {e} : {e}).name == {t})",
+			"(({b} ? {e} : {e}).name in ['web'])",
+			"object.?spec.?replicas.hasValue()", "(type({d}) == type({d}))", "(type({d}) == int)", "{l}.all(p, x, {b x:i})",
+		},
+	},
+	'i': {
+		simple: []string{
+			"0", "1", "3", "-7", "i", "j", "variables.number", "object.spec.replicas", "oldObject.spec.replicas", "ints[0]", "any.number",
+			"scores.web", "scores['web']", "lists[0][1]", "int('3')", "int(2.9)", "9223372036854775807",
+		},
+		composed: []string{
+			"({i} + {i})", "({i} - {i})", "({i} * {i})", "({i} / {i})", "({i} % {i})", "-({i})", "size({t})", "size({l})", "dyn({d}).size()",
+			"size({m})", "({b} ? {i} : {i})", "int({n})", "{l}[0]", "{l}[i]", "{l}[({b} ? 0 : 1)]", "{l}[lists[0][0]]", "{l}[{i}]",
+			"{l}.map(x, {i x:i})[0]", "({b} ? {l} : {l})[1]", "{l}.sum()", "{l}.max()", "cel.bind(x, {i}, {i x:i})", "[{i}, {i}][scores.web]",
+			"[1, 2, 3][0]", "{'a': {i}}.a", "{'a': {i}}[{t}]", "{t}.indexOf({t})", "({b} ? scores : scores).web", "({b} ? {'a': {i}} : {'a': {i}}).a",
+			"object.?spec.?replicas.orValue({i})",
+		},
+	},
+	'n': {
+		simple:   []string{"dyn(1)", "dyn(2u)", "dyn(1.5)", "dyn(i)", "dyn(u)", "dyn(d)", "variables.any", "any.number"},
+		composed: []string{"dyn({i})", "dyn(double({i}))", "dyn(uint({i}))", "({n} + {n})", "({n} * {n})", "({b} ? {n} : {n})"},
+	},
+	't': {
+		simple: []string{
+			"''", "'web'", "'wéb'", "'a'", "s", "t", "variables.text", "object.metadata.name", "oldObject.metadata.labels.app",
+			"object.metadata.labels['app']", "request.name", "request.operation", "namespaceObject.metadata.name", "texts[0]", "any.text",
+			"any['text']", "labels.app", "object.kind", "string(1)", "object.metadata.missing", "params.data.most",
+		},
+		composed: []string{
+			"({t} + {t})", "string({i})", "string({n})", "({b} ? {t} : {t})", "{t}.upperAscii()", "{t}.replace('w', {t})", "{t}.substring(size({t}))",
+			"{w}.join(',')", "{w}[0]", "'%s-%d'.format([dyn({t}), dyn({i})])", "{e}.name", "{e}.image", "({b} ? {e} : {e}).image",
+			"{o}.map(e, {t e:e})[0]", "{m}[{t}]", "{m}[variables.text]", "{t}.charAt(0)", "cel.bind(x, {t}, {t x:t})", "{t}.trim()",
+		},
+	},
+	'l': {
+		simple: []string{"[1]", "[1, 2, 3]", "ints", "lists[0]", "lists[1]", "any.empty", "[i, j]", "[]"},
+		composed: []string{
+			"[{i}]", "[{i}, {i}]", "({l} + {l})", "{l}.map(x, {i x:i})", "{l}.filter(x, {b x:i})", "{l}.map(y, {b y:i}, {i y:i})",
+			"{w}.map(x, {i x:t})", "{o}.map(e, {i e:e})", "({b} ? {l} : {l})", "lists.map(z, {i z:l})", "lists[{i}]", "cel.bind(x, {l}, {l x:l})",
+			"cel.bind(y, [], {l y:l})", "cel.bind(x, dyn([]), ({l x:l} + {l x:l}))", "{m}.map(k, {i k:t})", "[{l}, {l}][0]",
+		},
+	},
+	'w': {
+		simple: []string{"['web', 'db']", "texts", "any.list", "object.spec.template.spec.containers[0].args", "dyn([])"},
+		composed: []string{
+			"[{t}]", "[dyn({t}), dyn({t})]", "({w} + {w})", "{w}.map(x, {t x:t})", "{w}.filter(x, {b x:t})", "{o}.map(e, {b e:e}, {t e:e})",
+			"{l}.map(x, {t x:i})", "({b} ? {w} : {w})", "{t}.split({t})", "{m}.filter(k, {b k:t})",
+		},
+	},
+	'o': {
+		simple: []string{
+			"object.spec.template.spec.containers", "oldObject.spec.template.spec.containers", "variables.containers", "[object.metadata]",
+			"[dyn({'name': 'web'})]",
+		},
+		composed: []string{"{o}.filter(e, {b e:e})", "[{e}, {e}]", "({b} ? {o} : {o})", "({o} + {o})", "{o}.map(e, {e e:e})", "[dyn({'name': {t}})]"},
+	},
+	'e': {
+		simple:   []string{"object.spec.template.spec.containers[0]", "object.metadata", "variables.containers[1]", "dyn({'name': 'web'})"},
+		composed: []string{"{o}[0]", "{o}[i]", "({b} ? {e} : {e})", "dyn({'name': {t}})", "dyn({e})"},
+	},
+	'm': {
+		simple:   []string{"labels", "object.metadata.labels", "any.map", "any.none", "object.metadata.annotations", "dyn({'web': 'x'})", "{}"},
+		composed: []string{"dyn({{t}: {t}})", "({b} ? {m} : {m})", "cel.bind(x, {m}, {m x:m})", "cel.bind(y, {}, {m y:m})"},
+	},
+	'd': {
+		simple: []string{
+			"any", "object", "object.spec", "any.nil", "anys[0]", "anys", "anyMap", "any.uints", "dyn(span)", "dyn(moment)", "dyn(b'x')", "dyn(1)",
+			"dyn('web')", "dyn([dyn(1), dyn('a')])", "dyn(quantity('1k'))", "dyn(maybe)", "params", "dyn(null)",
+		},
+		composed: []string{
+			"dyn({b})", "dyn({i})", "dyn({n})", "dyn({t})", "dyn({l})", "dyn({m})", "dyn({e})", "({b} ? dyn({i}) : dyn({t}))", "[dyn({d})]",
+			"[dyn({d}), dyn({d})][0]", "{'k': {d}}", "dyn({d})", "{e}.missing", "dyn({d}).filter(x, {b x:d})", "dyn({d}).map(x, {d x:d})",
+			"cel.bind(x, {d}, {d x:d})", "dyn({d})[{d}]", "dyn({o})",
+		},
+	},
+}
+
+// writer makes up an expression of bytes. When they run out, it takes the first of what
+// there is.
+type writer struct {
+	choices []byte
+	// locals are the variables around, by sort.
+	locals map[byte][]string
+	// left is how many more templates there may be.
+	left int
+}
+
+// write returns an expression of some sort.
+func write(choices []byte) string {
+	w := &writer{choices: choices, locals: map[byte][]string{}}
+	w.left = pick(w, []int{3, 6, 12, 25, 50})
+	return w.expression(pick(w, []byte("bbbbbitlwmd")), 6)
+}
+
+func pick[T any](w *writer, from []T) T {
+	if len(w.choices) == 0 {
+		return from[0]
+	}
+	choice := int(w.choices[0])
+	w.choices = w.choices[1:]
+	return from[choice%len(from)]
+}
+
+func (w *writer) expression(sort byte, depth int) string {
+	w.left--
+	templates := grammar[sort].composed
+	if depth <= 0 || w.left <= 0 || pick(w, []int{0, 1, 1, 1}) == 0 {
+		templates = grammar[sort].simple
+		if locals := w.locals[sort]; len(locals) > 0 && pick(w, []int{0, 1, 1}) != 0 {
+			templates = locals
+		}
+	}
+	return w.fill(pick(w, templates), depth-1)
+}
+
+// fill replaces the placeholders of a template.
+func (w *writer) fill(template string, depth int) string {
+	var result strings.Builder
+	for rest := template; rest != ""; {
+		start := strings.IndexByte(rest, '{')
+		if start < 0 {
+			result.WriteString(rest)
+			break
+		}
+		result.WriteString(rest[:start])
+		rest = rest[start:]
+		var sort, localSort byte
+		var local string
+		if n, _ := fmt.Sscanf(rest, "{%c}", &sort); n == 1 && len(rest) > 2 && rest[2] == '}' && grammar[sort].simple != nil {
+			result.WriteString(w.expression(sort, depth))
+			rest = rest[len("{b}"):]
+		} else if n, _ := fmt.Sscanf(rest, "{%c %1s:%c}", &sort, &local, &localSort); n == 3 {
+			outer := w.locals[localSort]
+			w.locals[localSort] = append(slices.Clip(outer), local)
+			result.WriteString(w.expression(sort, depth))
+			w.locals[localSort] = outer
+			rest = rest[len("{b x:i}"):]
+		} else {
+			result.WriteByte('{')
+			rest = rest[1:]
+		}
+	}
+	return result.String()
+}

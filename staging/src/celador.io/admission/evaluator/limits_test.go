@@ -1,0 +1,119 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+func mustCompile(t testing.TB, source string) *program {
+	t.Helper()
+	p, err := kubernetes().compile(source)
+	if err != nil {
+		t.Fatalf("%s: %v", source, err)
+	}
+	if p.planned == nil {
+		t.Fatalf("%s is left to cel-go: %v", source, p.reason)
+	}
+	return p
+}
+
+// TestCostLimit finds texts to search that cost all that an expression may.
+func TestCostLimit(t *testing.T) {
+	// Two names, and a tenth of one length by a tenth of the other.
+	const product = celconfig.PerCallLimit - 2
+	factor := 20
+	for product%factor != 0 {
+		factor++
+	}
+	in := &input{name: "long texts", names: map[string]any{
+		"s": strings.Repeat("a", product/factor*10), "t": strings.Repeat("b", factor*10), "b": false,
+	}}
+	if !check(t, mustCompile(t, "s.contains(t)"), in) {
+		t.Error("what costs as much as an expression may has no value")
+	}
+	over := mustCompile(t, "s.contains(t) || b")
+	if check(t, over, in) {
+		t.Error("what costs one more has a value")
+	}
+	if _, details, err := over.reference.ContextEval(t.Context(), in); err == nil || *details.ActualCost() != celconfig.PerCallLimit+1 {
+		t.Errorf("cel-go comes to the cost %d and the error %v, so this does not test the limit", *details.ActualCost(), err)
+	}
+}
+
+// counted is a list that counts how often its elements are read.
+type counted struct {
+	traits.Lister
+	reads int
+}
+
+func (c *counted) Get(index ref.Val) ref.Val {
+	c.reads++
+	return c.Lister.Get(index)
+}
+
+func numbers(n int) *counted {
+	return &counted{Lister: types.NewDynamicList(types.DefaultTypeAdapter, make([]int, n))}
+}
+
+// loops go through ints, and more often if there are more loops in them, which are in
+// place of the verb.
+var loops = []string{
+	"ints.all(x, %s == x)", "ints.exists(x, %s != x)", "ints.map(x, %s) == []", "ints.map(x, x == 0, %s) == []", "ints.filter(x, %s == x) == []",
+	"ints.exists_one(x, %s != x)", "cel.bind(y, 0, ints.all(x, %s == y))",
+}
+
+func TestCostlyLoopEnds(t *testing.T) {
+	for _, loop := range loops {
+		ints := numbers(2000)
+		in := &input{name: "many numbers", names: map[string]any{"ints": ints}}
+		source := fmt.Sprintf(loop, "(ints.all(y, ints.all(z, z == y)) ? 0 : 1)")
+		if _, _, ok := mustCompile(t, source).planned.Evaluate(t.Context().Done(), in); ok {
+			t.Errorf("%s has a value", source)
+		}
+		if ints.reads == 0 || ints.reads > celconfig.PerCallLimit {
+			t.Errorf("%s reads %d elements", source, ints.reads)
+		}
+	}
+}
+
+func TestCancelledLoopEnds(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, loop := range loops {
+		p := mustCompile(t, fmt.Sprintf(loop, "0"))
+		ints := numbers(100 * celconfig.CheckFrequency)
+		if checkWith(t, cancelled, p, &input{name: "many numbers", names: map[string]any{"ints": ints}}) {
+			t.Errorf("%s has a value", p.source)
+		}
+		ints.reads = 0
+		p.planned.Evaluate(cancelled.Done(), &input{names: map[string]any{"ints": ints}})
+		if ints.reads == 0 || ints.reads > celconfig.CheckFrequency {
+			t.Errorf("%s reads %d elements", p.source, ints.reads)
+		}
+		// cel-go looks every so many rounds, and not before.
+		for n := range 2*celconfig.CheckFrequency + 2 {
+			in := &input{name: fmt.Sprintf("%d numbers", n), names: map[string]any{"ints": numbers(n)}}
+			if got, want := checkWith(t, cancelled, p, in), n < celconfig.CheckFrequency; got != want {
+				t.Errorf("%s with %d elements has a value: %t", p.source, n, got)
+			}
+		}
+	}
+	// Rounds of loops in loops count too.
+	nested := mustCompile(t, "ints.all(x, ints.map(y, y).filter(z, z == 0).size() == ints.size())")
+	for n := range 20 {
+		in := &input{name: fmt.Sprintf("%d numbers", n), names: map[string]any{"ints": numbers(n)}}
+		if got, want := checkWith(t, cancelled, nested, in), n*(n+n+1) < celconfig.CheckFrequency; got != want {
+			t.Errorf("%s with %d elements has a value: %t", nested.source, n, got)
+		}
+	}
+}
