@@ -4,6 +4,7 @@
 package validatingadmissionpolicy
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,14 +25,19 @@ func follow(store *validating.Store, informers informers.Interface) (func() bool
 		store.DeletePolicy(name)
 		ownMetrics.Forget(name)
 	}
-	policiesSynced, err := handle(informers.ValidatingAdmissionPolicies().Informer(), store.SetPolicy, removePolicy,
+	policies, bindings := informers.ValidatingAdmissionPolicies().Informer(), informers.ValidatingAdmissionPolicyBindings().Informer()
+	compact := newCompactor().transform
+	if err := errors.Join(policies.SetTransform(compact), bindings.SetTransform(compact)); err != nil {
+		return nil, fmt.Errorf("watching policies: %w", err)
+	}
+	policiesSynced, err := handle(policies, store.SetPolicy, removePolicy,
 		func(old, current *v1.ValidatingAdmissionPolicy) bool {
 			return old.Generation == current.Generation && old.UID == current.UID
 		})
 	if err != nil {
 		return nil, err
 	}
-	bindingsSynced, err := handle(informers.ValidatingAdmissionPolicyBindings().Informer(), store.SetBinding, store.DeleteBinding,
+	bindingsSynced, err := handle(bindings, store.SetBinding, store.DeleteBinding,
 		func(old, current *v1.ValidatingAdmissionPolicyBinding) bool {
 			return old.ResourceVersion == current.ResourceVersion
 		})

@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/intern"
 )
 
 // Library has the implementations of the functions that an environment declares, and
@@ -18,14 +20,14 @@ type Library struct {
 	// implementation finds the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
 	adapter   types.Adapter
-	parts     *parts
+	parts     intern.Pool[string, part]
 }
 
 // NewLibrary returns the functions of an environment, which also are those of all that
 // extend it by variables and types only. It is an error if the environment contradicts
 // itself.
 func NewLibrary(env *cel.Env) (*Library, error) {
-	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter(), parts: newParts()}
+	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter()}
 	for name, declaration := range env.Functions() {
 		bindings, err := declaration.Bindings()
 		if err != nil {

@@ -5,11 +5,8 @@ package evaluator
 
 import (
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"weak"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
@@ -24,42 +21,13 @@ type part struct {
 	parts []*part
 }
 
-// parts has those that are in use, by key. It is safe for concurrent use.
-type parts struct {
-	lock  sync.Mutex
-	byKey map[string]weak.Pointer[part]
-}
-
-func newParts() *parts { return &parts{byKey: map[string]weak.Pointer[part]{}} }
-
-func (p *parts) get(key string) *part {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return p.byKey[key].Value()
-}
-
-func (p *parts) put(key string, made *part) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.byKey[key] = weak.Make(made)
-	runtime.AddCleanup(made, p.forget, key)
-}
-
-func (p *parts) forget(key string) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	if p.byKey[key].Value() == nil {
-		delete(p.byKey, key)
-	}
-}
-
 // plan returns the node of a part of the expression, planned now or for another program.
 func (p *planner) plan(e ast.Expr) (node, error) {
 	var key strings.Builder
 	if e.Kind() == ast.LiteralKind || !p.describe(e, &key) {
 		return p.build(e)
 	}
-	if known := p.library.parts.get(key.String()); known != nil {
+	if known := p.library.parts.Find(key.String()); known != nil {
 		p.parts = append(p.parts, known)
 		return known.node, nil
 	}
@@ -70,7 +38,7 @@ func (p *planner) plan(e ast.Expr) (node, error) {
 		return node{}, err
 	}
 	made := &part{node: n, parts: p.parts}
-	p.library.parts.put(key.String(), made)
+	p.library.parts.Add(key.String(), made)
 	p.parts = append(around, made)
 	return n, nil
 }

@@ -6,7 +6,6 @@ package expression
 import (
 	"fmt"
 	"sync"
-	"weak"
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -50,7 +49,7 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	c := &Compiler{
 		base:      base,
 		envs:      map[Declarations]func() (*environment.EnvSet, error){},
-		cache:     &cache{programs: map[cacheKey]weak.Pointer[Program]{}},
+		cache:     &cache{},
 		functions: newFunctions(base),
 	}
 	for _, in := range []Declarations{{}, {Params: true}, {Authorizer: true}, {Params: true, Authorizer: true}} {
@@ -76,7 +75,7 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 // column in the detail, and ErrorTypeInternal otherwise.
 func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
 	key := newCacheKey(c.variables, source, in, origin, returns)
-	if program := c.cache.get(key); program != nil {
+	if program := c.cache.Find(key); program != nil {
 		return program, nil
 	}
 	set, err := c.envs[in]()
@@ -103,7 +102,7 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 		return nil, internal("program instantiation failed: %v", err)
 	}
 	program := &Program{source: source, output: ast.OutputType(), program: planned, closures: c.plan(env, ast, origin)}
-	c.cache.put(key, program)
+	c.cache.Add(key, program)
 	return program, nil
 }
 

@@ -312,8 +312,8 @@ func TestVariablesOfOneName(t *testing.T) {
 	}{
 		"the last counts":             {[][2]string{{"v", "1"}, {"v", "'one'"}}, "variables.v == 'one'", ""},
 		"also for those before":       {[][2]string{{"v", "1"}, {"w", "variables.v + 1"}, {"v", "'one'"}}, "variables.w == 2", `composited variable "w" fails to evaluate: no such overload`},
-		"reading itself":              {[][2]string{{"v", "1"}, {"v", "variables.v + 1"}}, "variables.v == 2", `composited variable "v" reads itself`},
-		"reading itself, with cel-go": {[][2]string{{"v", "1"}, {"v", "variables.v + optional.of(1).value()"}}, "variables.v == 2", `composited variable "v" reads itself`},
+		"reading itself":              {[][2]string{{"v", "1"}, {"v", "variables.v + 1"}}, "variables.v == 2", `composited variable reads itself`},
+		"reading itself, with cel-go": {[][2]string{{"v", "1"}, {"v", "variables.v + optional.of(1).value()"}}, "variables.v == 2", `composited variable reads itself`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			composition := expression.Default().Compose()

@@ -52,6 +52,9 @@ func (s *Series) ResolveName(name string) (any, bool) {
 	return s.object, true
 }
 
+// errReadsItself has an ID because cel-go would set it where it sees the error first.
+var errReadsItself = types.NewErrWithNodeID(-1, "composited variable reads itself")
+
 // Variable implements evaluator.Input.
 func (s *Series) Variable(i int) ref.Val {
 	if s.values == nil {
@@ -67,8 +70,7 @@ func (s *Series) Variable(i int) ref.Val {
 		v = &s.variables[i]
 	}
 	if s.values[i] == nil {
-		// The value until there is one.
-		s.values[i] = types.NewErr("composited variable %q reads itself", v.Name)
+		s.values[i] = errReadsItself // until there is a value
 		s.values[i] = v.evaluate(s)
 	}
 	return s.values[i]

@@ -9,24 +9,32 @@ import (
 
 // Criteria are compiled match resources. Immutable, so safe for concurrent use.
 type Criteria struct {
+	*rules
+	namespaces, objects selector
+}
+
+// rules are what there is to say of resources. Many bindings say nothing.
+type rules struct {
 	include, exclude []rule
 	exact            bool
-	namespaces       selector
-	objects          selector
 }
 
 // Compile returns the criteria that m states. Nil selectors select everything, as
 // their API default does; a nil match policy is Exact. Criteria refer to m, which
 // must not change any more.
 func Compile(m *v1.MatchResources) *Criteria {
-	return &Criteria{
-		include:    compileRules(m.ResourceRules),
-		exclude:    compileRules(m.ExcludeResourceRules),
-		exact:      m.MatchPolicy == nil || *m.MatchPolicy == v1.Exact,
-		namespaces: parseSelector(m.NamespaceSelector),
-		objects:    parseSelector(m.ObjectSelector),
+	c := &Criteria{rules: noRules, namespaces: parseSelector(m.NamespaceSelector), objects: parseSelector(m.ObjectSelector)}
+	if len(m.ResourceRules)+len(m.ExcludeResourceRules) > 0 {
+		c.rules = &rules{
+			include: compileRules(m.ResourceRules),
+			exclude: compileRules(m.ExcludeResourceRules),
+			exact:   m.MatchPolicy == nil || *m.MatchPolicy == v1.Exact,
+		}
 	}
+	return c
 }
+
+var noRules = &rules{}
 
 // Match says whether the request meets the criteria, and in which form they want to
 // see the object. Without resource rules, every resource that is not excluded does.

@@ -33,7 +33,15 @@ type shortlist struct {
 	// equivalents are the resources that the list takes for equivalent. That can change
 	// while the server runs.
 	equivalents []schema.GroupVersionResource
-	positions   []int
+	candidates  []Candidate
+}
+
+// Candidate is one of many criteria that a request may meet.
+type Candidate struct {
+	Position int
+	// Certain is set when the request meets the criteria, in the form that it has. Nothing
+	// more needs to be looked at, not even the criteria.
+	Certain bool
 }
 
 // NewIndex returns an index of count criteria, which at returns by position.
@@ -43,22 +51,22 @@ func NewIndex(count int, at func(int) *Criteria) *Index {
 	return x
 }
 
-// Candidates returns the positions, in order, of the criteria that the request may
-// meet; it certainly does not meet the others. The result must not be changed.
-func (x *Index) Candidates(r *Request) []int {
+// Candidates returns the criteria that the request may meet, in the order of positions; it
+// certainly does not meet the others. The result must not be changed.
+func (x *Index) Candidates(r *Request) []Candidate {
 	key := shape{r.GetResource(), r.GetSubresource(), r.GetOperation(), r.GetNamespace() != ""}
 	equivalents := r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(key.resource, key.subresource)
 	if list, ok := (*x.known.Load())[key]; ok && slices.Equal(list.equivalents, equivalents) {
-		return list.positions
+		return list.candidates
 	}
 	list := &shortlist{equivalents: slices.Clone(equivalents)}
 	for i := range x.count {
 		if x.at(i).mayMatch(r) {
-			list.positions = append(list.positions, i)
+			list.candidates = append(list.candidates, Candidate{i, x.at(i).certain(r)})
 		}
 	}
 	x.remember(key, list)
-	return list.positions
+	return list.candidates
 }
 
 func (x *Index) remember(key shape, list *shortlist) {
@@ -89,4 +97,15 @@ func (c *Criteria) mayMatch(r *Request) bool {
 		return slices.ContainsFunc(r.equivalentResources(), func(resource schema.GroupVersionResource) bool { return u.matchesResource(resource, r) })
 	}
 	return !c.exact && (slices.ContainsFunc(c.include, equivalent) || slices.ContainsFunc(c.exclude, equivalent))
+}
+
+// certain says whether all requests of the request's shape meet the criteria, which takes
+// criteria without selectors and a rule that lists the resource itself.
+func (c *Criteria) certain(r *Request) bool {
+	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 {
+		return false
+	}
+	return len(c.include) == 0 || slices.ContainsFunc(c.include, func(u rule) bool {
+		return len(u.ResourceNames) == 0 && u.matchesResource(r.GetResource(), r)
+	})
 }

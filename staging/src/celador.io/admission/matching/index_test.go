@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -45,6 +46,7 @@ func TestIndex(t *testing.T) {
 		{ExcludeResourceRules: named("other", listing("apps/*/*")...)},
 		{MatchPolicy: new(v1.Equivalent), ResourceRules: listing("apps/v1/daemonsets"), ExcludeResourceRules: listing("extensions/v1beta1/deployments")},
 		{ResourceRules: listing("*/*/*"), ExcludeResourceRules: listing("*/*/pods/*")},
+		{ResourceRules: listing("apps/v1/deployments"), ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}},
 	}
 	var compiled []*matching.Criteria
 	for _, m := range criteria {
@@ -53,10 +55,20 @@ func TestIndex(t *testing.T) {
 	index := matching.NewIndex(len(compiled), func(i int) *matching.Criteria { return compiled[i] })
 	for _, name := range slices.Sorted(maps.Keys(asks)) {
 		for range 2 { // the second answer is from memory
-			candidates := index.Candidates(asks[name].request(t))
+			candidates := positions(index.Candidates(asks[name].request(t)))
 			for i, c := range compiled {
 				if _, matches, err := c.Match(asks[name].request(t)); (matches || err != nil) && !slices.Contains(candidates, i) {
 					t.Errorf("%s: criteria %d match and are not candidates", name, i)
+				}
+			}
+			for _, candidate := range index.Candidates(asks[name].request(t)) {
+				if !candidate.Certain {
+					continue
+				}
+				request := asks[name].request(t)
+				target, matches, err := compiled[candidate.Position].Match(request)
+				if !matches || err != nil || target != (matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}) {
+					t.Errorf("%s: criteria %d are certain, and match: %t %v %v", name, candidate.Position, matches, target, err)
 				}
 			}
 			if !slices.IsSorted(candidates) {
@@ -64,12 +76,20 @@ func TestIndex(t *testing.T) {
 			}
 		}
 	}
-	if got, want := index.Candidates(asks["update deployment"].request(t)), []int{0, 1, 4, 5, 7, 8, 9}; !slices.Equal(got, want) {
+	if got, want := index.Candidates(asks["update deployment"].request(t)), []matching.Candidate{{0, true}, {1, true}, {4, false}, {5, false}, {7, false}, {8, false}, {9, false}, {10, false}}; !slices.Equal(got, want) {
 		t.Errorf("candidates for deployments are %v, want %v", got, want)
 	}
-	if got, want := index.Candidates(asks["exec"].request(t)), []int{0, 6, 7}; !slices.Equal(got, want) {
+	if got, want := positions(index.Candidates(asks["exec"].request(t))), []int{0, 6, 7}; !slices.Equal(got, want) {
 		t.Errorf("candidates for exec are %v, want %v", got, want)
 	}
+}
+
+func positions(candidates []matching.Candidate) []int {
+	var positions []int
+	for _, c := range candidates {
+		positions = append(positions, c.Position)
+	}
+	return positions
 }
 
 // A custom resource gets other versions while the server runs.

@@ -11,36 +11,76 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// selector is a label selector, or the reason why it cannot be parsed, which is
-// reported for the requests it would have to decide.
-type selector struct {
-	labels.Selector
-	err error
+// selector is a label selector. The zero value selects everything.
+type selector struct{ matcher }
+
+type matcher interface {
+	Matches(labels.Labels) bool
 }
+
+// compound is a selector that requires more than one label, or other than that.
+type compound struct {
+	labels.Selector
+	// required is a label that is certainly among it, if there is any.
+	required *label
+}
+
+// invalid is a selector that cannot be parsed, and the reason, which is reported for
+// the requests that it would have to decide.
+type invalid struct{ error }
+
+func (invalid) Matches(labels.Labels) bool { return false }
 
 // parseSelector takes nil for the empty selector, its default.
 func parseSelector(s *metav1.LabelSelector) selector {
 	if s == nil {
-		return selector{Selector: labels.Everything()}
+		return selector{}
 	}
 	parsed, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
-		return selector{err: apierrors.NewInternalError(err)}
+		return selector{invalid{apierrors.NewInternalError(err)}}
 	}
-	return selector{Selector: parsed}
+	requirements, _ := parsed.Requirements()
+	required := requiredLabel(requirements)
+	switch {
+	case len(requirements) == 0:
+		return selector{}
+	case len(requirements) == 1 && required != nil:
+		return selector{required}
+	default:
+		return selector{&compound{parsed, required}}
+	}
+}
+
+// label returns a label that everything selected has. Nil when there is none whose
+// value is certain.
+func (s selector) label() *label {
+	switch m := s.matcher.(type) {
+	case *label:
+		return m
+	case *compound:
+		return m.required
+	default:
+		return nil
+	}
+}
+
+// err says why nothing can be told from the selector.
+func (s selector) err() error {
+	if m, ok := s.matcher.(invalid); ok {
+		return m.error
+	}
+	return nil
 }
 
 // selectsNamespace says whether the request's namespace has matching labels.
 // Cluster-scoped objects other than namespaces are always selected.
 func (s selector) selectsNamespace(r *Request) (bool, error) {
-	if !r.hasNamespaceLabels() {
+	if s.matcher == nil || !r.hasNamespaceLabels() {
 		return true, nil
 	}
-	if s.err != nil {
-		return false, s.err
-	}
-	if s.Empty() {
-		return true, nil
+	if err := s.err(); err != nil {
+		return false, err
 	}
 	set, err := r.namespaceLabels()
 	if err != nil {
@@ -51,10 +91,13 @@ func (s selector) selectsNamespace(r *Request) (bool, error) {
 
 // selectsObject says whether the new or the old object has matching labels.
 func (s selector) selectsObject(r *Request) (bool, error) {
-	if s.err != nil {
-		return false, s.err
+	if s.matcher == nil {
+		return true, nil
 	}
-	return s.Empty() || s.matchesLabelsOf(r.GetObject()) || s.matchesLabelsOf(r.GetOldObject()), nil
+	if err := s.err(); err != nil {
+		return false, err
+	}
+	return s.matchesLabelsOf(r.GetObject()) || s.matchesLabelsOf(r.GetOldObject()), nil
 }
 
 func (s selector) matchesLabelsOf(object runtime.Object) bool {

@@ -36,11 +36,11 @@ func (s *Store) Counts() (policies, bindings map[string]int) {
 	for name, bound := range s.byPolicy {
 		switch p := s.policies[name]; {
 		case p == nil:
-			bindings[Orphaned] += len(bound)
+			bindings[Orphaned] += bound.len()
 		case p.singleton:
-			bindings[Idle] += len(bound)
+			bindings[Idle] += bound.len()
 		default:
-			bindings[Active] += len(bound)
+			bindings[Active] += bound.len()
 		}
 	}
 	return policies, bindings

@@ -6,6 +6,7 @@ package validating
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types"
@@ -44,8 +45,8 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 	}
 	run.explain = run.why.Enabled()
 	for _, snapshot := range snapshots {
-		for _, i := range run.candidates(snapshot) {
-			if err := run.policy(&snapshot.policies[i]); err != nil {
+		for _, c := range run.candidates(snapshot) {
+			if err := run.policy(snapshot.policies[c.Position], c.Certain); err != nil {
 				return Result{}, err
 			}
 		}
@@ -73,33 +74,33 @@ type run struct {
 	explain bool
 }
 
-// candidates returns the positions of the policies to examine. Only when the reasons
-// are to be logged, those which obviously do not match are among them.
-func (r *run) candidates(s *Snapshot) []int {
+// candidates returns the policies to examine. Only when the reasons are to be logged,
+// those which obviously do not match are among them.
+func (r *run) candidates(s *Snapshot) []matching.Candidate {
 	if !r.explain {
 		return s.index.Candidates(r.request)
 	}
-	return upTo(len(s.policies))
-}
-
-// bindings returns the positions of the bindings to examine.
-func (r *run) bindings(p *boundPolicy) []int {
-	if !r.explain {
-		return p.index().Candidates(r.request)
-	}
-	return upTo(len(p.bindings))
-}
-
-func upTo(n int) []int {
-	all := make([]int, n)
+	all := make([]matching.Candidate, len(s.policies))
 	for i := range all {
-		all[i] = i
+		all[i].Position = i
 	}
 	return all
 }
 
-func (r *run) policy(p *boundPolicy) error {
-	target, matches, err := p.criteria.Match(r.request)
+// bindings returns those of the bindings to examine, in slices one after the other.
+func (r *run) bindings(of matching.NamespaceIndex[*binding]) [][]*binding {
+	if r.explain {
+		return of.All()
+	}
+	return of.Candidates(r.request)
+}
+
+// policy evaluates a policy if the request matches it, which may be certain.
+func (r *run) policy(p *boundPolicy, certain bool) error {
+	target, matches, err := matching.Target{Resource: r.request.GetResource(), Kind: r.request.GetKind()}, certain, error(nil)
+	if !certain {
+		target, matches, err = p.criteria.Match(r.request)
+	}
 	if err == nil && !matches {
 		if r.explain {
 			r.why.Info("Policy does not match", "policy", p.name, "because", p.criteria.Mismatch(r.request))
@@ -107,7 +108,7 @@ func (r *run) policy(p *boundPolicy) error {
 		return nil
 	}
 	if err == nil {
-		err = p.invalid
+		err = p.misconfiguration()
 	}
 	matched := &matchedPolicy{boundPolicy: p, target: target}
 	if err == nil && p.paramKind != nil {
@@ -117,25 +118,35 @@ func (r *run) policy(p *boundPolicy) error {
 		r.misconfigured(p.policy, "", fmt.Errorf("failed to configure policy: %w", err))
 		return nil
 	}
-	applied := false
-	for _, i := range r.bindings(p) {
-		applies, err := r.binding(matched, p.bindings[i])
-		if err != nil {
-			return err
-		}
-		applied = applied || applies
+	applied, err := r.apply(matched, p.regular)
+	if err == nil && !applied {
+		_, err = r.apply(matched, p.fallbacks)
 	}
-	for _, b := range p.fallbacks {
-		if applied {
+	if err != nil {
+		return err
+	}
+	if applied && r.explain {
+		for _, b := range slices.Concat(p.fallbacks.All()...) {
 			r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", "it is a fallback and another binding applies")
-			continue
-		}
-		if _, err := r.binding(matched, b); err != nil {
-			return err
 		}
 	}
 	r.result.Annotations = append(r.result.Annotations, matched.annotations.named(p.name)...)
 	return nil
+}
+
+// apply evaluates the policy through some of its bindings. It says whether any applies
+// to the request.
+func (r *run) apply(p *matchedPolicy, bindings matching.NamespaceIndex[*binding]) (applied bool, err error) {
+	for _, chunk := range r.bindings(bindings) {
+		for _, b := range chunk {
+			applies, err := r.binding(p, b)
+			if err != nil {
+				return false, err
+			}
+			applied = applied || applies
+		}
+	}
+	return applied, nil
 }
 
 // matchedPolicy is a policy that matches the request.

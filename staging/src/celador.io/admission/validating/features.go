@@ -13,4 +13,7 @@ type Features struct {
 	// FallbackBinding keeps bindings of bindingType Fallback from applying where
 	// another binding of the policy does.
 	FallbackBinding bool
+	// TypeEnforcement lets policies of typeChecking Enforced decide only if they may
+	// according to Store.SetVerdict.
+	TypeEnforcement bool
 }

@@ -11,6 +11,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -24,8 +25,15 @@ type policy struct {
 	name          string
 	failurePolicy v1.FailurePolicyType
 	criteria      *matching.Criteria
-	// invalid is why no request can be decided.
+	// invalid is why no request can be decided, whatever the verdict is.
 	invalid error
+	// uid and generation are the state of the object.
+	uid        types.UID
+	generation int64
+	// enforced is set when the verdict counts.
+	enforced bool
+	// verdict is nil until there is one on this or an earlier generation.
+	verdict *verdict
 	// singleton is set when the policy applies without a binding.
 	singleton bool
 	// paramKind is nil when the policy takes no params.
@@ -71,15 +79,28 @@ type annotation struct {
 	key string
 }
 
-func (p *policy) valid() bool { return p.invalid == nil && !p.broken }
+func (p *policy) valid() bool { return p.misconfiguration() == nil && !p.broken }
+
+// misconfiguration returns why no request can be decided, nil if they can.
+func (p *policy) misconfiguration() error {
+	switch {
+	case p.invalid != nil || !p.enforced:
+		return p.invalid
+	case p.verdict == nil:
+		return errUnchecked
+	default:
+		return p.verdict.err
+	}
+}
 
 var errNoMatchConstraints = errors.New("policy contained no match constraints, a required field")
 
 // compilePolicy refers to p, which must not change any more.
 func compilePolicy(compiler *expression.Compiler, features Features, p *v1.ValidatingAdmissionPolicy) *policy {
 	spec := &p.Spec
-	result := &policy{name: p.Name, failurePolicy: v1.Fail}
+	result := &policy{name: p.Name, uid: p.UID, generation: p.Generation, failurePolicy: v1.Fail}
 	result.singleton = features.Singleton && spec.PolicyType != nil && *spec.PolicyType == v1.SingletonPolicy
+	result.enforced = features.TypeEnforcement && spec.TypeChecking != nil && *spec.TypeChecking == v1.EnforcedTypeChecking
 	if spec.FailurePolicy != nil {
 		result.failurePolicy = *spec.FailurePolicy
 	}
@@ -111,7 +132,7 @@ func compilePolicy(compiler *expression.Compiler, features Features, p *v1.Valid
 			mention(v.Expression)
 			program, err := composition.Declare(v.Name, v.Expression, in, environment.StoredExpressions)
 			result.broken = result.broken || err != nil
-			result.variables = append(result.variables, expression.Variable{Name: v.Name, Program: program, Err: err})
+			result.variables = expression.AppendVariable(result.variables, expression.Variable{Name: v.Name, Program: program, Err: err})
 		}
 		compile = composition.Compile
 	}

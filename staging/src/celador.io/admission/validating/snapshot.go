@@ -4,9 +4,6 @@
 package validating
 
 import (
-	"slices"
-	"sync"
-
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/admission/expression"
@@ -18,29 +15,24 @@ import (
 // Immutable, so safe for concurrent use.
 type Snapshot struct {
 	// policies in effect, sorted by name.
-	policies []boundPolicy
+	policies []*boundPolicy
 	index    *matching.Index
 }
 
-func newSnapshot(policies []boundPolicy) *Snapshot {
-	return &Snapshot{policies, matching.NewIndex(len(policies), func(i int) *matching.Criteria { return policies[i].criteria })}
-}
-
-// boundPolicy is a policy with all that it takes to apply it.
+// boundPolicy is a policy with all that it takes to apply it. Immutable.
 type boundPolicy struct {
 	*policy
-	// bindings apply by themselves, fallbacks when none of these does. Sorted by name.
-	bindings, fallbacks []*binding
-	// index is over bindings. Only built when a request needs it.
-	index func() *matching.NamespaceIndex
+	*bindings
 	// params is nil without a paramKind.
 	params params.Kind
 }
 
 // NewSnapshot returns the given policies with the given bindings, for a set that does
 // not change. Requests that match a policy with a paramKind are subject to its
-// failurePolicy, as there is nowhere to find params.
+// failurePolicy, as there is nowhere to find params. There are no verdicts either:
+// feature TypeEnforcement is taken for off.
 func NewSnapshot(compiler *expression.Compiler, features Features, policies []*v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) *Snapshot {
+	features.TypeEnforcement = false
 	store := NewStore(compiler, features, nil)
 	for _, b := range bindings {
 		store.SetBinding(b)
@@ -53,36 +45,37 @@ func NewSnapshot(compiler *expression.Compiler, features Features, policies []*v
 
 // inEffect says whether a policy with the given bindings has any. A singleton takes
 // effect by itself and not through bindings.
-func (p *policy) inEffect(bindings []*binding) bool {
-	return p != nil && (p.singleton || len(bindings) > 0)
+func (p *policy) inEffect(bound *bindings) bool {
+	return p != nil && (p.singleton || bound != nil)
 }
 
-// bind joins a policy that is in effect with its bindings.
-func bind(p *policy, bindings []*binding) boundPolicy {
-	if p.singleton {
-		return newBoundPolicy(p, []*binding{unbound}, nil)
+// bind joins a policy with its bindings. It returns nil when that is not in effect.
+func bind(p *policy, bound *bindings) *boundPolicy {
+	switch {
+	case !p.inEffect(bound):
+		return nil
+	case p.singleton:
+		return &boundPolicy{policy: p, bindings: onlyUnbound}
+	default:
+		return &boundPolicy{policy: p, bindings: bound}
 	}
-	if !slices.ContainsFunc(bindings, func(b *binding) bool { return b.fallback }) {
-		return newBoundPolicy(p, bindings, nil)
-	}
-	var regular, fallbacks []*binding
-	for _, b := range bindings {
-		if b.fallback {
-			fallbacks = append(fallbacks, b)
-		} else {
-			regular = append(regular, b)
-		}
-	}
-	return newBoundPolicy(p, regular, fallbacks)
 }
 
-func newBoundPolicy(p *policy, bindings, fallbacks []*binding) boundPolicy {
-	index := sync.OnceValue(func() *matching.NamespaceIndex {
-		criteria := make([]*matching.Criteria, len(bindings))
-		for i, b := range bindings {
-			criteria[i] = b.criteria
-		}
-		return matching.NewNamespaceIndex(criteria)
-	})
-	return boundPolicy{policy: p, bindings: bindings, fallbacks: fallbacks, index: index}
+// newIndex returns an index of the policies by what they match.
+func newIndex(policies []*boundPolicy) *matching.Index {
+	criteria := make([]*matching.Criteria, len(policies))
+	for i, p := range policies {
+		criteria[i] = p.criteria
+	}
+	// Not from the policies themselves, of which later snapshots may have others.
+	return matching.NewIndex(len(criteria), func(i int) *matching.Criteria { return criteria[i] })
+}
+
+// sameCriteria says whether an index that has one policy is right for the other. Either
+// may be nil for none.
+func sameCriteria(a, b *boundPolicy) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.criteria == b.criteria
 }

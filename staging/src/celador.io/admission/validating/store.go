@@ -22,14 +22,16 @@ type Store struct {
 	compiler *expression.Compiler
 	features Features
 	params   params.Source
+	binder   bindingCompiler
 	snapshot atomic.Pointer[Snapshot]
 
 	lock     sync.Mutex
 	policies map[string]*policy
+	// verdicts are those whose policies are still to come.
+	verdicts map[string]*verdict
 	bindings map[string]*binding
-	// byPolicy holds the bindings of each policy, sorted by name. Slices are replaced,
-	// never changed, as snapshots share them.
-	byPolicy map[string][]*binding
+	// byPolicy holds the bindings of each policy that has any.
+	byPolicy map[string]*bindings
 }
 
 // NewStore returns an empty store that compiles with the given compiler. It opens the
@@ -38,12 +40,14 @@ func NewStore(compiler *expression.Compiler, features Features, source params.So
 	s := &Store{
 		compiler: compiler,
 		features: features,
+		binder:   bindingCompiler{features: features},
 		params:   source,
 		policies: map[string]*policy{},
+		verdicts: map[string]*verdict{},
 		bindings: map[string]*binding{},
-		byPolicy: map[string][]*binding{},
+		byPolicy: map[string]*bindings{},
 	}
-	s.snapshot.Store(newSnapshot(nil))
+	s.snapshot.Store(&Snapshot{index: newIndex(nil)})
 	return s
 }
 
@@ -57,6 +61,7 @@ func (s *Store) SetPolicy(p *v1.ValidatingAdmissionPolicy) {
 	compiled := compilePolicy(s.compiler, s.features, p)
 	s.lock.Lock()
 	defer s.lock.Unlock()
+	compiled.verdict = s.latestVerdict(compiled)
 	s.policies[p.Name] = compiled
 	s.publish(p.Name)
 }
@@ -72,74 +77,83 @@ func (s *Store) DeletePolicy(name string) {
 // SetBinding adds a binding or replaces the one of the same name. The binding must not
 // change any more. It has no effect until its policy is there.
 func (s *Store) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) {
-	compiled := compileBinding(s.features, b)
+	compiled := s.binder.compile(b)
+	policy := compiled.policyName.Value()
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.unbind(b.Name)
+	changed := []string{policy}
+	if old, ok := s.bindings[b.Name]; ok && old.policyName != compiled.policyName {
+		changed = append(changed, s.unbind(old))
+	}
 	s.bindings[b.Name] = compiled
-	bound := s.byPolicy[compiled.policyName]
-	at, _ := slices.BinarySearchFunc(bound, compiled.name, func(b *binding, name string) int { return strings.Compare(b.name, name) })
-	s.byPolicy[compiled.policyName] = slices.Insert(slices.Clone(bound), at, compiled)
-	s.publish(compiled.policyName)
+	s.byPolicy[policy] = s.byPolicy[policy].with(compiled)
+	s.publish(changed...)
 }
 
 // DeleteBinding removes the binding of that name, if there is one.
 func (s *Store) DeleteBinding(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.unbind(name)
+	if old, ok := s.bindings[name]; ok {
+		delete(s.bindings, name)
+		s.publish(s.unbind(old))
+	}
 }
 
-func (s *Store) unbind(name string) {
-	old, ok := s.bindings[name]
-	if !ok {
-		return
+// unbind takes a binding from its policy, and returns the name of that.
+func (s *Store) unbind(b *binding) string {
+	policy := b.policyName.Value()
+	if rest := s.byPolicy[policy].without(b.name); rest == nil {
+		delete(s.byPolicy, policy)
+	} else {
+		s.byPolicy[policy] = rest
 	}
-	delete(s.bindings, name)
-	rest := slices.DeleteFunc(slices.Clone(s.byPolicy[old.policyName]), func(b *binding) bool { return b == old })
-	if s.byPolicy[old.policyName] = rest; len(rest) == 0 {
-		delete(s.byPolicy, old.policyName)
-	}
-	s.publish(old.policyName)
+	return policy
 }
 
-// publish puts the current state of one policy into a new snapshot.
-func (s *Store) publish(name string) {
-	policies := slices.Clone(s.Snapshot().policies)
-	at, found := slices.BinarySearchFunc(policies, name, func(p boundPolicy, name string) int { return strings.Compare(p.name, name) })
-	var old, current boundPolicy
-	if found {
-		old = policies[at]
+// publish puts the current state of some policies into a new snapshot, all at once.
+func (s *Store) publish(names ...string) {
+	policies, index := slices.Clone(s.Snapshot().policies), s.Snapshot().index
+	var unused []params.Kind
+	for _, name := range names {
+		var old *boundPolicy
+		at, found := slices.BinarySearchFunc(policies, name, func(p *boundPolicy, name string) int { return strings.Compare(p.name, name) })
+		if found {
+			old = policies[at]
+			policies = slices.Delete(policies, at, at+1)
+		}
+		current := bind(s.policies[name], s.byPolicy[name])
+		if current != nil {
+			policies = slices.Insert(policies, at, current)
+		}
+		if !sameCriteria(old, current) {
+			index = nil
+		}
+		if kind := s.open(current, old); kind != nil {
+			unused = append(unused, kind)
+		}
 	}
-	inEffect := s.policies[name].inEffect(s.byPolicy[name])
-	if inEffect {
-		current = bind(s.policies[name], s.byPolicy[name])
-		s.open(&current, &old)
+	if index == nil {
+		index = newIndex(policies)
+	}
+	s.snapshot.Store(&Snapshot{policies, index})
+	for _, kind := range unused {
+		kind.Close()
+	}
+}
+
+// open gives the current state of a policy access to its params: the old state's, if
+// that will do, else the old one is returned. Either state may be nil.
+func (s *Store) open(current, old *boundPolicy) (unused params.Kind) {
+	if old != nil {
+		unused = old.params
 	}
 	switch {
-	case inEffect && found:
-		policies[at] = current
-	case inEffect:
-		policies = slices.Insert(policies, at, current)
-	case found:
-		policies = slices.Delete(policies, at, at+1)
+	case current == nil || current.paramKind == nil || s.params == nil:
+	case unused != nil && old.paramKind.GroupVersionKind == current.paramKind.GroupVersionKind:
+		current.params, unused = unused, nil
 	default:
-		return
+		current.params = s.params.Open(current.paramKind.GroupVersionKind)
 	}
-	s.snapshot.Store(newSnapshot(policies))
-	if old.params != nil {
-		old.params.Close()
-	}
-}
-
-// open gives the current state of a policy access to its params, or moves that access
-// over from the old state.
-func (s *Store) open(current, old *boundPolicy) {
-	switch kind := current.paramKind; {
-	case kind == nil || s.params == nil:
-	case old.params != nil && old.paramKind.GroupVersionKind == kind.GroupVersionKind:
-		current.params, old.params = old.params, nil
-	default:
-		current.params = s.params.Open(kind.GroupVersionKind)
-	}
+	return unused
 }

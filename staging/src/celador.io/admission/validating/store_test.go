@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"celador.io/admission/params"
 	"celador.io/admission/validating"
 )
 
@@ -44,26 +46,27 @@ func TestStore(t *testing.T) {
 		changes []change
 		want    []string
 	}{
-		"nothing":                     {nil, nil},
-		"policy alone":                {[]change{policy("p", "no")}, nil},
-		"binding alone":               {[]change{binding("b", "p")}, nil},
-		"policy, binding":             {[]change{policy("p", "no"), binding("b", "p")}, []string{"p/b: no"}},
-		"binding, policy":             {[]change{binding("b", "p"), policy("p", "no")}, []string{"p/b: no"}},
-		"binding to another":          {[]change{policy("p", "no"), binding("b", "q")}, nil},
-		"changed policy":              {[]change{policy("p", "no"), binding("b", "p"), policy("p", "never")}, []string{"p/b: never"}},
-		"deleted policy":              {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p")}, nil},
-		"recreated policy":            {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p"), policy("p", "never")}, []string{"p/b: never"}},
-		"deleted binding":             {[]change{policy("p", "no"), binding("b", "p"), noBinding("b")}, nil},
-		"recreated binding":           {[]change{policy("p", "no"), binding("b", "p"), noBinding("b"), binding("b", "p")}, []string{"p/b: no"}},
-		"one of two bindings deleted": {[]change{policy("p", "no"), binding("b", "p"), binding("c", "p"), noBinding("b")}, []string{"p/c: no"}},
-		"binding set twice":           {[]change{policy("p", "no"), binding("b", "p"), binding("b", "p")}, []string{"p/b: no"}},
-		"binding moved":               {[]change{policy("p", "no"), policy("q", "never"), binding("b", "p"), binding("b", "q")}, []string{"q/b: never"}},
-		"binding moved before policy": {[]change{policy("p", "no"), binding("b", "p"), binding("b", "q"), policy("q", "never")}, []string{"q/b: never"}},
-		"binding moved and back":      {[]change{policy("p", "no"), binding("b", "p"), binding("b", "q"), binding("b", "p")}, []string{"p/b: no"}},
-		"binding moved and deleted":   {[]change{policy("p", "no"), policy("q", "no"), binding("b", "p"), binding("b", "q"), noBinding("b")}, nil},
-		"deletions of what is not":    {[]change{policy("p", "no"), binding("b", "p"), noPolicy("q"), noBinding("c")}, []string{"p/b: no"}},
-		"deletions in another order":  {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p"), noBinding("b"), policy("p", "no")}, nil},
-		"same names":                  {[]change{policy("a", "no"), binding("a", "a")}, []string{"a/a: no"}},
+		"nothing":                      {nil, nil},
+		"policy alone":                 {[]change{policy("p", "no")}, nil},
+		"binding alone":                {[]change{binding("b", "p")}, nil},
+		"policy, binding":              {[]change{policy("p", "no"), binding("b", "p")}, []string{"p/b: no"}},
+		"binding, policy":              {[]change{binding("b", "p"), policy("p", "no")}, []string{"p/b: no"}},
+		"binding to another":           {[]change{policy("p", "no"), binding("b", "q")}, nil},
+		"changed policy":               {[]change{policy("p", "no"), binding("b", "p"), policy("p", "never")}, []string{"p/b: never"}},
+		"deleted policy":               {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p")}, nil},
+		"recreated policy":             {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p"), policy("p", "never")}, []string{"p/b: never"}},
+		"deleted binding":              {[]change{policy("p", "no"), binding("b", "p"), noBinding("b")}, nil},
+		"recreated binding":            {[]change{policy("p", "no"), binding("b", "p"), noBinding("b"), binding("b", "p")}, []string{"p/b: no"}},
+		"one of two bindings deleted":  {[]change{policy("p", "no"), binding("b", "p"), binding("c", "p"), noBinding("b")}, []string{"p/c: no"}},
+		"binding set twice":            {[]change{policy("p", "no"), binding("b", "p"), binding("b", "p")}, []string{"p/b: no"}},
+		"binding moved":                {[]change{policy("p", "no"), policy("q", "never"), binding("b", "p"), binding("b", "q")}, []string{"q/b: never"}},
+		"binding moved before policy":  {[]change{policy("p", "no"), binding("b", "p"), binding("b", "q"), policy("q", "never")}, []string{"q/b: never"}},
+		"binding moved and back":       {[]change{policy("p", "no"), binding("b", "p"), binding("b", "q"), binding("b", "p")}, []string{"p/b: no"}},
+		"binding moved and deleted":    {[]change{policy("p", "no"), policy("q", "no"), binding("b", "p"), binding("b", "q"), noBinding("b")}, nil},
+		"binding to no policy deleted": {[]change{policy("", "no"), binding("b", ""), noBinding("b")}, nil},
+		"deletions of what is not":     {[]change{policy("p", "no"), binding("b", "p"), noPolicy("q"), noBinding("c")}, []string{"p/b: no"}},
+		"deletions in another order":   {[]change{policy("p", "no"), binding("b", "p"), noPolicy("p"), noBinding("b"), policy("p", "no")}, nil},
+		"same names":                   {[]change{policy("a", "no"), binding("a", "a")}, []string{"a/a: no"}},
 		"order": {
 			[]change{binding("z", "b"), policy("c", "3"), policy("b", "2"), binding("a", "c"), binding("y", "b"), binding("m", "a"), policy("a", "1"), binding("x", "b")},
 			[]string{"a/m: 1", "b/x: 2", "b/y: 2", "b/z: 2", "c/a: 3"},
@@ -165,6 +168,84 @@ func TestStoreConcurrently(t *testing.T) {
 	readers.Wait()
 	if got, want := inEffect(t, s.Snapshot()), []string{"fixed/fixed: always"}; !slices.Equal(got, want) {
 		t.Errorf("at last, in effect: %q, want %q", got, want)
+	}
+}
+
+// watched is a params.Source that tells when kinds are opened and closed.
+type watched struct {
+	*objects
+	opened, closed func()
+}
+
+type watchedKind struct {
+	params.Kind
+	closed func()
+}
+
+func (w *watched) Open(gvk schema.GroupVersionKind) params.Kind {
+	w.opened()
+	return &watchedKind{w.objects.Open(gvk), w.closed}
+}
+
+func (k *watchedKind) Close() {
+	k.closed()
+	k.Kind.Close()
+}
+
+// A binding that changes is in effect all the time, in one form or the other, and kinds
+// that are still needed stay open: requests would have to wait until they are followed
+// again.
+func TestChangedBinding(t *testing.T) {
+	var s *validating.Store
+	var steps []string
+	step := func(name string) func() {
+		return func() {
+			steps = append(steps, name+" "+fmt.Sprint(through(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions())))
+		}
+	}
+	s = validating.NewStore(compiler(), validating.Features{}, &watched{newObjects(), step("open"), step("close")})
+	p, q := limiting(limits), limiting(allLimits)
+	q.Name = "q"
+	s.SetPolicy(p)
+	s.SetPolicy(q)
+	s.SetBinding(withParams(bindingOf("b", "p"), named("", "none")))
+	s.SetBinding(withParams(bindingOf("b", "p"), named("", "low")))
+	s.SetBinding(withParams(bindingOf("b", "q"), named("", "all")))
+	s.DeleteBinding("b")
+	if want := []string{"open []", "open [b]", "close [b]", "close []"}; !slices.Equal(steps, want) {
+		t.Errorf("kinds are opened and closed, with bindings in effect: %q, want %q", steps, want)
+	}
+}
+
+// Bindings that share match resources may differ in all else.
+func TestSharedMatchResources(t *testing.T) {
+	blue := inNamespaces("blue")
+	in := func(name string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
+		b := withParams(bindingOf(name, "p", actions...), named("", "low"))
+		b.Spec.MatchResources = blue
+		return b
+	}
+	for name, test := range map[string]struct {
+		objects []any
+		want    []string
+	}{
+		"equals":         {[]any{in("a"), in("b")}, []string{"a: Limit low: 3 [Deny]", "b: Limit low: 3 [Deny]"}},
+		"actions":        {[]any{in("a"), in("b", v1.Audit, v1.Warn), in("c", v1.Warn, v1.Audit)}, []string{"a: Limit low: 3 [Deny]", "b: Limit low: 3 [Audit Warn]", "c: Limit low: 3 [Warn Audit]"}},
+		"params":         {[]any{in("a"), withParams(in("b"), named("red", "low")), withParams(in("c"), nil)}, []string{"a: Limit low: 3 [Deny]", "b: Limit low: 2 [Deny]", "c: no params [Deny]"}},
+		"params, later":  {[]any{withParams(in("c"), nil), in("a")}, []string{"a: Limit low: 3 [Deny]", "c: no params [Deny]"}},
+		"fallback":       {[]any{in("b"), fallback(in("a"))}, []string{"b: Limit low: 3 [Deny]"}},
+		"fallback first": {[]any{fallback(in("a")), in("b")}, []string{"b: Limit low: 3 [Deny]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storeWith(validating.Features{FallbackBinding: true}, newObjects(), append(test.objects, limiting(limits))...)
+			var got []string
+			for _, d := range evaluate(t, newServer(), create(5), s.Snapshot()).Decisions() {
+				got = append(got, fmt.Sprintf("%s: %s %v", d.Binding, d.Message, d.Actions))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

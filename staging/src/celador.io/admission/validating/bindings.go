@@ -1,0 +1,47 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+import "celador.io/admission/matching"
+
+// bindings are those of one policy. Immutable; nil when there are none.
+type bindings struct {
+	// regular bindings apply by themselves, fallbacks when none of these does.
+	regular, fallbacks matching.NamespaceIndex[*binding]
+}
+
+// onlyUnbound are the bindings of policies that need none.
+var onlyUnbound = (*bindings)(nil).with(unbound)
+
+func (b *bindings) len() int {
+	if b == nil {
+		return 0
+	}
+	return b.regular.Len() + b.fallbacks.Len()
+}
+
+// with returns the bindings with one more, or with another one of the same name.
+func (b *bindings) with(added *binding) *bindings {
+	changed := &bindings{}
+	if b != nil {
+		*changed = *b
+	}
+	if added.fallback {
+		changed.regular = changed.regular.Without(added.name)
+		changed.fallbacks = changed.fallbacks.With(added)
+	} else {
+		changed.regular = changed.regular.With(added)
+		changed.fallbacks = changed.fallbacks.Without(added.name)
+	}
+	return changed
+}
+
+// without returns the bindings without one of them.
+func (b *bindings) without(name string) *bindings {
+	changed := &bindings{b.regular.Without(name), b.fallbacks.Without(name)}
+	if changed.len() == 0 {
+		return nil
+	}
+	return changed
+}
