@@ -5,6 +5,7 @@ package equivalence
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +17,8 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/features"
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
@@ -39,8 +42,8 @@ func FuzzPolicySpec(f *testing.F) {
 	}
 	for _, spec := range []string{
 		`{"matchConstraints": {"resourceRules": [{}, {"scope": "?", "resources": ["", "/", "a/b/c"], "operations": [""]}], "namespaceSelector": {"matchExpressions": [{}]}, "objectSelector": null, "matchPolicy": ""}}`,
-		`{"failurePolicy": "", "paramKind": {}, "policyType": "Singleton", "matchConditions": [{}], "variables": [{}, {"name": "a b"}], "validations": [{"failurePolicy": "?", "reason": ""}], "auditAnnotations": [{}]}`,
-		`{"paramKind": {"apiVersion": "a/b/c", "kind": ""}, "variables": [{"name": "a", "expression": "variables.a"}], "validations": [{"expression": "` + repeat("(", 260) + `"}]}`,
+		`{"failurePolicy": "", "paramKind": {}, "policyType": "Singleton", "typeChecking": "Enforced", "matchConditions": [{}], "variables": [{}, {"name": "a b"}], "validations": [{"failurePolicy": "?", "reason": ""}], "auditAnnotations": [{}]}`,
+		`{"paramKind": {"apiVersion": "a/b/c", "kind": ""}, "typeChecking": "", "variables": [{"name": "a", "expression": "variables.a"}], "validations": [{"expression": "` + repeat("(", 260) + `"}]}`,
 	} {
 		f.Add([]byte(spec), []byte(`{"paramRef": {"selector": {"matchExpressions": [{}]}}, "validationActions": ["", "Deny", "Deny"], "bindingType": "Fallback", "matchResources": {}}`), []byte(nil))
 		f.Add([]byte(spec), []byte(`{"paramRef": {}, "validationActions": null, "matchResources": {"excludeResourceRules": [{}]}}`), []byte{1})
@@ -62,6 +65,7 @@ func FuzzPolicySpec(f *testing.F) {
 				Params:   g.params(),
 			})
 			c.run(t, gates)
+			c.celador.(kubeadmission.PolicyCheckListener).PolicyChecked(policy.Name, policy.UID, policy.Generation, nil)
 			for _, name := range []string{"create", "delete without", "exec", "create newer widget", "create node", "create namespace"} {
 				examine(t, c.celador, fixed[name])
 			}
@@ -92,7 +96,8 @@ func admit(t *testing.T, policy *v1.ValidatingAdmissionPolicy, binding *v1.Valid
 	var internalBinding admissionregistration.ValidatingAdmissionPolicyBinding
 	must(t, policyscheme.Scheme.Convert(policy, &internalPolicy, nil))
 	must(t, policyscheme.Scheme.Convert(binding, &internalBinding, nil))
-	return append(validation.ValidateValidatingAdmissionPolicy(&internalPolicy), validation.ValidateValidatingAdmissionPolicyBinding(&internalBinding)...)
+	return slices.Concat(
+		validation.ValidateValidatingAdmissionPolicy(&internalPolicy), validation.ValidateValidatingAdmissionPolicyBinding(&internalBinding), builtintypes.Validate(policy))
 }
 
 // allGates returns feature gates of which all of Celador's own are on.
@@ -102,6 +107,7 @@ func allGates(f *testing.F) featuregate.FeatureGate {
 		string(features.ValidatingAdmissionPolicySingleton):               true,
 		string(features.ValidatingAdmissionPolicyValidationFailurePolicy): true,
 		string(features.ValidatingAdmissionPolicyFallbackBinding):         true,
+		string(features.AdmissionPolicyTypeEnforcement):                   true,
 	}); err != nil {
 		f.Fatal(err)
 	}

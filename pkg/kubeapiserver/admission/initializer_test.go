@@ -4,8 +4,12 @@
 package admission_test
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/client-go/clientset/fake"
@@ -21,6 +25,17 @@ type watcher struct {
 
 func (w *watcher) SetPolicyInformers(factory informers.SharedInformerFactory) { w.got = factory }
 
+type listener struct {
+	*admission.Handler
+	heard []string
+}
+
+func (l *listener) PolicyChecked(name string, uid types.UID, generation int64, err error) {
+	l.heard = append(l.heard, fmt.Sprint(name, " ", uid, " ", generation, " ", err))
+}
+
+func (l *listener) PolicyGone(name string) { l.heard = append(l.heard, name+" gone") }
+
 func TestInitializer(t *testing.T) {
 	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
 	initializer := kubeadmission.NewInitializer(factory)
@@ -31,5 +46,23 @@ func TestInitializer(t *testing.T) {
 		t.Errorf("plugin got informers %v, want %v", plugin.got, factory)
 	}
 
-	initializer.Initialize(admission.NewHandler()) // does not want informers
+	initializer.Initialize(admission.NewHandler()) // does not want anything
+}
+
+func TestPolicyCheckListeners(t *testing.T) {
+	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0))
+	initializer.PolicyChecked("p", "a", 1, nil) // nobody listens
+
+	first, second := &listener{Handler: admission.NewHandler()}, &listener{Handler: admission.NewHandler()}
+	initializer.Initialize(first)
+	initializer.Initialize(admission.NewHandler())
+	initializer.Initialize(second)
+	initializer.PolicyChecked("p", "a", 1, nil)
+	initializer.PolicyChecked("p", "a", 2, errors.New("wrong"))
+	initializer.PolicyGone("p")
+	for _, l := range []*listener{first, second} {
+		if want := []string{"p a 1 <nil>", "p a 2 wrong", "p gone"}; !slices.Equal(l.heard, want) {
+			t.Errorf("plugin heard %q, want %q", l.heard, want)
+		}
+	}
 }

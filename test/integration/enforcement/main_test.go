@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package enforcement tests what policies do to requests. All tests share one server
-// with default flags, but for an audit log; each writes into namespaces of its own, to
-// which it binds its policies.
+// with default flags, but for an audit log and the enforcement of types; each writes into
+// namespaces of its own, to which it binds its policies.
 package enforcement
 
 import (
@@ -53,7 +53,8 @@ func run(m *testing.M) int {
 		core, coreErr = kubernetes.NewForConfig(config)
 		policies, err = clientset.NewForConfig(config)
 		return errors.Join(err, coreErr)
-	}, "--audit-policy-file="+filepath.Join("testdata", "audit-policy.yaml"), "--audit-log-path="+auditLog)
+	}, "--audit-policy-file="+filepath.Join("testdata", "audit-policy.yaml"), "--audit-log-path="+auditLog,
+		"--feature-gates=AdmissionPolicyTypeEnforcement=true")
 }
 
 // unique returns a name that no other test uses.

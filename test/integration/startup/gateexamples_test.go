@@ -35,6 +35,12 @@ func testExamples(t *testing.T, server *testserver.Server) {
 		},
 		"fallback-binding": {"deployment-denied.yaml": `ValidatingAdmissionPolicy 'replicas-by-namespace.example.com' with binding ` +
 			`'replicas-fallback.example.com' denied request: at most 3 replicas are allowed`},
+		"type-enforcement": {
+			"deployment-denied.yaml": `ValidatingAdmissionPolicy 'typed-replica-limit.example.com' with binding 'typed-replica-limit-demo.example.com' ` +
+				`denied request: at most 5 replicas are allowed`,
+			"policy-refused.yaml": "spec.validations[0].expression: Invalid value: apps/v1, Kind=Deployment: " +
+				"ERROR: <input>:1:12: undefined field 'relpicas'\n | object.spec.relpicas <= 5\n | ...........^",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("..", "..", "..", "examples", name)
@@ -44,7 +50,7 @@ func testExamples(t *testing.T, server *testserver.Server) {
 			}
 			var setup, requests []string
 			for _, entry := range entries {
-				if strings.HasPrefix(entry.Name(), "deployment") {
+				if strings.HasPrefix(entry.Name(), "deployment") || strings.HasSuffix(entry.Name(), "-refused.yaml") {
 					requests = append(requests, entry.Name())
 				} else if filepath.Ext(entry.Name()) == ".yaml" {
 					setup = append(setup, entry.Name())
@@ -71,7 +77,7 @@ func testExamples(t *testing.T, server *testserver.Server) {
 				testserver.Eventually(t, func(ctx context.Context) error {
 					_, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test", DryRun: []string{metav1.DryRunAll}})
 					want, denied := denials[file]
-					if denied && (!apierrors.IsInvalid(err) || !strings.HasSuffix(err.Error(), " is forbidden: "+want)) {
+					if denied && (!apierrors.IsInvalid(err) || !strings.HasSuffix(err.Error(), " is "+verdict(file)+": "+want)) {
 						return fmt.Errorf("%s: got error %w, want %s", file, err, want)
 					}
 					if !denied && err != nil {
@@ -85,6 +91,14 @@ func testExamples(t *testing.T, server *testserver.Server) {
 			}
 		})
 	}
+}
+
+// verdict is how the server puts it that it refuses what a file has.
+func verdict(file string) string {
+	if strings.HasPrefix(file, "policy") {
+		return "invalid"
+	}
+	return "forbidden"
 }
 
 func order(file string) int {

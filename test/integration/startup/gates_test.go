@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
 	"celador.io/celador/test/integration/testserver"
@@ -25,7 +26,7 @@ import (
 
 const (
 	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
-		"ValidatingAdmissionPolicyFallbackBinding=true"
+		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true"
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )
 
@@ -74,9 +75,42 @@ spec:
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: default}
 spec: {policyName: default, bindingType: Fallback, validationActions: [Deny]}
+`, `
+kind: ValidatingAdmissionPolicy
+metadata: {name: typed}
+spec:
+  typeChecking: Enforced
+  matchConstraints:
+    objectSelector: {matchLabels: {case: typed}}
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}
+    - {apiGroups: [gates.example.com], apiVersions: [v1], operations: [CREATE], resources: [boxes]}
+  validations: [{expression: object.data.some == 'other data', message: other data is needed}]
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: typed}
+spec: {policyName: typed, validationActions: [Deny]}
 `}
 
+// boxes do not fit the policy "typed".
+const boxes = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boxes.gates.example.com}
+spec:
+  group: gates.example.com
+  names: {kind: Box, plural: boxes}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {data: {type: object, properties: {some: {type: integer}}}}}}
+`
+
 const (
+	byTypes = "ValidatingAdmissionPolicy 'typed' denied request: failed to configure policy: spec.validations[0].expression does not fit gates.example.com/v1, Kind=Box: " +
+		"ERROR: <input>:1:18: found no matching overload for '_==_' applied to '(int, string)'\n | object.data.some == 'other data'\n | .................^"
 	byFallback  = "ValidatingAdmissionPolicy 'default' with binding 'default' denied request: by default"
 	bySingleton = "ValidatingAdmissionPolicy 'singleton' denied request: never"
 )
@@ -91,6 +125,7 @@ var (
 		"case=lenient":              "",
 		"case=default":              byFallback,
 		"case=default,special=true": "",
+		"case=typed":                byTypes,
 	}
 	enforcedOff = requests{
 		"case=singleton": "",
@@ -98,6 +133,7 @@ var (
 			"expression 'object.data.missing == 'x'' resulted in error: no such key: missing",
 		"case=default":              byFallback,
 		"case=default,special=true": byFallback,
+		"case=typed":                "ValidatingAdmissionPolicy 'typed' with binding 'typed' denied request: other data is needed",
 	}
 )
 
@@ -107,6 +143,7 @@ func TestAlphaGates(t *testing.T) {
 	dir := t.TempDir()
 	t.Run("on", func(t *testing.T) {
 		server := gateServer{testserver.Start(t, dir, allVersions, alphaGates), true}
+		server.define(t, boxes)
 		for _, text := range gated {
 			if _, err := server.write(t, "v1", parse(t, text), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
@@ -171,6 +208,19 @@ func (s gateServer) resource(t *testing.T, version, kind string) dynamic.Resourc
 	return client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource})
 }
 
+// define creates a custom resource definition.
+func (s gateServer) define(t *testing.T, text string) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(s.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	if _, err := client.Resource(definitions).Create(t.Context(), parse(t, text), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s gateServer) write(t *testing.T, version string, obj *unstructured.Unstructured, options metav1.CreateOptions) (*unstructured.Unstructured, error) {
 	t.Helper()
 	obj.SetAPIVersion(group + "/" + version)
@@ -194,12 +244,16 @@ func (s gateServer) touch(t *testing.T) {
 		obj := parse(t, text)
 		for _, version := range versions {
 			client := s.resource(t, version, obj.GetKind())
-			got, err := client.Get(t.Context(), obj.GetName(), metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got.SetLabels(map[string]string{"touched": version, "on": strconv.FormatBool(s.on)})
-			if _, err = client.Update(t.Context(), got, metav1.UpdateOptions{}); err != nil {
+			// The server writes the status meanwhile.
+			if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+				got, err := client.Get(t.Context(), obj.GetName(), metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
+				got.SetLabels(map[string]string{"touched": version, "on": strconv.FormatBool(s.on)})
+				_, err = client.Update(t.Context(), got, metav1.UpdateOptions{})
+				return err
+			}); err != nil {
 				t.Errorf("%s %s: %v", version, obj.GetName(), err)
 			}
 		}
@@ -210,7 +264,7 @@ func (s gateServer) touch(t *testing.T) {
 func fields(obj *unstructured.Unstructured) map[string]any {
 	set := map[string]any{}
 	spec := obj.Object["spec"].(map[string]any)
-	for _, name := range []string{"policyType", "bindingType"} {
+	for _, name := range []string{"policyType", "bindingType", "typeChecking"} {
 		if value, ok := spec[name]; ok {
 			set[name] = value
 		}
@@ -264,7 +318,7 @@ func (s gateServer) expectWritten(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ kind, name, patch string }{
-		{"ValidatingAdmissionPolicy", "default", `{"spec": {"policyType": "Singleton", "validations": [{"expression": "true", "failurePolicy": "Ignore"}]}}`},
+		{"ValidatingAdmissionPolicy", "default", `{"spec": {"policyType": "Singleton", "typeChecking": "Enforced", "validations": [{"expression": "true", "failurePolicy": "Ignore"}]}}`},
 		{"ValidatingAdmissionPolicyBinding", "special", `{"spec": {"bindingType": "Fallback"}}`},
 	} {
 		want := map[string]any{}

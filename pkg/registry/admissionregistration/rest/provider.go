@@ -25,6 +25,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	policies "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
@@ -150,7 +151,7 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	return []resource{{
 		name: "validatingadmissionpolicies", versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, status, err := policies.NewREST(getter, params)
+			all, status, err := policies.NewREST(getter, params, builtintypes.Validate)
 			stored = all
 			return map[string]rest.Storage{"": all, "/status": status}, err
 		},

@@ -45,7 +45,7 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 		Status: v1.ValidatingAdmissionPolicyStatus{
 			ObservedGeneration: 2,
 			ObservedCustomResources: []v1.ObservedCustomResource{
-				{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: 3},
+				{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: 3, UID: "c0ffee"},
 				{Group: "rules.example.com", Version: "v1", Kind: "Quota"},
 			},
 		},
@@ -124,7 +124,7 @@ func TestProtobufNumbers(t *testing.T) {
 			"\xc2\x3e\x06Ignore":    policy(),
 			"\xca\x3e\x08Enforced":  policy(),
 			"\xc2\x3e\x08Fallback":  binding(),
-			"\xc2\x3e\x20\x0a\x11rules.example.com\x12\x02v1\x1a\x05Limit\x20\x03": policy(),
+			"\xc2\x3e\x28\x0a\x11rules.example.com\x12\x02v1\x1a\x05Limit\x20\x03\x2a\x06c0ffee": policy(),
 		} {
 			encoded, err := runtime.Encode(codec, obj)
 			if err != nil {
@@ -157,7 +157,7 @@ func TestApplyConfigurations(t *testing.T) {
 	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(
 		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false"))
 	status := applyv1.ValidatingAdmissionPolicyStatus().WithObservedGeneration(2).WithObservedCustomResources(
-		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3),
+		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3).WithUID("c0ffee"),
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Quota").WithGeneration(0))
 	bindingSpec := applyv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
 	for name, tc := range map[string]struct {

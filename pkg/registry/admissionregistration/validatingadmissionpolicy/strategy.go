@@ -29,12 +29,14 @@ type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	params paramaccess.Checker
+	types  TypeCheck
 }
 
 // NewStrategy returns a Strategy that lets users name a paramKind only if params
-// finds that they may read it.
-func NewStrategy(params paramaccess.Checker) Strategy {
-	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params}
+// finds that they may read it, and refuses policies in which types finds errors. Nil
+// finds none.
+func NewStrategy(params paramaccess.Checker, types TypeCheck) Strategy {
+	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, types: types}
 }
 
 // NamespaceScoped returns false.
@@ -71,25 +73,29 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 // Validate returns what is wrong with a new policy. Only for an otherwise valid
-// one it asks whether the user may read the paramKind.
+// one it asks whether the user may read the paramKind, and checks types.
 func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	policy := obj.(*admissionregistration.ValidatingAdmissionPolicy)
 	errs := append(validation.ValidateValidatingAdmissionPolicy(policy), staticname.Validate(policy.Name)...)
 	if len(errs) > 0 {
 		return errs
 	}
-	return s.checkParamKind(ctx, policy)
+	return append(s.checkParamKind(ctx, policy), s.checkTypes(policy, nil)...)
 }
 
-// ValidateUpdate returns what is wrong with a changed policy. It asks for access
-// to the paramKind as Validate does, when the paramKind is another than before.
+// ValidateUpdate returns what is wrong with a changed policy. As Validate does, it
+// asks for access to the paramKind, when that is another than before, and checks types,
+// when the outcome may be another than before.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	policy, stored := both(obj, old)
 	errs := validation.ValidateValidatingAdmissionPolicyUpdate(policy, stored)
-	if len(errs) > 0 || equality.Semantic.DeepEqual(policy.Spec.ParamKind, stored.Spec.ParamKind) {
+	if len(errs) > 0 {
 		return errs
 	}
-	return s.checkParamKind(ctx, policy)
+	if !equality.Semantic.DeepEqual(policy.Spec.ParamKind, stored.Spec.ParamKind) {
+		errs = s.checkParamKind(ctx, policy)
+	}
+	return append(errs, s.checkTypes(policy, stored)...)
 }
 
 func (s Strategy) checkParamKind(ctx context.Context, policy *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {

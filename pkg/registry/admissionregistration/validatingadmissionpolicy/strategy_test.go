@@ -30,8 +30,10 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy"
 )
 
-// strategy lets users read config maps, and nothing else.
-func strategy() validatingadmissionpolicy.Strategy {
+// strategy lets users read config maps, and nothing else, and checks no types.
+func strategy() validatingadmissionpolicy.Strategy { return strategyWith(nil) }
+
+func strategyWith(types validatingadmissionpolicy.TypeCheck) validatingadmissionpolicy.Strategy {
 	return validatingadmissionpolicy.NewStrategy(paramaccess.Checker{
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 			if a.GetVerb() == "get" && a.GetResource() == "configmaps" {
@@ -46,7 +48,7 @@ func strategy() validatingadmissionpolicy.Strategy {
 			}
 			return schema.GroupVersionResource{}, errors.New("unknown kind")
 		}),
-	})
+	}, types)
 }
 
 func byAlice() context.Context {

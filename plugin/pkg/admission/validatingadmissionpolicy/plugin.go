@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
@@ -85,6 +86,7 @@ var (
 	_ initializer.WantsDynamicClient               = &Plugin{}
 	_ initializer.WantsUnconditionalAuthorizer     = &Plugin{}
 	_ kubeadmission.WantsPolicyInformers           = &Plugin{}
+	_ kubeadmission.PolicyCheckListener            = &Plugin{}
 )
 
 // New returns a plugin that is inert until initialized. It fails when the admission
@@ -108,6 +110,7 @@ func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 		Singleton:               gates.Enabled(features.ValidatingAdmissionPolicySingleton),
 		ValidationFailurePolicy: gates.Enabled(features.ValidatingAdmissionPolicyValidationFailurePolicy),
 		FallbackBinding:         gates.Enabled(features.ValidatingAdmissionPolicyFallbackBinding),
+		TypeEnforcement:         gates.Enabled(features.AdmissionPolicyTypeEnforcement),
 	}
 }
 
@@ -138,6 +141,20 @@ func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer
 
 // SetPolicyInformers implements kubeadmission.WantsPolicyInformers.
 func (p *Plugin) SetPolicyInformers(f policyinformers.SharedInformerFactory) { p.policies = f }
+
+// PolicyChecked implements kubeadmission.PolicyCheckListener.
+func (p *Plugin) PolicyChecked(name string, uid types.UID, generation int64, err error) {
+	if p.enabled {
+		p.store.SetVerdict(name, uid, generation, err)
+	}
+}
+
+// PolicyGone implements kubeadmission.PolicyCheckListener.
+func (p *Plugin) PolicyGone(name string) {
+	if p.enabled {
+		p.store.ForgetVerdict(name)
+	}
+}
 
 // ValidateInitialization implements admission.InitializationValidator. It starts to
 // follow policies as soon as the informers are started, or fails when something that

@@ -164,6 +164,17 @@ func TestStaticPoliciesAreReloaded(t *testing.T) {
 	}
 }
 
+const (
+	noTypeChecking = `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": spec.typeChecking: Forbidden: requires the AdmissionPolicyTypeEnforcement feature gate to be enabled`
+	unknownReason  = `spec.validations[0].reason: Unsupported value: "Unknown": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"`
+)
+
+// onDeployments is a policy on deployments with more of the spec.
+func onDeployments(more string) string {
+	return manifestOf("ValidatingAdmissionPolicy", "p.static.k8s.io",
+		`{matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: ["*"], resources: [deployments]}]}, `+more+`}`)
+}
+
 // Files may use the features whose gates are on, and none that has no effect.
 func TestStaticFeatures(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -194,6 +205,32 @@ func TestStaticFeatures(t *testing.T) {
 			manifest: staticPolicy("p.static.k8s.io", never) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic+", bindingType: Fallback") +
 				"\n---\n" + manifestOf("ValidatingAdmissionPolicyBinding", "c.static.k8s.io", "{validationActions: [Audit], "+toStatic+"}"),
 			off: `error loading DIR/m.yaml: ValidatingAdmissionPolicyBinding "b.static.k8s.io": spec.bindingType: Forbidden: requires the ValidatingAdmissionPolicyFallbackBinding feature gate to be enabled`,
+		},
+		"typeChecking": { // no controller checks it: it decides at once
+			gate:     string(features.AdmissionPolicyTypeEnforcement),
+			manifest: onDeployments(`validations: [{expression: object.spec.replicas > 5}], typeChecking: Enforced`) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic),
+			off:      noTypeChecking,
+			denied:   true,
+		},
+		"typeChecking that changes nothing": {
+			gate:     string(features.AdmissionPolicyTypeEnforcement),
+			manifest: onDeployments(`validations: [{expression: object.spec.relpicas > 5}], typeChecking: Informational`) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic),
+			off:      noTypeChecking,
+			denied:   true,
+		},
+		"type errors": {
+			gate:     string(features.AdmissionPolicyTypeEnforcement),
+			manifest: onDeployments(`validations: [{expression: object.spec.relpicas > 5}], typeChecking: Enforced`),
+			off:      noTypeChecking,
+			on: `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": spec.validations[0].expression: Invalid value: apps/v1, Kind=Deployment: ` +
+				"ERROR: <input>:1:12: undefined field 'relpicas'\n | object.spec.relpicas > 5\n | ...........^",
+		},
+		"other errors before those of types": {
+			gate:     string(features.AdmissionPolicyTypeEnforcement),
+			manifest: onDeployments(`validations: [{expression: object.spec.relpicas > 5, reason: Unknown}], typeChecking: Enforced`),
+			off: `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": [` + unknownReason +
+				`, spec.typeChecking: Forbidden: requires the AdmissionPolicyTypeEnforcement feature gate to be enabled]`,
+			on: `error loading DIR/m.yaml: ValidatingAdmissionPolicy "p.static.k8s.io": ` + unknownReason,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

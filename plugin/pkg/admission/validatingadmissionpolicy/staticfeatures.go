@@ -26,6 +26,9 @@ func disabledInPolicy(enabled validating.Features, spec *v1.ValidatingAdmissionP
 	if spec.PolicyType != nil && !enabled.Singleton {
 		errs = append(errs, disabled(path.Child("policyType"), features.ValidatingAdmissionPolicySingleton))
 	}
+	if spec.TypeChecking != nil && !enabled.TypeEnforcement {
+		errs = append(errs, disabled(path.Child("typeChecking"), features.AdmissionPolicyTypeEnforcement))
+	}
 	for i := range spec.Validations {
 		if spec.Validations[i].FailurePolicy != nil && !enabled.ValidationFailurePolicy {
 			errs = append(errs, disabled(path.Child("validations").Index(i).Child("failurePolicy"), features.ValidatingAdmissionPolicyValidationFailurePolicy))

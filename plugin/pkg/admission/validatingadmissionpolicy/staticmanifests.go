@@ -12,6 +12,7 @@ import (
 
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 )
 
@@ -32,7 +33,11 @@ func newStaticLoader(features validating.Features) *staticLoader {
 			Items: manifest.Items(func(list *policyList) []policy { return list.Items }),
 			Validate: func(p *policy) field.ErrorList {
 				errs := validation.ValidateValidatingAdmissionPolicy(&admissionregistration.ValidatingAdmissionPolicy{ObjectMeta: p.ObjectMeta, Spec: p.Spec})
-				return append(errs, disabledInPolicy(features, &p.Spec)...)
+				errs = append(errs, disabledInPolicy(features, &p.Spec)...)
+				if len(errs) > 0 || !features.TypeEnforcement {
+					return errs
+				}
+				return builtintypes.Validate(p)
 			},
 			HasParams: func(p *policy) bool { return p.Spec.ParamKind != nil },
 		},

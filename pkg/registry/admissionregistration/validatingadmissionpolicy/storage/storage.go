@@ -22,9 +22,10 @@ type REST struct {
 
 // NewREST returns the storage of the resource and that of its status subresource,
 // which share one store. They can serve any number of versions. The getter's codec
-// has to know the internal kind. It returns an error when etcd cannot be set up.
-func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker) (*REST, *StatusREST, error) {
-	strategy := validatingadmissionpolicy.NewStrategy(params)
+// has to know the internal kind. For params and types see NewStrategy of
+// validatingadmissionpolicy. It returns an error when etcd cannot be set up.
+func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, types validatingadmissionpolicy.TypeCheck) (*REST, *StatusREST, error) {
+	strategy := validatingadmissionpolicy.NewStrategy(params, types)
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return &admissionregistration.ValidatingAdmissionPolicy{} },
 		NewListFunc:               func() runtime.Object { return &admissionregistration.ValidatingAdmissionPolicyList{} },

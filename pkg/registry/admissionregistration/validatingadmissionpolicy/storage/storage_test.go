@@ -41,7 +41,7 @@ func newREST(t *testing.T) (*storage.REST, *storage.StatusREST) {
 		Resolver: resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 			return gvk.GroupVersion().WithResource("any"), nil
 		}),
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
