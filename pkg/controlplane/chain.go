@@ -43,6 +43,12 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if err != nil {
 		return nil, fmt.Errorf("creating the aggregator: %w", err)
 	}
+	if !crdsServed {
+		crds = nil
+	}
+	if err := addPolicyStatusController(config, aggregator, crds, config.PolicyListeners...); err != nil {
+		return nil, err
+	}
 	return aggregator, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	upstream "k8s.io/kubernetes/pkg/controlplane"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
+	"celador.io/celador/pkg/controller/admissionpolicystatus"
 	"celador.io/celador/pkg/generated/openapi"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 )
@@ -37,8 +38,12 @@ type Config struct {
 	ExtraConfig
 }
 
-// ExtraConfig is empty, as it is upstream.
-type ExtraConfig struct{}
+// ExtraConfig is what upstream's server does not have.
+type ExtraConfig struct {
+	// PolicyListeners are told what checks of policies find. NewConfig has admission
+	// plugins told, which need it for policies whose spec.typeChecking is Enforced.
+	PolicyListeners []admissionpolicystatus.Listener
+}
 
 // completedConfig is behind CompletedConfig, so that only Complete makes one.
 type completedConfig struct {
@@ -81,7 +86,8 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	giveBack := lendOwnPlugins(opts, kubeadmission.NewInitializer(policies))
+	plugins := kubeadmission.NewInitializer(policies)
+	giveBack := lendOwnPlugins(opts, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts, generic, kubeInformers, storage)
 	giveBack()
 	if err != nil {
@@ -102,5 +108,6 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies); err != nil {
 		return nil, err
 	}
-	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions}, nil
+	extra := ExtraConfig{PolicyListeners: []admissionpolicystatus.Listener{plugins}}
+	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

@@ -433,6 +433,13 @@ func schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref co
 							Format:      "int64",
 						},
 					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "uid is the metadata.uid of the CustomResourceDefinition, and empty when there was none. Generations tell older from newer only where the uid is the same: one that is created again starts at 1.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"group", "version", "kind", "generation"},
 			},

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -101,7 +102,8 @@ func parse(t *testing.T, text string) map[string]any {
 	return content
 }
 
-// create creates the object, and deletes it at the end of the test.
+// create creates the object, and deletes it at the end of the test. It returns what is
+// settled.
 func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	created, err := client.Create(t.Context(), obj, metav1.CreateOptions{})
@@ -109,7 +111,32 @@ func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Un
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { remove(t, client, obj.GetName()) })
-	return created
+	return settled(t, created, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return client.Get(ctx, obj.GetName(), metav1.GetOptions{})
+	})
+}
+
+// settled returns obj as the server leaves it: with a status if it is a policy, which the
+// server writes once for each generation.
+func settled[T metav1.Object](t *testing.T, obj T, get func(context.Context) (T, error)) T {
+	t.Helper()
+	testserver.Eventually(t, func(ctx context.Context) (err error) {
+		if obj, err = get(ctx); err != nil {
+			return err
+		}
+		fields := content(t, obj)
+		if _, isPolicy := fields["spec"].(map[string]any)["matchConstraints"]; !isPolicy {
+			return nil
+		}
+		conditions, _, _ := unstructured.NestedSlice(fields, "status", "conditions")
+		for _, condition := range conditions {
+			if c := condition.(map[string]any); c["type"] == "TypeChecked" && c["observedGeneration"] == float64(obj.GetGeneration()) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s has no status of generation %d", obj.GetName(), obj.GetGeneration())
+	})
+	return obj
 }
 
 // remove deletes an object that may be gone already.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 )
 
 const someStatus = `
@@ -21,7 +22,7 @@ typeChecking:
 conditions:
 - {type: Ready, status: "True", reason: Checked, message: fine, lastTransitionTime: "2026-01-01T00:00:00Z"}
 observedCustomResources:
-- {group: rules.example.com, version: v1, kind: Limit, generation: 3}
+- {group: rules.example.com, version: v1, kind: Limit, generation: 3, uid: c0ffee}
 `
 
 // Each write changes one of spec, status and labels, or tries to.
@@ -34,14 +35,23 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 			sent := object(t, version, policies, unique("status"), simple)
 			sent.Object["status"] = parse(t, someStatus)
 			sent.SetGeneration(42)
-			current := create(t, client, sent)
-			expectState(t, current, "creation", 1, "true", nil)
+			created := must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
+			t.Cleanup(func() { remove(t, client, sent.GetName()) })
+			expectState(t, created, "creation", 1, "true", nil)
 
+			// The server writes the status as well, but not between before and current.
+			var before, current *unstructured.Unstructured
 			change := func(subresource []string, edit func(*unstructured.Unstructured)) {
 				t.Helper()
-				edited := current.DeepCopy()
-				edit(edited)
-				current = must(client.Update(t.Context(), edited, metav1.UpdateOptions{}, subresource...))(t)
+				if err := retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
+					before = must(client.Get(t.Context(), sent.GetName(), metav1.GetOptions{}))(t)
+					edited := before.DeepCopy()
+					edit(edited)
+					current, err = client.Update(t.Context(), edited, metav1.UpdateOptions{}, subresource...)
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
 			}
 			status := []string{"status"}
 
@@ -56,13 +66,13 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 			}
 
 			change(nil, func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"from": "update"}) })
-			expectState(t, current, "a write of labels", 1, "true", parse(t, someStatus))
+			expectState(t, current, "a write of labels", 1, "true", statusOf(t, before))
 
 			change(nil, func(u *unstructured.Unstructured) {
 				u.Object["spec"] = parse(t, other)
 				u.Object["status"] = parse(t, `{observedGeneration: 9}`)
 			})
-			expectState(t, current, "a write of the spec", 2, "false", parse(t, someStatus))
+			expectState(t, current, "a write of the spec", 2, "false", statusOf(t, before))
 
 			patch := []byte(`{"status": {"observedGeneration": 2, "typeChecking": null, "conditions": null, "observedCustomResources": null}, "spec": {"failurePolicy": "Ignore"}}`)
 			current = must(client.Patch(t.Context(), current.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, status...))(t)
@@ -71,7 +81,10 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 				t.Errorf("a status patch set failurePolicy %s", policy)
 			}
 			current = must(client.Get(t.Context(), current.GetName(), metav1.GetOptions{}, status...))(t)
-			expectState(t, current, "reading the status", 2, "false", parse(t, `{observedGeneration: 2}`))
+			expectState(t, current, "reading the status", 2, "false", statusOf(t, current))
+			if statusOf(t, current)["observedGeneration"] != 2.0 {
+				t.Errorf("reading the status: got %v, want generation 2", statusOf(t, current))
+			}
 		})
 	}
 }
@@ -84,10 +97,16 @@ func expectState(t *testing.T, got *unstructured.Unstructured, after string, gen
 	if validations, _, _ := unstructured.NestedSlice(got.Object, "spec", "validations"); !cmp.Equal(validations, []any{map[string]any{"expression": expression}}) {
 		t.Errorf("after %s: validations %v, want expression %s", after, validations, expression)
 	}
-	gotStatus, _, _ := unstructured.NestedMap(content(t, got), "status")
+	gotStatus := statusOf(t, got)
 	if diff := cmp.Diff(status, gotStatus); diff != "" && len(status)+len(gotStatus) > 0 {
 		t.Errorf("after %s: status (-want +got):\n%s", after, diff)
 	}
+}
+
+func statusOf(t *testing.T, obj *unstructured.Unstructured) map[string]any {
+	t.Helper()
+	status, _, _ := unstructured.NestedMap(content(t, obj), "status")
+	return status
 }
 
 func TestStatusIsValidated(t *testing.T) {

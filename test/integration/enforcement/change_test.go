@@ -34,10 +34,9 @@ func TestPolicyChanges(t *testing.T) {
 	change(`{"spec": {"matchConditions": null}}`)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
 
-	status, err := client.Get(ctx, by.policy, metav1.GetOptions{})
+	stored, err := client.Get(ctx, by.policy, metav1.GetOptions{})
 	expectAdmitted(t, err)
-	status.Status.ObservedGeneration = status.Generation
-	_, err = client.UpdateStatus(ctx, status, metav1.UpdateOptions{})
+	_, err = client.Patch(ctx, by.policy, types.MergePatchType, []byte(`{"status": {"observedGeneration": 1}}`), metav1.PatchOptions{}, "status")
 	expectAdmitted(t, err)
 	settle(t)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
@@ -47,7 +46,7 @@ func TestPolicyChanges(t *testing.T) {
 	expectAdmitted(t, newConfigMap(t, ns, nil))
 
 	// The binding is still there and takes up a new policy of that name.
-	again := status.DeepCopy()
+	again := stored.DeepCopy()
 	again.ObjectMeta = metav1.ObjectMeta{Name: by.policy}
 	again.Spec.Validations[0].Message = "three"
 	_, err = client.Create(ctx, again, metav1.CreateOptions{})

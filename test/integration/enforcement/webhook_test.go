@@ -145,9 +145,9 @@ func TestWebhooksDoNotSeePolicies(t *testing.T) {
 	binding := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: policy.ObjectMeta}
 	binding.Spec = v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy.Name, ValidationActions: []v1.ValidationAction{v1.Deny}}
 	ours := policies.AdmissionregistrationV1()
-	created, err := ours.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{})
+	_, err := ours.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{})
 	expectAdmitted(t, err)
-	_, err = ours.ValidatingAdmissionPolicies().UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	_, err = ours.ValidatingAdmissionPolicies().Patch(ctx, policy.Name, types.MergePatchType, []byte(`{"status": {"observedGeneration": 1}}`), metav1.PatchOptions{}, "status")
 	expectAdmitted(t, err)
 	_, err = ours.ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{})
 	expectAdmitted(t, err)

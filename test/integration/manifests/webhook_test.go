@@ -14,6 +14,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -45,9 +46,9 @@ func TestWebhooks(t *testing.T) {
 		"mutated":   `admission webhook "mutated.example.com" denied the request: no thanks`,
 		"anything":  "",
 	} {
-		changed := created.DeepCopy()
-		changed.Labels = map[string]string{"write": label}
-		_, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Update(t.Context(), changed, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		patch := []byte(`{"metadata": {"labels": {"write": "` + label + `"}}}`)
+		_, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(t.Context(), created.Name, types.MergePatchType, patch,
+			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		check(t, err, want)
 	}
 }

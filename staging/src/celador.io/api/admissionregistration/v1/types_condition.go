@@ -6,7 +6,8 @@ package v1
 // The types of the conditions in a policy's status.
 const (
 	// PolicyConditionAvailable is True when the policy can decide as written over the
-	// requests that it matches, else False.
+	// requests that it matches, False when it cannot, and Unknown as long as the server
+	// cannot find out.
 	PolicyConditionAvailable = "Available"
 
 	// PolicyConditionTypeChecked is True when the expressions fit all types that they
@@ -34,4 +35,12 @@ const (
 	// PolicyReasonTypesNotFound is why TypeChecked is Unknown: no error was found, but
 	// the server does not know all of the types.
 	PolicyReasonTypesNotFound = "TypesNotFound"
+
+	// PolicyReasonTypesNotChecked is why TypeChecked is Unknown: no error was found, but
+	// there are types that are never looked at. The message says why.
+	PolicyReasonTypesNotChecked = "TypesNotChecked"
+
+	// PolicyReasonTypesUnavailable is why TypeChecked, Available or both are Unknown: the
+	// server could not find out about all of the types. It tries again.
+	PolicyReasonTypesUnavailable = "TypesUnavailable"
 )

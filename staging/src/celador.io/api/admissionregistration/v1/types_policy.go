@@ -5,6 +5,7 @@ package v1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // +genclient
@@ -302,6 +303,12 @@ type ObservedCustomResource struct {
 	// generation is the metadata.generation of the CustomResourceDefinition, or 0 when
 	// there was none.
 	Generation int64 `json:"generation" protobuf:"varint,4,opt,name=generation"`
+
+	// uid is the metadata.uid of the CustomResourceDefinition, and empty when there was
+	// none. Generations tell older from newer only where the uid is the same: one that is
+	// created again starts at 1.
+	// +optional
+	UID types.UID `json:"uid,omitempty" protobuf:"bytes,5,opt,name=uid,casttype=k8s.io/apimachinery/pkg/types.UID"`
 }
 
 // TypeChecking is the outcome of checking a policy's expressions against the

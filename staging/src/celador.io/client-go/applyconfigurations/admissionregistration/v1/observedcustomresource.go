@@ -5,6 +5,10 @@
 
 package v1
 
+import (
+	types "k8s.io/apimachinery/pkg/types"
+)
+
 // ObservedCustomResourceApplyConfiguration represents a declarative configuration of the ObservedCustomResource type for use
 // with apply.
 //
@@ -19,6 +23,10 @@ type ObservedCustomResourceApplyConfiguration struct {
 	// generation is the metadata.generation of the CustomResourceDefinition, or 0 when
 	// there was none.
 	Generation *int64 `json:"generation,omitempty"`
+	// uid is the metadata.uid of the CustomResourceDefinition, and empty when there was
+	// none. Generations tell older from newer only where the uid is the same: one that is
+	// created again starts at 1.
+	UID *types.UID `json:"uid,omitempty"`
 }
 
 // ObservedCustomResourceApplyConfiguration constructs a declarative configuration of the ObservedCustomResource type for use with
@@ -56,5 +64,13 @@ func (b *ObservedCustomResourceApplyConfiguration) WithKind(value string) *Obser
 // If called multiple times, the Generation field is set to the value of the last call.
 func (b *ObservedCustomResourceApplyConfiguration) WithGeneration(value int64) *ObservedCustomResourceApplyConfiguration {
 	b.Generation = &value
+	return b
+}
+
+// WithUID sets the UID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the UID field is set to the value of the last call.
+func (b *ObservedCustomResourceApplyConfiguration) WithUID(value types.UID) *ObservedCustomResourceApplyConfiguration {
+	b.UID = &value
 	return b
 }

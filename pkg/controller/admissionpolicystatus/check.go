@@ -1,0 +1,81 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"celador.io/admission/typecheck"
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+)
+
+// outcome is what a check of a policy found. Immutable.
+type outcome struct {
+	uid        types.UID
+	generation int64
+	*typecheck.Result
+	// broken are the expressions that do not compile, whatever the types.
+	broken []error
+	// resources are the custom resources that were looked for.
+	resources []servedtypes.CustomResource
+	transient bool
+}
+
+// outcomeOf checks the policy and tells listeners, or returns the last outcome if nothing
+// has changed that a check would look at.
+func (c *Controller) outcomeOf(ctx context.Context, policy *v1.ValidatingAdmissionPolicy) *outcome {
+	if last, ok := c.outcomes.Load(policy.Name); ok && c.holds(last.(*outcome), policy) {
+		return last.(*outcome)
+	}
+	view := c.types.View(ctx)
+	o := &outcome{
+		uid:        policy.UID,
+		generation: policy.Generation,
+		Result:     c.checker.With(view, view).CheckValidating(policy),
+		broken:     compile(c.compiler, policy),
+		resources:  view.Seen(),
+		transient:  view.Transient(),
+	}
+	c.outcomes.Store(policy.Name, o)
+	err := o.err()
+	for _, listener := range c.listeners {
+		listener.PolicyChecked(policy.Name, policy.UID, policy.Generation, err)
+	}
+	return o
+}
+
+func (c *Controller) holds(o *outcome, policy *v1.ValidatingAdmissionPolicy) bool {
+	return o.uid == policy.UID && o.generation == policy.Generation &&
+		!o.transient && !o.unavailable() &&
+		!slices.ContainsFunc(o.resources, func(r servedtypes.CustomResource) bool { return !c.types.Same(r) })
+}
+
+// unavailable tells whether some types could not be found out.
+func (o *outcome) unavailable() bool {
+	return slices.ContainsFunc(o.Unchecked, func(u typecheck.Unchecked) bool { return u.Reason == typecheck.Unavailable })
+}
+
+// err returns what is wrong with the expressions.
+func (o *outcome) err() error {
+	err := errors.Join(slices.Concat(o.broken, o.typeErrors())...)
+	if err == nil {
+		return nil
+	}
+	return errors.New(cut(err.Error(), maxError))
+}
+
+func (o *outcome) typeErrors() []error {
+	var errs []error
+	for _, f := range o.Findings {
+		errs = append(errs, fmt.Errorf("%s does not fit %v: %s", f.Field, f.Type, f.Message))
+	}
+	return errs
+}

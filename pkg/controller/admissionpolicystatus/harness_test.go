@@ -1,0 +1,357 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	eventsv1 "k8s.io/api/events/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsfake "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/fake"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	discoveryfake "k8s.io/client-go/discovery/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/openapi"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/typecheck"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset/fake"
+
+	"celador.io/celador/pkg/controller/admissionpolicystatus"
+	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+)
+
+// TestMain has errors handled without a pause between them, which is measured with the clock
+// of whoever had the last error: bubbles have clocks of their own.
+func TestMain(m *testing.M) {
+	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+	os.Exit(m.Run())
+}
+
+// parse returns the value that YAML text describes.
+func parse[T any](t *testing.T, text string) T {
+	t.Helper()
+	var value T
+	if err := yaml.UnmarshalStrict([]byte(text), &value); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	return value
+}
+
+// policy returns policy p in generation 2 with the spec and status in YAML.
+func policy(t *testing.T, spec, status string) *v1.ValidatingAdmissionPolicy {
+	t.Helper()
+	return &v1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p-uid", Generation: 2, ResourceVersion: "7"},
+		Spec:       parse[v1.ValidatingAdmissionPolicySpec](t, spec),
+		Status:     parse[v1.ValidatingAdmissionPolicyStatus](t, status),
+	}
+}
+
+// widgets returns a definition of widgets.example.com/v1 with a spec of the properties in
+// YAML. Its UID is the letter and its resourceVersion is both.
+func widgets(t *testing.T, uid string, generation int64, properties string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	return parse[*apiextensionsv1.CustomResourceDefinition](t, fmt.Sprintf(`
+metadata: {name: widgets.example.com, uid: %s, generation: %d, resourceVersion: %[1]s%[2]d}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: %s}}}}
+status:
+  acceptedNames: {kind: Widget, plural: widgets}
+  conditions: [{type: Established, status: "True"}]
+`, uid, generation, properties))
+}
+
+// cluster is what a controller works with.
+type cluster struct {
+	policies    *fake.Clientset
+	kube        *kubefake.Clientset
+	definitions *apiextensionsfake.Clientset
+	// stored are the definitions that clients of the store read.
+	stored *metadatafake.FakeMetadataClient
+	// discovery has the resources that are not custom ones.
+	discovery *discovery
+	// aggregated are the group versions of other servers.
+	aggregated []string
+	schemas    schemas
+	enforce    bool
+	listener   listener
+}
+
+// newCluster returns a cluster in which what is cached of definitions is what is stored.
+func newCluster(t *testing.T, policy *v1.ValidatingAdmissionPolicy, definitions ...*apiextensionsv1.CustomResourceDefinition) *cluster {
+	t.Helper()
+	c := &cluster{
+		policies:    fake.NewClientset(policy),
+		kube:        kubefake.NewClientset(),
+		definitions: apiextensionsfake.NewClientset(),
+		schemas: schemas{
+			{Version: "v1", Kind: "Namespace"}:                 objectSchema(t, `{metadata: {type: object, properties: {name: {type: string}}}}`),
+			{Group: "apps", Version: "v1", Kind: "Deployment"}: objectSchema(t, `{spec: {type: object, properties: {replicas: {type: integer}}}}`),
+		},
+	}
+	// Without the types of the server, fakes cannot apply.
+	c.policies.PrependReactor("patch", "validatingadmissionpolicies", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return true, policy, nil
+	})
+	c.discovery = &discovery{FakeDiscovery: c.kube.Discovery().(*discoveryfake.FakeDiscovery)}
+	c.discovery.down.Store(new(""))
+	c.discovery.Resources = []*metav1.APIResourceList{{
+		GroupVersion: "apps/v1",
+		APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment"}, {Name: "deployments/scale", Kind: "Scale"}},
+	}, {
+		GroupVersion: "metrics.io/v1",
+		APIResources: []metav1.APIResource{{Name: "podmetrics", Kind: "PodMetric"}},
+	}}
+	c.define(t, definitions...)
+	c.store(t, definitions...)
+	return c
+}
+
+// define has the definitions in the cache.
+func (c *cluster) define(t *testing.T, definitions ...*apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	for _, d := range definitions {
+		if _, err := c.definitions.ApiextensionsV1().CustomResourceDefinitions().Create(t.Context(), d.DeepCopy(), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// store has nothing but the definitions in the store.
+func (c *cluster) store(t *testing.T, definitions ...*apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	var objects []runtime.Object
+	for _, d := range definitions {
+		objects = append(objects, &metav1.PartialObjectMetadata{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
+			ObjectMeta: *d.ObjectMeta.DeepCopy(),
+		})
+	}
+	scheme := metadatafake.NewTestScheme()
+	if err := metav1.AddMetaToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	c.stored = metadatafake.NewSimpleMetadataClient(scheme, objects...)
+}
+
+// down has the server of a group version fail until up is called.
+func (c *cluster) down(version string) (up func()) {
+	c.discovery.down.Store(&version)
+	return func() { c.discovery.down.Store(new("")) }
+}
+
+// run runs a controller in the bubble of the test until it has nothing to do for now.
+func (c *cluster) run(t *testing.T) {
+	t.Helper()
+	c.start(t)
+	c.settle()
+}
+
+// start runs a controller in the bubble of the test.
+func (c *cluster) start(t *testing.T) {
+	t.Helper()
+	informers := apiextensionsinformers.NewSharedInformerFactory(c.definitions, 0)
+	controller, err := admissionpolicystatus.New(admissionpolicystatus.Config{
+		Client:      c.policies,
+		Events:      c.kube.EventsV1(),
+		Definitions: c.stored,
+		Types: servedtypes.Config{
+			Discovery:   c.discovery,
+			BuiltIn:     func(v schema.GroupVersion) bool { return v.String() == "apps/v1" || v.String() == "v1" },
+			Schemas:     c.schemas,
+			Aggregated:  func(v schema.GroupVersion) bool { return slices.Contains(c.aggregated, v.String()) },
+			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
+		},
+		Checker:      checker(t),
+		Compiler:     expression.Default(),
+		EnforceTypes: c.enforce,
+	}, &c.listener)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	informers.StartWithContext(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { controller.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		informers.Shutdown()
+		running.Wait()
+	})
+}
+
+// settle lets the controller do what it does within seconds, retries included.
+func (c *cluster) settle() {
+	time.Sleep(10 * time.Second) // of the bubble
+	synctest.Wait()
+}
+
+func checker(t *testing.T) *typecheck.Checker {
+	t.Helper()
+	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checker
+}
+
+// patch is what the controller sends to write a status.
+type patch struct {
+	APIVersion, Kind string
+	Metadata         struct {
+		Name, UID, ResourceVersion string
+	}
+	Status v1.ValidatingAdmissionPolicyStatus
+}
+
+// patches returns what the controller has sent so far.
+func (c *cluster) patches(t *testing.T) []patch {
+	t.Helper()
+	var sent []patch
+	for _, action := range c.policies.Actions() {
+		switch action := action.(type) {
+		case clienttesting.PatchAction:
+			var p patch
+			if err := json.Unmarshal(action.GetPatch(), &p); err != nil {
+				t.Fatal(err)
+			}
+			if action.GetPatchType() != types.ApplyYAMLPatchType || action.GetSubresource() != "status" {
+				t.Errorf("got a patch of type %s of subresource %q, want the status applied", action.GetPatchType(), action.GetSubresource())
+			}
+			sent = append(sent, p)
+		case clienttesting.CreateAction, clienttesting.DeleteAction:
+			t.Errorf("got %s of a policy", action.GetVerb())
+		}
+	}
+	return sent
+}
+
+// events returns what the controller has recorded so far.
+func (c *cluster) events(t *testing.T) []eventsv1.Event {
+	t.Helper()
+	list, err := c.kube.EventsV1().Events("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// discovery is what a server has, but for custom resources.
+type discovery struct {
+	*discoveryfake.FakeDiscovery
+	// down is the group version of a server that does not answer.
+	down atomic.Pointer[string]
+}
+
+// ServerResourcesForGroupVersion implements discovery.ServerResourcesInterface.
+func (d *discovery) ServerResourcesForGroupVersion(version string) (*metav1.APIResourceList, error) {
+	if version == *d.down.Load() {
+		return nil, apierrors.NewServiceUnavailable("down")
+	}
+	return d.FakeDiscovery.ServerResourcesForGroupVersion(version)
+}
+
+// ServerResourcesForGroupVersionWithContext implements
+// discovery.ServerResourcesInterfaceWithContext.
+func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
+	return d.ServerResourcesForGroupVersion(version)
+}
+
+// OpenAPIV3 has nothing.
+func (d *discovery) OpenAPIV3() openapi.Client { return noSchemas{} }
+
+type noSchemas struct{}
+
+// Paths implements openapi.Client.
+func (noSchemas) Paths() (map[string]openapi.GroupVersion, error) { return nil, nil }
+
+// schemas are those of built-in types.
+type schemas map[schema.GroupVersionKind]*spec.Schema
+
+// ResolveSchema implements resolver.SchemaResolver.
+func (s schemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	if known, ok := s[kind]; ok {
+		return known, nil
+	}
+	return nil, resolver.ErrSchemaNotFound
+}
+
+func objectSchema(t *testing.T, properties string) *spec.Schema {
+	t.Helper()
+	s := parse[spec.Schema](t, `{type: object, properties: `+properties+`}`)
+	return &s
+}
+
+// listener remembers what it is told.
+type listener struct {
+	lock  sync.Mutex
+	calls []string
+}
+
+// PolicyChecked implements admissionpolicystatus.Listener.
+func (l *listener) PolicyChecked(name string, uid types.UID, generation int64, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.calls = append(l.calls, fmt.Sprintf("%s %s %d: %v", name, uid, generation, err))
+}
+
+// PolicyGone implements admissionpolicystatus.Listener.
+func (l *listener) PolicyGone(name string) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.calls = append(l.calls, name+" is gone")
+}
+
+// expectTold wants the listener to have been told what is given since it was last asked.
+func (c *cluster) expectTold(t *testing.T, want ...string) {
+	t.Helper()
+	c.listener.lock.Lock()
+	defer c.listener.lock.Unlock()
+	if diff := cmp.Diff(want, c.listener.calls); diff != "" {
+		t.Errorf("listeners are told (-want +got):\n%s", diff)
+	}
+	c.listener.calls = nil
+}
+
+func update[T any](t *testing.T, update func(context.Context, T, metav1.UpdateOptions) (T, error), object T) {
+	t.Helper()
+	if _, err := update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *listener) told() []string {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return slices.Clone(l.calls)
+}

@@ -1,0 +1,73 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus
+
+import (
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+const (
+	namespace  = "celador"
+	subsystem  = "admission_policy"
+	policyKind = "ValidatingAdmissionPolicy"
+)
+
+var (
+	syncErrors = metrics.NewCounterVec(&metrics.CounterOpts{
+		Namespace:      namespace,
+		Subsystem:      subsystem,
+		Name:           "status_sync_errors_total",
+		Help:           "Failures to bring the status of a policy up to date, each of which is tried again, by kind of policy.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"kind"})
+
+	conditions = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "conditions"),
+		"Policies by kind, condition in their status and status of the condition.",
+		[]string{"kind", "condition", "status"}, nil, metrics.ALPHA, "")
+)
+
+func init() {
+	legacyregistry.MustRegister(syncErrors)
+	legacyregistry.CustomMustRegister(&census)
+}
+
+// census counts when metrics are read, so that changes need not.
+var census collector
+
+type collector struct {
+	metrics.BaseStableCollector
+	policies atomic.Pointer[cache.Indexer]
+}
+
+// count has policies counted from now on that are in the indexer.
+func count(policies cache.Indexer) { census.policies.Store(&policies) }
+
+// DescribeWithStability implements metrics.StableCollector.
+func (c *collector) DescribeWithStability(ch chan<- *metrics.Desc) { ch <- conditions }
+
+// CollectWithStability implements metrics.StableCollector.
+func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
+	policies := c.policies.Load()
+	if policies == nil {
+		return
+	}
+	type state struct{ condition, status string }
+	counts := map[state]int{}
+	for _, object := range (*policies).List() {
+		for _, condition := range object.(*v1.ValidatingAdmissionPolicy).Status.Conditions {
+			if condition.Type == v1.PolicyConditionAvailable || condition.Type == v1.PolicyConditionTypeChecked {
+				counts[state{condition.Type, string(condition.Status)}]++
+			}
+		}
+	}
+	for s, n := range counts {
+		ch <- metrics.NewLazyConstMetric(conditions, metrics.GaugeValue, float64(n), policyKind, s.condition, s.status)
+	}
+}

@@ -1,0 +1,126 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+const (
+	onWidgets = `
+matchConstraints: {resourceRules: [{apiGroups: [example.com], apiVersions: [v1], operations: [CREATE], resources: [widgets]}]}
+validations: [{expression: object.spec.size < 5}]
+`
+	withLimits = `
+matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}
+paramKind: {apiVersion: example.com/v1, kind: Widget}
+validations: [{expression: object.spec.replicas < params.spec.size}]
+`
+)
+
+// recorded returns a status of a generation of the policy that is based on custom resources.
+func recorded(generation, resources string) string {
+	return `
+observedGeneration: ` + generation + `
+typeChecking: {}
+conditions:
+- {type: Available, status: "True", reason: Other, message: by another server, observedGeneration: ` + generation + `, lastTransitionTime: "2026-01-01T00:00:00Z"}
+- {type: TypeChecked, status: "True", reason: Other, message: by another server, observedGeneration: ` + generation + `, lastTransitionTime: "2026-01-01T00:00:00Z"}
+observedCustomResources: [` + resources + `]
+`
+}
+
+// A status is written when something that it is based on has moved on, and nothing is older.
+func TestForwardProgress(t *testing.T) {
+	widget := func(state string) string { return "{group: example.com, version: v1, kind: Widget, " + state + "}" }
+	const integer = "{size: {type: integer}}"
+	a3, a4 := widgets(t, "a", 3, integer), widgets(t, "a", 4, integer)
+	b1 := widgets(t, "b", 1, integer)
+	pending := b1.DeepCopy()
+	pending.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+	pending.ResourceVersion = "b0"
+	type definitions []*apiextensionsv1.CustomResourceDefinition
+	none := definitions{}
+
+	const stock = "{observedGeneration: 2, typeChecking: {}}"
+	for name, tc := range map[string]struct {
+		spec, status string
+		cached       definitions
+		stored       definitions // cached, if nil
+		want         string      // the custom resources that are written, or nothing
+		written      bool
+	}{
+		"no status":                               {spec: onWidgets, status: "{}", cached: definitions{a3}, written: true, want: widget("generation: 3, uid: a")},
+		"older generation":                        {spec: onWidgets, status: recorded("1", widget("generation: 3, uid: a")), cached: definitions{a3}, written: true, want: widget("generation: 3, uid: a")},
+		"newer generation":                        {spec: onWidgets, status: recorded("3", widget("generation: 2, uid: a")), cached: definitions{a3}},
+		"newer generation in conditions":          {spec: onWidgets, status: strings.Replace(recorded("3", ""), "observedGeneration: 3", "observedGeneration: 2", 1), cached: definitions{a3}},
+		"status of Kubernetes' controller":        {spec: onWidgets, status: stock, cached: definitions{a3}, written: true, want: widget("generation: 3, uid: a")},
+		"same states":                             {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")), cached: definitions{a3}},
+		"definition is newer":                     {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")), cached: definitions{a4}, written: true, want: widget("generation: 4, uid: a")},
+		"definition is older":                     {spec: onWidgets, status: recorded("2", widget("generation: 4, uid: a")), cached: definitions{a3}, stored: definitions{a4}},
+		"definition is older, policy newer":       {spec: onWidgets, status: recorded("1", widget("generation: 4, uid: a")), cached: definitions{a3}, stored: definitions{a4}},
+		"definition appears":                      {spec: onWidgets, status: recorded("2", ""), cached: definitions{b1}, written: true, want: widget("generation: 1, uid: b")},
+		"definition appeared, and is gone":        {spec: onWidgets, status: recorded("2", ""), cached: definitions{b1}, stored: none},
+		"definition goes":                         {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")), cached: none, written: true},
+		"definition is not cached yet":            {spec: onWidgets, status: recorded("2", widget("generation: 1, uid: b")), cached: none, stored: definitions{b1}},
+		"definition is another":                   {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")), cached: definitions{b1}, written: true, want: widget("generation: 1, uid: b")},
+		"definition is another, cached is older":  {spec: onWidgets, status: recorded("2", widget("generation: 1, uid: b")), cached: definitions{a3}, stored: definitions{b1}},
+		"definition is another, cached is newer":  {spec: onWidgets, status: recorded("2", widget("generation: 9, uid: a")), cached: definitions{b1}, written: true, want: widget("generation: 1, uid: b")},
+		"definition is not in use yet":            {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")), cached: definitions{pending}, written: true},
+		"definition is not in use in the cache":   {spec: onWidgets, status: recorded("2", widget("generation: 1, uid: b")), cached: definitions{pending}, stored: definitions{b1}},
+		"params: no status":                       {spec: withLimits, status: "{}", cached: none, written: true, want: widget("generation: 0")},
+		"params: same states":                     {spec: withLimits, status: recorded("2", widget("generation: 3, uid: a")), cached: definitions{a3}},
+		"params: still missing":                   {spec: withLimits, status: recorded("2", widget("generation: 0")), cached: none},
+		"params: appear":                          {spec: withLimits, status: recorded("2", widget("generation: 0")), cached: definitions{b1}, written: true, want: widget("generation: 1, uid: b")},
+		"params: appeared, and are gone":          {spec: withLimits, status: recorded("2", widget("generation: 0")), cached: definitions{b1}, stored: none},
+		"params: go":                              {spec: withLimits, status: recorded("2", widget("generation: 3, uid: a")), cached: none, written: true, want: widget("generation: 0")},
+		"params: are not cached yet":              {spec: withLimits, status: recorded("2", widget("generation: 1, uid: b")), cached: none, stored: definitions{b1}},
+		"params: not recorded by another version": {spec: withLimits, status: recorded("2", ""), cached: definitions{a3}, written: true, want: widget("generation: 3, uid: a")},
+		"another version looks at more":           {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a3}},
+		"another version looked at more, definition is newer": {
+			spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a4},
+			written: true, want: widget("generation: 4, uid: a") + ", {group: x.io, version: v1, kind: X, generation: 0}",
+		},
+		"older generation looked at more": {
+			spec: onWidgets, status: recorded("1", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a3},
+			written: true, want: widget("generation: 3, uid: a"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, policy(t, tc.spec, tc.status), tc.cached...)
+				if tc.stored != nil {
+					c.store(t, tc.stored...)
+				}
+				c.run(t)
+				if told := c.listener.told(); len(told) != 1 {
+					t.Errorf("listeners are told %q, want of one check", told)
+				}
+				sent := c.patches(t)
+				if !tc.written {
+					if len(sent) > 0 {
+						t.Fatalf("the status is overwritten: %+v", sent)
+					}
+					return
+				}
+				if len(sent) != 1 {
+					t.Fatalf("got %d writes, want one", len(sent))
+				}
+				want := policy(t, tc.spec, recorded("2", tc.want)).Status.ObservedCustomResources
+				if diff := cmp.Diff(want, sent[0].Status.ObservedCustomResources, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("custom resources (-want +got):\n%s", diff)
+				}
+				if got := sent[0].Metadata; got.ResourceVersion != "7" || got.UID != "p-uid" || got.Name != "p" {
+					t.Errorf("got preconditions %+v, want those of the policy that was checked", got)
+				}
+			})
+		})
+	}
+}

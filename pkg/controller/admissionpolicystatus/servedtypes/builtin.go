@@ -1,0 +1,110 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package servedtypes
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/client-go/discovery"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// builtIn has the types that are compiled into the server. It remembers all answers, as
+// they stay the same.
+type builtIn struct {
+	has       func(schema.GroupVersion) bool
+	discovery discovery.DiscoveryInterface
+	resolver  resolver.SchemaResolver
+
+	lock    sync.Mutex
+	served  map[schema.GroupVersion]resources
+	schemas map[schema.GroupVersionKind]*spec.Schema
+}
+
+// resources are those of a group version, with their kinds.
+type resources map[string]string
+
+func (r resources) ofKind(kind string) (resource string, ok bool) {
+	for resource, k := range r {
+		if k == kind {
+			return resource, true
+		}
+	}
+	return "", false
+}
+
+func newBuiltIn(c Config) *builtIn {
+	return &builtIn{
+		has:       c.BuiltIn,
+		discovery: c.Discovery,
+		resolver:  c.Schemas,
+		served:    map[schema.GroupVersion]resources{},
+		schemas:   map[schema.GroupVersionKind]*spec.Schema{},
+	}
+}
+
+// resources returns nothing for a group version that is not built in.
+func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (resources, error) {
+	if !b.has(version) {
+		return nil, nil
+	}
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if known, ok := b.served[version]; ok {
+		return known, nil
+	}
+	found, err := discover(ctx, b.discovery, version)
+	if err == nil {
+		b.served[version] = found
+	}
+	return found, err
+}
+
+func (b *builtIn) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if known, ok := b.schemas[kind]; ok {
+		return known, nil
+	}
+	found, err := b.resolver.ResolveSchema(kind)
+	if err == nil {
+		b.schemas[kind] = found
+	}
+	return found, err
+}
+
+// objectMeta returns the schema of the metadata that all resources have, or nil.
+func (b *builtIn) objectMeta() *spec.Schema {
+	s, err := b.schema(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	if err != nil {
+		return nil
+	}
+	if metadata, ok := s.Properties["metadata"]; ok {
+		return &metadata
+	}
+	return nil
+}
+
+// discover returns nothing for a group version that is not served.
+func discover(ctx context.Context, client discovery.DiscoveryInterface, version schema.GroupVersion) (resources, error) {
+	list, err := discovery.ToDiscoveryInterfaceWithContext(client).ServerResourcesForGroupVersionWithContext(ctx, version.String())
+	if apierrors.IsNotFound(err) {
+		return resources{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := resources{}
+	for _, r := range list.APIResources {
+		if !strings.Contains(r.Name, "/") {
+			found[r.Name] = r.Kind
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package servedtypes
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// Extensions of schemas that say something about types.
+const (
+	preserveUnknownFields = "x-kubernetes-preserve-unknown-fields"
+	embeddedResource      = "x-kubernetes-embedded-resource"
+	intOrString           = "x-kubernetes-int-or-string"
+)
+
+// resourceSchema returns the schema of a custom resource, as far as it is about types: no
+// descriptions and no limits on values.
+func resourceSchema(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, objectMeta *spec.Schema) *spec.Schema {
+	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil || crd.Spec.PreserveUnknownFields {
+		// Nothing is pruned, so there may be anything besides what is described.
+		return &spec.Schema{
+			SchemaProps:      spec.SchemaProps{Type: spec.StringOrArray{"object"}},
+			VendorExtensible: spec.VendorExtensible{Extensions: spec.Extensions{preserveUnknownFields: true}},
+		}
+	}
+	converter := converter{objectMeta}
+	converted := converter.convert(version.Schema.OpenAPIV3Schema)
+	converter.addResourceFields(&converted)
+	return &converted
+}
+
+type converter struct{ objectMeta *spec.Schema }
+
+func (c converter) convert(from *apiextensionsv1.JSONSchemaProps) spec.Schema {
+	to := spec.Schema{SchemaProps: spec.SchemaProps{Nullable: from.Nullable, Format: from.Format}}
+	if from.Type != "" {
+		to.Type = spec.StringOrArray{from.Type}
+	}
+	if len(from.Properties) > 0 {
+		to.Properties = make(map[string]spec.Schema, len(from.Properties))
+		for name, property := range from.Properties {
+			to.Properties[name] = c.convert(&property)
+		}
+	}
+	if from.Items != nil && from.Items.Schema != nil {
+		items := c.convert(from.Items.Schema)
+		to.Items = &spec.SchemaOrArray{Schema: &items}
+	}
+	if additional := from.AdditionalProperties; additional != nil {
+		to.AdditionalProperties = &spec.SchemaOrBool{Allows: additional.Allows}
+		if additional.Schema != nil {
+			values := c.convert(additional.Schema)
+			to.AdditionalProperties.Schema = &values
+		}
+	}
+	if from.XIntOrString {
+		to.AddExtension(intOrString, true)
+	}
+	if from.XPreserveUnknownFields != nil && *from.XPreserveUnknownFields {
+		to.AddExtension(preserveUnknownFields, true)
+	}
+	if from.XEmbeddedResource {
+		to.AddExtension(embeddedResource, true)
+		c.addResourceFields(&to)
+	}
+	return to
+}
+
+// addResourceFields describes what all resources have. Of metadata, definitions only
+// say how it is restricted.
+func (c converter) addResourceFields(s *spec.Schema) {
+	if s.Properties == nil {
+		s.Properties = map[string]spec.Schema{}
+	}
+	for _, name := range []string{"apiVersion", "kind"} {
+		s.Properties[name] = spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"string"}}}
+	}
+	if c.objectMeta != nil {
+		s.Properties["metadata"] = *c.objectMeta
+	}
+	s.Type = slices.Clip(s.Type)
+}

@@ -1,0 +1,319 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package servedtypes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+	"weak"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsfake "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/fake"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kuberuntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	discoveryfake "k8s.io/client-go/discovery/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+)
+
+// widgets is a definition with a served and a retired version.
+const widgets = `
+metadata: {name: widgets.example.com, uid: a, generation: 3, resourceVersion: "30"}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - {name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}
+  - {name: v0, served: false, schema: {openAPIV3Schema: {type: object, properties: {size: {type: string}}}}}
+status:
+  acceptedNames: {kind: Widget, plural: widgets}
+  conditions: [{type: Established, status: "True"}]
+`
+
+// pending is a definition that is not in use yet.
+const pending = `
+metadata: {name: gadgets.example.com, uid: b, generation: 1, resourceVersion: "31"}
+spec:
+  group: example.com
+  names: {kind: Gadget, plural: gadgets}
+  versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object}}}]
+`
+
+// source returns a source with apps/v1 built in, metrics.io/v1 at another server, and the
+// definitions. What is asked of servers is recorded.
+func source(t *testing.T, definitions ...string) (types *servedtypes.Source, asked *clienttesting.Fake, client *apiextensionsfake.Clientset) {
+	t.Helper()
+	var objects []kuberuntime.Object
+	for _, text := range definitions {
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict([]byte(text), definition); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		objects = append(objects, definition)
+	}
+	client = apiextensionsfake.NewClientset(objects...)
+	informers := apiextensionsinformers.NewSharedInformerFactory(client, 0)
+	asked = &clienttesting.Fake{Resources: []*metav1.APIResourceList{
+		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment"}, {Name: "deployments/scale", Kind: "Scale"}}},
+		{GroupVersion: "metrics.io/v1", APIResources: []metav1.APIResource{{Name: "podmetrics", Kind: "PodMetric"}}},
+	}}
+	types, err := servedtypes.New(servedtypes.Config{
+		Discovery:   &discoveryfake.FakeDiscovery{Fake: asked},
+		BuiltIn:     func(v schema.GroupVersion) bool { return v.Group == "apps" || v.Group == "" },
+		Schemas:     builtIn{},
+		Aggregated:  func(v schema.GroupVersion) bool { return v.Group == "metrics.io" },
+		Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(informers.Shutdown)
+	t.Cleanup(cancel)
+	informers.StartWithContext(ctx)
+	informers.WaitForCacheSync(ctx.Done())
+	return types, asked, client
+}
+
+// builtIn has a schema for every type, with the metadata of all.
+type builtIn struct{}
+
+// ResolveSchema implements resolver.SchemaResolver.
+func (builtIn) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	return &spec.Schema{SchemaProps: spec.SchemaProps{
+		Description: kind.String(),
+		Properties:  map[string]spec.Schema{"metadata": {SchemaProps: spec.SchemaProps{Description: "metadata of all"}}},
+	}}, nil
+}
+
+func TestKindsFor(t *testing.T) {
+	types, _, _ := source(t, widgets, pending)
+	for resource, want := range map[string]struct {
+		kind string // empty when there is none
+		seen string
+	}{
+		"deployments.v1.apps":       {kind: "apps/v1, Kind=Deployment"},
+		"deployments/scale.v1.apps": {seen: "apps/v1, Kind= deployments/scale.apps  0"},
+		"deployments.v2.apps":       {seen: "apps/v2, Kind= deployments.apps  0"},
+		"podmetrics.v1.metrics.io":  {kind: "metrics.io/v1, Kind=PodMetric"},
+		"widgets.v1.example.com":    {kind: "example.com/v1, Kind=Widget", seen: "example.com/v1, Kind=Widget widgets.example.com a 3"},
+		"widgets.v0.example.com":    {seen: "example.com/v0, Kind=Widget widgets.example.com a 3"},
+		"gadgets.v1.example.com":    {seen: "example.com/v1, Kind= gadgets.example.com  0"},
+		"widget.v1.example.com":     {seen: "example.com/v1, Kind= widget.example.com  0"},
+		"pots.v1.":                  {},
+	} {
+		t.Run(resource, func(t *testing.T) {
+			gvr, _ := schema.ParseResourceArg(resource)
+			view := types.View(t.Context())
+			kinds, err := view.KindsFor(*gvr)
+			if want.kind == "" && !meta.IsNoMatchError(err) || want.kind != "" && (len(kinds) != 1 || kinds[0].String() != want.kind) {
+				t.Errorf("got %v, %v, want %q", kinds, err, want.kind)
+			}
+			expectSeen(t, view, want.seen)
+		})
+	}
+}
+
+func TestTypesByKind(t *testing.T) {
+	types, _, _ := source(t, widgets, pending)
+	for name, want := range map[string]struct {
+		kind     schema.GroupVersionKind
+		resource string // empty when there is none
+		schema   string // its properties, or the error
+		seen     string
+	}{
+		"built in": {
+			kind:     schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"},
+			resource: "apps/v1, Resource=deployments", schema: "[metadata]",
+		},
+		"kind of a subresource": {
+			kind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Scale"}, schema: "not found",
+			seen: "apps/v1, Kind=Scale   0",
+		},
+		"other server": {
+			kind:     schema.GroupVersionKind{Group: "metrics.io", Version: "v1", Kind: "PodMetric"},
+			resource: "metrics.io/v1, Resource=podmetrics",
+		},
+		"custom": {
+			kind:     schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"},
+			resource: "example.com/v1, Resource=widgets", schema: "[apiVersion kind metadata size]",
+			seen: "example.com/v1, Kind=Widget widgets.example.com a 3",
+		},
+		"custom, not served": {
+			kind: schema.GroupVersionKind{Group: "example.com", Version: "v0", Kind: "Widget"}, schema: "not found",
+			seen: "example.com/v0, Kind=Widget widgets.example.com a 3",
+		},
+		"custom, not in use": {
+			kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, schema: "not found",
+			seen: "example.com/v1, Kind=Gadget   0",
+		},
+		"core": {kind: schema.GroupVersionKind{Version: "v1", Kind: "Pot"}, schema: "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			view := types.View(t.Context())
+			if mapping, err := view.RESTMapping(want.kind.GroupKind(), want.kind.Version); want.resource == "" && !meta.IsNoMatchError(err) ||
+				want.resource != "" && (err != nil || mapping.Resource.String() != want.resource || mapping.GroupVersionKind != want.kind) {
+				t.Errorf("got mapping %v, %v, want %q", mapping, err, want.resource)
+			}
+			if want.schema != "" {
+				found, err := view.ResolveSchema(want.kind)
+				got := "not found"
+				if err == nil {
+					got = fmt.Sprint(properties(found))
+				} else if !errors.Is(err, resolver.ErrSchemaNotFound) {
+					t.Error(err)
+				}
+				if got != want.schema {
+					t.Errorf("got schema with %s, want %s", got, want.schema)
+				}
+			}
+			expectSeen(t, view, want.seen)
+		})
+	}
+}
+
+func expectSeen(t *testing.T, view *servedtypes.View, want string) {
+	t.Helper()
+	var got string
+	for _, r := range view.Seen() {
+		got += fmt.Sprintf("%v %s %s %d", r.GroupVersionKind, r.Definition, r.UID, r.Generation)
+	}
+	if got != want {
+		t.Errorf("saw %q, want %q", got, want)
+	}
+}
+
+// Built-in types are asked for once, those of other servers whenever they are needed.
+func TestDiscoveryIsRemembered(t *testing.T) {
+	types, asked, _ := source(t)
+	for i, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
+		gvr, _ := schema.ParseResourceArg(resource)
+		asked.ClearActions()
+		for range 3 {
+			view := types.View(t.Context())
+			if _, err := view.KindsFor(*gvr); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := view.Transient(), i == 1; got != want {
+				t.Errorf("%s is transient: %t", resource, got)
+			}
+		}
+		if got, want := len(asked.Actions()), []int{1, 3}[i]; got != want {
+			t.Errorf("%s: asked %d times, want %d", resource, got, want)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	types, asked, _ := source(t)
+	down := errors.New("down")
+	asked.PrependReactor("*", "*", func(clienttesting.Action) (bool, kuberuntime.Object, error) { return true, nil, down })
+	for range 2 { // an error is not remembered
+		view := types.View(t.Context())
+		for _, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
+			gvr, _ := schema.ParseResourceArg(resource)
+			if _, err := view.KindsFor(*gvr); !errors.Is(err, down) {
+				t.Errorf("%s: got error %v, want that the server is down", resource, err)
+			}
+		}
+		if _, err := view.RESTMapping(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "v1"); !errors.Is(err, down) {
+			t.Errorf("got error %v, want that the server is down", err)
+		}
+		if _, err := view.ResolveSchema(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}); !errors.Is(err, down) {
+			t.Errorf("got error %v, want that the server is down", err)
+		}
+	}
+	asked.ReactionChain = asked.ReactionChain[1:]
+	if _, err := types.View(t.Context()).KindsFor(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}); err != nil {
+		t.Errorf("got error %v when the server is there again", err)
+	}
+}
+
+// Policies on one custom resource share its schema.
+func TestSchemasAreShared(t *testing.T) {
+	types, _, _ := source(t, widgets)
+	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	first, err := types.View(t.Context()).ResolveSchema(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := types.View(t.Context()).ResolveSchema(kind); second != first || err != nil {
+		t.Errorf("got another schema, %v", err)
+	}
+}
+
+// The schemas of a definition go when it changes or is deleted.
+func TestMemoryReturns(t *testing.T) {
+	types, _, client := source(t, widgets)
+	definitions := client.ApiextensionsV1().CustomResourceDefinitions()
+	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	for _, step := range []struct {
+		name   string
+		change func() error
+	}{
+		{"change", func() error {
+			definition, err := definitions.Get(t.Context(), "widgets.example.com", metav1.GetOptions{})
+			if err == nil {
+				definition = definition.DeepCopy()
+				definition.Generation++
+				_, err = definitions.Update(t.Context(), definition, metav1.UpdateOptions{})
+			}
+			return err
+		}},
+		{"deletion", func() error { return definitions.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}) }},
+	} {
+		found, err := types.View(t.Context()).ResolveSchema(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := weak.Make(found)
+		found = nil
+		if err := step.change(); err != nil {
+			t.Fatal(err)
+		}
+		err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			runtime.GC()
+			return known.Value() == nil, nil
+		})
+		if err != nil {
+			t.Errorf("after a %s the schema is still there: %v", step.name, err)
+		}
+	}
+}
+
+func TestWithoutDefinitions(t *testing.T) {
+	types, err := servedtypes.New(servedtypes.Config{
+		Discovery:  &discoveryfake.FakeDiscovery{Fake: &clienttesting.Fake{}},
+		BuiltIn:    func(schema.GroupVersion) bool { return false },
+		Aggregated: func(schema.GroupVersion) bool { return false },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	if _, err := types.View(t.Context()).ResolveSchema(kind); !errors.Is(err, resolver.ErrSchemaNotFound) {
+		t.Errorf("got error %v, want that there is no schema", err)
+	}
+	if found := types.Find(kind); found.Exists() || !types.Same(found) {
+		t.Errorf("got %+v", found)
+	}
+}
+
+func properties(s *spec.Schema) []string {
+	return slices.Sorted(maps.Keys(s.Properties))
+}

@@ -1,0 +1,355 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// onDeployments is the part of a spec in YAML that matches deployments.
+const onDeployments = `matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}, `
+
+func TestConditions(t *testing.T) {
+	type conditions struct{ available, checked string } // status, reason and message
+	const (
+		configured = "True Configured "
+		noErrors   = "True NoTypeErrors "
+	)
+	for name, tc := range map[string]struct {
+		spec    string
+		enforce bool
+		want    conditions
+	}{
+		"fits": {
+			spec: `{` + onDeployments + `validations: [{expression: object.spec.replicas < 5}]}`,
+			want: conditions{configured, noErrors},
+		},
+		"does not fit": {
+			spec: `{` + onDeployments + `validations: [{expression: object.spec.x < 5}, {expression: object.spec.y < 5}]}`,
+			want: conditions{configured, "False TypeErrors Expressions do not fit types: spec.validations[0].expression, spec.validations[1].expression. See status.typeChecking."},
+		},
+		"does not fit, Enforced without the gate": {
+			spec: `{` + onDeployments + `validations: [{expression: object.spec.x < 5}], typeChecking: Enforced}`,
+			want: conditions{configured, "False TypeErrors Expressions do not fit types: spec.validations[0].expression. See status.typeChecking."},
+		},
+		"does not fit, Enforced": {
+			spec: `{` + onDeployments + `validations: [{expression: object.spec.x < 5}], typeChecking: Enforced}`, enforce: true,
+			want: conditions{
+				"False Misconfigured spec.validations[0].expression does not fit apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'x'\n | object.spec.x < 5\n | ...........^",
+				"False TypeErrors Expressions do not fit types: spec.validations[0].expression. See status.typeChecking.",
+			},
+		},
+		"does not fit, Informational": {
+			spec: `{` + onDeployments + `validations: [{expression: object.spec.x < 5}], typeChecking: Informational}`, enforce: true,
+			want: conditions{configured, "False TypeErrors Expressions do not fit types: spec.validations[0].expression. See status.typeChecking."},
+		},
+		"does not compile": {
+			spec: `{` + onDeployments + `variables: [{name: a, expression: b}], matchConditions: [{name: c, expression: "1"}], validations: [{expression: "1 +", messageExpression: "2"}], auditAnnotations: [{key: k, valueExpression: "3"}]}`,
+			want: conditions{
+				"False Misconfigured " +
+					"spec.variables[0].expression: compilation failed: ERROR: <input>:1:1: undeclared reference to 'b' (in container '')\n | b\n | ^\n" +
+					"spec.matchConditions[0].expression: must evaluate to bool but got int\n" +
+					"spec.validations[0].expression: compilation failed: ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | 1 +\n | ...^\n" +
+					"spec.validations[0].messageExpression: must evaluate to string but got int\n" +
+					"spec.auditAnnotations[0].valueExpression: must evaluate to one of [string null_type] but got int",
+				"False TypeErrors Expressions do not fit types: spec.variables[0].expression, spec.validations[0].expression. See status.typeChecking.",
+			},
+		},
+		"no such resource": {
+			spec: `{matchConstraints: {resourceRules: [{apiGroups: [apps, ""], apiVersions: [v1], operations: [CREATE], resources: [deployments, gadgets]}]}, validations: [{expression: "true"}]}`,
+			want: conditions{
+				"False Misconfigured spec.matchConstraints.resourceRules[0].resources[1]: no custom resource definition or API server serves gadgets in apps/v1, v1",
+				"Unknown TypesNotFound spec.matchConstraints.resourceRules[0].resources[1]: no custom resource definition or API server serves gadgets in apps/v1, v1",
+			},
+		},
+		"no such kind of parameters": {
+			spec: `{` + onDeployments + `paramKind: {apiVersion: apps/v1, kind: Scale}, validations: [{expression: "true"}]}`,
+			want: conditions{
+				"False Misconfigured spec.paramKind: no custom resource definition or API server serves kind Scale of apps/v1",
+				"Unknown TypesNotFound spec.paramKind: no custom resource definition or API server serves kind Scale of apps/v1",
+			},
+		},
+		"wildcard": {
+			spec: `{matchConstraints: {resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: [CREATE], resources: [deployments, pods/status]}]}, validations: [{expression: "true"}]}`,
+			want: conditions{configured, `Unknown TypesNotChecked spec.matchConstraints.resourceRules[0].apiGroups: types behind "*" are not checked`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, policy(t, tc.spec, "{}"))
+				c.enforce = tc.enforce
+				c.run(t)
+				sent := c.patches(t)
+				if len(sent) != 1 {
+					t.Fatalf("got %d writes, want one", len(sent))
+				}
+				var got conditions
+				for name, into := range map[string]*string{v1.PolicyConditionAvailable: &got.available, v1.PolicyConditionTypeChecked: &got.checked} {
+					condition := find(sent[0].Status.Conditions, name)
+					*into = string(condition.Status) + " " + condition.Reason + " " + condition.Message
+					if condition.ObservedGeneration != 2 || condition.LastTransitionTime.IsZero() {
+						t.Errorf("got condition %+v, want generation 2 and the time", condition)
+					}
+				}
+				if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(conditions{})); diff != "" {
+					t.Errorf("conditions (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func find(conditions []metav1.Condition, name string) metav1.Condition {
+	for _, condition := range conditions {
+		if condition.Type == name {
+			return condition
+		}
+	}
+	return metav1.Condition{}
+}
+
+// Types of another server that does not answer are asked for again and again. For a while
+// that leaves the status alone.
+func TestUnavailable(t *testing.T) {
+	const spec = `{matchConstraints: {resourceRules: [{apiGroups: [metrics.io], apiVersions: [v1], operations: [CREATE], resources: [podmetrics]}]}, validations: [{expression: object.usage < 5}]}`
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, policy(t, spec, "{}"))
+		c.aggregated = []string{"metrics.io/v1"}
+		up := c.down("metrics.io/v1")
+		c.start(t)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if sent := c.patches(t); len(sent) > 0 {
+			t.Errorf("the status is written at once: %+v", sent)
+		}
+		if told := c.listener.told(); len(told) < 3 {
+			t.Errorf("got %d checks, want several", len(told))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if sent := c.patches(t); len(sent) == 0 || find(sent[0].Status.Conditions, v1.PolicyConditionAvailable).Reason != v1.PolicyReasonTypesUnavailable {
+			t.Errorf("got writes %+v after a minute, want Available to be unknown", sent)
+		}
+		up()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		sent := c.patches(t)
+		last := sent[len(sent)-1].Status
+		if find(last.Conditions, v1.PolicyConditionAvailable).Status != metav1.ConditionTrue {
+			t.Errorf("got %+v when the server is there, want Available", last)
+		}
+	})
+}
+
+// What is known stays when another server is gone for a while, and so does what another
+// version of this server can do.
+func TestBetterStatusStays(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec, available, checked string
+		written                  bool
+	}{
+		"unknown now, known before": {spec: onMetrics, available: "True", checked: "True"},
+		"unknown now and before":    {spec: onMetrics, available: "Unknown", checked: "Unknown"},
+		"missing now, not before":   {spec: onGadgets, available: "True", checked: "True"},
+		"missing now and before":    {spec: onGadgets, available: "False", checked: "Unknown"},
+		"fits now, not before":      {spec: fitting, available: "True", checked: "False"},
+		"available now, not before": {spec: fitting, available: "False", checked: "True", written: true},
+		"known now, not before":     {spec: fitting, available: "Unknown", checked: "Unknown", written: true},
+		"checked now, not before":   {spec: fitting, available: "True", checked: "Unknown", written: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				status := recorded("2", "")
+				status = strings.Replace(status, `Available, status: "True"`, `Available, status: "`+tc.available+`"`, 1)
+				status = strings.Replace(status, `TypeChecked, status: "True"`, `TypeChecked, status: "`+tc.checked+`"`, 1)
+				c := newCluster(t, policy(t, tc.spec, status))
+				c.aggregated = []string{"metrics.io/v1"}
+				c.down("metrics.io/v1")
+				c.run(t)
+				if told := c.listener.told(); len(told) == 0 {
+					t.Error("the policy is not checked")
+				}
+				if sent := c.patches(t); len(sent) > 0 != tc.written {
+					t.Errorf("got writes %+v, want one: %t", sent, tc.written)
+				}
+			})
+		})
+	}
+}
+
+const (
+	onMetrics = `{matchConstraints: {resourceRules: [{apiGroups: [metrics.io], apiVersions: [v1], operations: [CREATE], resources: [podmetrics]}]}, validations: [{expression: object.usage < 5}]}`
+	onGadgets = `{matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [gadgets]}]}, validations: [{expression: "true"}]}`
+	fitting   = `{` + onDeployments + `validations: [{expression: object.spec.replicas < 5}]}`
+)
+
+// A write that is refused because the policy has changed is not repeated: the change brings
+// another check. Other refusals are.
+func TestRefusedWrites(t *testing.T) {
+	resource := schema.GroupResource{Group: v1.GroupName, Resource: "validatingadmissionpolicies"}
+	for name, tc := range map[string]struct {
+		err      error
+		repeated bool
+	}{
+		"conflict":  {err: apierrors.NewConflict(resource, "p", errors.New("changed"))},
+		"not found": {err: apierrors.NewNotFound(resource, "p")},
+		"forbidden": {err: apierrors.NewForbidden(resource, "p", errors.New("no")), repeated: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, policy(t, fitting, "{}"))
+				c.policies.PrependReactor("patch", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tc.err })
+				c.run(t)
+				if sent := len(c.patches(t)); sent == 0 || sent > 1 != tc.repeated {
+					t.Errorf("got %d writes, want more than one: %t", sent, tc.repeated)
+				}
+				if told := c.listener.told(); len(told) != 1 {
+					t.Errorf("got checks %q, want one", told)
+				}
+				if events := c.events(t); len(events) > 0 {
+					t.Errorf("got events of what is not written: %v", events)
+				}
+			})
+		})
+	}
+}
+
+// A panic is an error like any other, and others go on.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, policy(t, fitting, "{}"))
+		other := policy(t, fitting, "{}")
+		other.Name = "q"
+		if err := c.policies.Tracker().Add(other); err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		c.policies.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			if action.(clienttesting.PatchAction).GetName() == "p" {
+				tries++
+				panic("a bug")
+			}
+			return false, nil, nil
+		})
+		c.run(t)
+		if sent := c.patches(t); sent[len(sent)-1].Metadata.Name != "q" && sent[0].Metadata.Name != "q" || tries < 2 {
+			t.Errorf("tried p %d times and wrote %+v, want p tried again and q written", tries, sent)
+		}
+	})
+}
+
+// Listeners get to know what is wrong with expressions, whatever is written.
+func TestListeners(t *testing.T) {
+	const size = "{size: {type: string}}"
+	wrong := "spec.validations[0].expression does not fit example.com/v1, Kind=Widget: ERROR: <input>:1:18: found no matching overload for '_<_' applied to '(string, int)'\n" +
+		" | object.spec.size < 5\n | .................^"
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, policy(t, onWidgets, recorded("3", "")))
+		c.run(t)
+		c.expectTold(t, "p p-uid 2: <nil>")
+		c.define(t, widgets(t, "a", 1, size))
+		c.settle()
+		c.expectTold(t, "p p-uid 2: "+wrong)
+
+		client := c.definitions.ApiextensionsV1().CustomResourceDefinitions()
+		labelled := widgets(t, "a", 1, size)
+		labelled.Labels = map[string]string{"nothing": "changes"}
+		update(t, client.Update, labelled)
+		c.settle()
+		c.expectTold(t)
+		update(t, client.Update, widgets(t, "a", 2, "{size: {type: integer}}"))
+		c.settle()
+		c.expectTold(t, "p p-uid 2: <nil>")
+		if err := client.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.settle()
+		c.expectTold(t, "p p-uid 2: <nil>")
+
+		policies := c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+		changed := policy(t, onWidgets, recorded("2", ""))
+		changed.Labels = map[string]string{"nothing": "changes"}
+		update(t, policies.Update, changed)
+		c.settle()
+		c.expectTold(t)
+		changed.Generation = 3
+		update(t, policies.Update, changed)
+		c.settle()
+		c.expectTold(t, "p p-uid 3: <nil>")
+		if err := policies.Delete(t.Context(), "p", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.settle()
+		c.expectTold(t, "p is gone")
+	})
+}
+
+// Events tell when a policy ceases to be available and when it is so again.
+func TestEvents(t *testing.T) {
+	for name, tc := range map[string]struct{ spec, before, want string }{
+		"available from the start": {spec: fitting, before: "{}"},
+		"not from the start":       {spec: onGadgets, before: "{}", want: "Warning Misconfigured"},
+		"no longer":                {spec: onGadgets, before: recorded("1", ""), want: "Warning Misconfigured"},
+		"still":                    {spec: fitting, before: recorded("1", "")},
+		"still not":                {spec: onGadgets, before: strings.ReplaceAll(recorded("1", ""), `"True"`, `"False"`)},
+		"again":                    {spec: fitting, before: strings.ReplaceAll(recorded("1", ""), `"True"`, `"False"`), want: "Normal Configured"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, policy(t, tc.spec, tc.before))
+				c.run(t)
+				var got []string
+				for _, event := range c.events(t) {
+					got = append(got, event.Type+" "+event.Reason)
+					if event.Namespace != metav1.NamespaceDefault || event.Regarding.Name != "p" || event.Regarding.UID != "p-uid" {
+						t.Errorf("got event %+v, want one about p", event)
+					}
+				}
+				if strings.Join(got, ", ") != tc.want {
+					t.Errorf("got events %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// What does not fit into a status is cut.
+func TestLongTexts(t *testing.T) {
+	var validations []string
+	for range 200 {
+		validations = append(validations, `{expression: "object.spec.x == '`+strings.Repeat("a", 4000)+`'"}`)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, policy(t, `{`+onDeployments+`typeChecking: Enforced, validations: [`+strings.Join(validations, ", ")+`]}`, "{}"))
+		c.enforce = true
+		c.run(t)
+		status := c.patches(t)[0].Status
+		size := 0
+		for _, warning := range status.TypeChecking.ExpressionWarnings {
+			size += len(warning.Warning)
+		}
+		if got := len(status.TypeChecking.ExpressionWarnings); got != 200 || size > 256<<10 {
+			t.Errorf("got %d warnings of %d bytes, want 200 of no more than 256 kB", got, size)
+		}
+		if message := find(status.Conditions, v1.PolicyConditionAvailable).Message; len(message) > 32<<10 || !strings.HasSuffix(message, " ...") {
+			t.Errorf("got a message of %d bytes, want it cut to 32 kB", len(message))
+		}
+		if told := c.listener.told(); len(told[0]) > 3<<10 {
+			t.Errorf("listeners are told %d bytes", len(told[0]))
+		}
+	})
+}

@@ -1,0 +1,148 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policystatus
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+// The status follows what happens to a custom resource, matched or used as parameters.
+func TestDefinitionChanges(t *testing.T) {
+	for name, spec := range map[string]func(group string) string{
+		"matched": func(group string) string {
+			return matching(group, "v1", "widgets") + `validations: [{expression: object.spec.size < 5}]`
+		},
+		"parameters": func(group string) string {
+			return matching("apps", "v1", "deployments") + `
+paramKind: {apiVersion: ` + group + `/v1, kind: Widget}
+validations: [{expression: object.spec.replicas < params.spec.size}]`
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			group := unique("changes") + ".example.com"
+			policy := write(t, spec(group))
+			expect(t, policy.Name, isMissing)
+
+			define(t, widgets(t, group, "v1", "{size: {type: string}}"))
+			status := expect(t, policy.Name, doesNotFit)
+			first := expectObserved(t, status, group)
+
+			edit(t, group, func(d *apiextensionsv1.CustomResourceDefinition) {
+				d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["size"] = apiextensionsv1.JSONSchemaProps{Type: "integer"}
+			})
+			status = expect(t, policy.Name, fits)
+			second := expectObserved(t, status, group)
+			if second.UID != first.UID || second.Generation <= first.Generation {
+				t.Errorf("after a change: observed %+v after %+v", second, first)
+			}
+
+			undefine(t, group)
+			expect(t, policy.Name, isMissing)
+
+			define(t, widgets(t, group, "v1", "{weight: {type: integer}}"))
+			status = expect(t, policy.Name, doesNotFit)
+			third := expectObserved(t, status, group)
+			if third.UID == second.UID || third.Generation > second.Generation {
+				t.Errorf("after it was created again: observed %+v after %+v", third, second)
+			}
+
+			edit(t, group, func(d *apiextensionsv1.CustomResourceDefinition) {
+				version := *d.Spec.Versions[0].DeepCopy()
+				version.Name = "v2"
+				d.Spec.Versions[0].Storage = false
+				d.Spec.Versions[0].Served = false
+				d.Spec.Versions = append(d.Spec.Versions, version)
+			})
+			expect(t, policy.Name, isMissing)
+		})
+	}
+}
+
+// A change of the policy gives a status of the new generation.
+func TestPolicyChange(t *testing.T) {
+	policy := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: object.spec.size < 5}]`)
+	before := expect(t, policy.Name, doesNotFit)
+
+	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+	policy = must(client.Get(t.Context(), policy.Name, metav1.GetOptions{}))(t)
+	policy.Spec.Validations[0].Expression = "object.spec.replicas < 5"
+	policy = must(client.Update(t.Context(), policy, metav1.UpdateOptions{}))(t)
+	after := expect(t, policy.Name, fits)
+	if before.ObservedGeneration != 1 || after.ObservedGeneration != 2 || len(after.TypeChecking.ExpressionWarnings) > 0 {
+		t.Errorf("got generations %d and %d with warnings %v, want 1 and 2 without", before.ObservedGeneration, after.ObservedGeneration, after.TypeChecking)
+	}
+	for i, condition := range after.Conditions {
+		kept := condition.LastTransitionTime.Equal(&before.Conditions[i].LastTransitionTime)
+		if changed := condition.Status != before.Conditions[i].Status; !changed && !kept {
+			t.Errorf("condition %s has another time but the same status", condition.Type)
+		}
+		if condition.ObservedGeneration != 2 {
+			t.Errorf("condition %s is of generation %d", condition.Type, condition.ObservedGeneration)
+		}
+	}
+}
+
+// expectObserved wants the status to be based on the widgets of the group as they are, and
+// on nothing else.
+func expectObserved(t *testing.T, status v1.ValidatingAdmissionPolicyStatus, group string) v1.ObservedCustomResource {
+	t.Helper()
+	definition := must(definitions.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), "widgets."+group, metav1.GetOptions{}))(t)
+	want := v1.ObservedCustomResource{Group: group, Version: "v1", Kind: "Widget", Generation: definition.Generation, UID: definition.UID}
+	if diff := cmp.Diff([]v1.ObservedCustomResource{want}, status.ObservedCustomResources); diff != "" {
+		t.Errorf("observed custom resources (-want +got):\n%s", diff)
+	}
+	return want
+}
+
+// edit changes the definition of the group's widgets.
+func edit(t *testing.T, group string, change func(*apiextensionsv1.CustomResourceDefinition)) {
+	t.Helper()
+	client := definitions.ApiextensionsV1().CustomResourceDefinitions()
+	testserver.Eventually(t, func(ctx context.Context) error {
+		current, err := client.Get(ctx, "widgets."+group, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(current)
+		_, err = client.Update(ctx, current, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// undefine deletes the definition of the group's widgets and returns when it is gone.
+func undefine(t *testing.T, group string) {
+	t.Helper()
+	client := definitions.ApiextensionsV1().CustomResourceDefinitions()
+	if err := client.Delete(t.Context(), "widgets."+group, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	testserver.Eventually(t, func(ctx context.Context) error {
+		if _, err := client.Get(ctx, "widgets."+group, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the definition is still there: %w", err)
+		}
+		return nil
+	})
+}
+
+func must[T any](value T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

@@ -1,0 +1,161 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policystatus tests what a running server says about policies in their status. All
+// tests share one server with default flags; each has custom resources in a group of its own.
+package policystatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/storage/names"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+var (
+	// admin is the configuration of a client that may do everything.
+	admin *rest.Config
+	// core, policies and definitions are clients with it.
+	core        kubernetes.Interface
+	policies    clientset.Interface
+	definitions apiextensions.Interface
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(testserver.Main(m, func(config *rest.Config) error {
+		var coreErr, policiesErr, definitionsErr error
+		admin = config
+		core, coreErr = kubernetes.NewForConfig(config)
+		policies, policiesErr = clientset.NewForConfig(config)
+		definitions, definitionsErr = apiextensions.NewForConfig(config)
+		return errors.Join(coreErr, policiesErr, definitionsErr)
+	}))
+}
+
+// unique returns a name that no other test uses.
+func unique(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
+
+// parse returns the value that YAML text describes.
+func parse[T any](t *testing.T, text string) T {
+	t.Helper()
+	var value T
+	if err := yaml.UnmarshalStrict([]byte(text), &value); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	return value
+}
+
+// write creates a policy with a spec in YAML, and deletes it at the end of the test.
+func write(t *testing.T, spec string) *v1.ValidatingAdmissionPolicy {
+	t.Helper()
+	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+	sent := &v1.ValidatingAdmissionPolicy{Spec: parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
+	sent.Name = unique("policy")
+	created, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+	})
+	return created
+}
+
+// matching is the part of a policy's spec that matches the creation of resources.
+func matching(group, version, resource string) string {
+	return `matchConstraints: {resourceRules: [{apiGroups: ["` + group + `"], apiVersions: ["` + version + `"], operations: [CREATE], resources: ["` + resource + `"]}]}
+`
+}
+
+// widgets returns a definition of widgets with a version whose spec has the properties in
+// YAML.
+func widgets(t *testing.T, group, version, properties string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	return parse[*apiextensionsv1.CustomResourceDefinition](t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.`+group+`}
+spec:
+  group: `+group+`
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: `+version+`
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: `+properties+`}}}}
+`)
+}
+
+// define creates a definition, and deletes it at the end of the test.
+func define(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	client := definitions.ApiextensionsV1().CustomResourceDefinitions()
+	created, err := client.Create(t.Context(), definition, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Delete(context.Background(), definition.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+	})
+	return created
+}
+
+// expect waits until the status of a policy satisfies check, and returns it.
+func expect(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicyStatus) error) v1.ValidatingAdmissionPolicyStatus {
+	t.Helper()
+	var status v1.ValidatingAdmissionPolicyStatus
+	testserver.Eventually(t, func(ctx context.Context) error {
+		policy, err := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		status = policy.Status
+		if err := check(status); err != nil {
+			text, _ := yaml.Marshal(status)
+			return fmt.Errorf("%w, in\n%s", err, text)
+		}
+		return nil
+	})
+	return status
+}
+
+// hasStatus is a check that a condition has the status and the reason.
+func hasStatus(name string, status metav1.ConditionStatus, reason string) func(v1.ValidatingAdmissionPolicyStatus) error {
+	return func(s v1.ValidatingAdmissionPolicyStatus) error {
+		got := meta.FindStatusCondition(s.Conditions, name)
+		if got == nil || got.Status != status || got.Reason != reason {
+			return fmt.Errorf("want condition %s with status %s and reason %s", name, status, reason)
+		}
+		return nil
+	}
+}
+
+// fits, doesNotFit and isMissing are checks of how a policy is doing.
+var (
+	fits = hasStatus(v1.PolicyConditionTypeChecked, metav1.ConditionTrue, v1.PolicyReasonNoTypeErrors)
+
+	doesNotFit = hasStatus(v1.PolicyConditionTypeChecked, metav1.ConditionFalse, v1.PolicyReasonTypeErrors)
+
+	isMissing = hasStatus(v1.PolicyConditionAvailable, metav1.ConditionFalse, v1.PolicyReasonMisconfigured)
+)
