@@ -18,7 +18,7 @@ GO_TEST := go test -v -ldflags "-X k8s.io/component-base/version.gitVersion=$(VE
 # Packages with concurrency of their own are tested under the race detector, which
 # needs a C compiler.
 RACE := $(if $(shell command -v gcc clang),-race)
-CONCURRENT := celador.io/admission/... ./plugin/...
+CONCURRENT := celador.io/admission/... ./plugin/... ./pkg/controller/...
 STAGING := celador.io/api/... celador.io/client-go/...
 
 .PHONY: all
@@ -49,7 +49,7 @@ test-concurrent:
 
 .PHONY: test-unit
 test-unit:
-	$(GO_TEST) $$(go list ./... $(STAGING) | grep -v -e ^celador.io/celador/plugin/ -e ^celador.io/celador/test/integration)
+	$(GO_TEST) $$(go list ./... $(STAGING) | grep -v -e ^celador.io/celador/plugin/ -e ^celador.io/celador/pkg/controller/ -e ^celador.io/celador/test/integration)
 
 .PHONY: test-integration
 test-integration:
