@@ -37,6 +37,12 @@ import (
 // workers is how many policies are checked at a time.
 const workers = 5
 
+// After an error a policy is checked again, first soon and then later and later.
+const (
+	minRetry = 5 * time.Millisecond
+	maxRetry = 15 * time.Minute
+)
+
 // Config is what the controller needs. All of it is safe for concurrent use.
 type Config struct {
 	// Client reads policies and writes their status.
@@ -78,58 +84,36 @@ type Controller struct {
 // New returns a controller that does nothing until Run. It must be called before the
 // informer of custom resource definitions starts; the error is one of that informer.
 func New(c Config, listeners ...Listener) (*Controller, error) {
-	types, err := servedtypes.New(c.Types)
-	if err != nil {
-		return nil, err
-	}
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
 		client:       c.Client,
 		definitions:  c.Definitions,
-		types:        types,
 		checker:      c.Checker,
 		compiler:     c.Compiler,
 		enforceTypes: c.EnforceTypes,
 		listeners:    listeners,
 		policies:     policyinformers.NewValidatingAdmissionPolicyInformer(c.Client, 0, cache.Indexers{byGroup: groupsOf}),
+		// Many policies may wait for one definition, so they do not share a limit.
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.DefaultTypedControllerRateLimiter[string](),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](minRetry, maxRetry),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "admission_policy_status"}),
 		broadcaster: broadcaster,
 		recorder:    broadcaster.NewRecorder(nil, FieldManager),
 	}
-	return controller, controller.follow(c.Types)
-}
-
-// follow has policies checked when they or their custom resources change.
-func (c *Controller) follow(types servedtypes.Config) error {
-	registration, err := c.policies.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    c.enqueue,
-		UpdateFunc: func(_, current any) { c.enqueue(current) },
-		DeleteFunc: c.enqueue,
+	var err error
+	if controller.types, err = servedtypes.New(c.Types, controller.enqueueAffected); err != nil {
+		return nil, err
+	}
+	registration, err := controller.policies.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    controller.enqueue,
+		UpdateFunc: func(_, current any) { controller.enqueue(current) },
+		DeleteFunc: controller.enqueue,
 	})
-	if err = errors.Join(err, c.policies.SetTransform(compact)); err != nil {
-		return fmt.Errorf("watching policies: %w", err)
+	if err = errors.Join(err, controller.policies.SetTransform(compact)); err != nil {
+		return nil, fmt.Errorf("watching policies: %w", err)
 	}
-	c.synced = append(c.synced, registration.HasSynced)
-	if types.Definitions == nil {
-		return nil
-	}
-	registration, err = types.Definitions.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: c.enqueueAffected,
-		UpdateFunc: func(old, current any) {
-			if servedtypes.Differ(old.(*apiextensionsv1.CustomResourceDefinition), current.(*apiextensionsv1.CustomResourceDefinition)) {
-				c.enqueueAffected(old)
-				c.enqueueAffected(current)
-			}
-		},
-		DeleteFunc: c.enqueueAffected,
-	})
-	if err != nil {
-		return fmt.Errorf("watching custom resource definitions: %w", err)
-	}
-	c.synced = append(c.synced, registration.HasSynced)
-	return nil
+	controller.synced = []cache.InformerSynced{registration.HasSynced, controller.types.HasSynced}
+	return controller, nil
 }
 
 func (c *Controller) enqueue(object any) {
@@ -141,15 +125,8 @@ func (c *Controller) enqueue(object any) {
 	c.queue.Add(name)
 }
 
-func (c *Controller) enqueueAffected(object any) {
-	if deleted, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = deleted.Obj
-	}
-	crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
-	if !ok {
-		utilruntime.HandleError(fmt.Errorf("change of a custom resource definition: got %T", object))
-		return
-	}
+// enqueueAffected has the policies checked that a definition concerns.
+func (c *Controller) enqueueAffected(crd *apiextensionsv1.CustomResourceDefinition) {
 	policies, err := c.policies.GetIndexer().ByIndex(byGroup, crd.Spec.Group)
 	if err != nil {
 		utilruntime.HandleError(fmt.Errorf("change of custom resource definition %s: %w", crd.Name, err))

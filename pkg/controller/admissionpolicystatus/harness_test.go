@@ -271,10 +271,15 @@ type discovery struct {
 	*discoveryfake.FakeDiscovery
 	// down is the group version of a server that does not answer.
 	down atomic.Pointer[string]
+	// panics is set when there is a bug somewhere.
+	panics atomic.Bool
 }
 
 // ServerResourcesForGroupVersion implements discovery.ServerResourcesInterface.
 func (d *discovery) ServerResourcesForGroupVersion(version string) (*metav1.APIResourceList, error) {
+	if d.panics.Load() && version == "metrics.io/v1" {
+		panic("a bug")
+	}
 	if version == *d.down.Load() {
 		return nil, apierrors.NewServiceUnavailable("down")
 	}

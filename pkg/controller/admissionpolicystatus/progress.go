@@ -51,9 +51,7 @@ func (c *Controller) progress(ctx context.Context, policy *v1.ValidatingAdmissio
 		case known && before.UID == r.UID:
 			forward = forward || before.Generation < r.Generation
 		case known || !first:
-			// Generations do not tell which of two definitions is newer, or whether it is
-			// newer that there is none.
-			if err := c.confirm(ctx, r); err != nil {
+			if err := c.succeeds(ctx, r, before); err != nil {
 				return false, nil, err
 			}
 			forward = true
@@ -67,7 +65,7 @@ func (c *Controller) progress(ctx context.Context, policy *v1.ValidatingAdmissio
 			// Another version of the server looks at more of the policy.
 			next = append(next, before)
 		default:
-			if err := c.confirm(ctx, now); err != nil {
+			if err := c.succeeds(ctx, now, before); err != nil {
 				return false, nil, err
 			}
 			forward = true

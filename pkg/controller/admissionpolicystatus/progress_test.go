@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -119,6 +120,30 @@ func TestForwardProgress(t *testing.T) {
 				}
 				if got := sent[0].Metadata; got.ResourceVersion != "7" || got.UID != "p-uid" || got.Name != "p" {
 					t.Errorf("got preconditions %+v, want those of the policy that was checked", got)
+				}
+			})
+		})
+	}
+}
+
+// A server that has seen a definition go needs nobody to tell that what was based on it is
+// outdated, whatever else happens.
+func TestSeenDeletion(t *testing.T) {
+	const status = "{group: example.com, version: v1, kind: Widget, generation: 3, uid: a}"
+	for name, spec := range map[string]string{"matched": onWidgets, "parameters": withLimits} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, policy(t, spec, recorded("2", status)), widgets(t, "a", 3, "{size: {type: integer}}"))
+				c.run(t)
+				if err := c.definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				c.settle()
+				if sent := c.patches(t); len(sent) != 1 {
+					t.Errorf("got writes %+v, want one", sent)
+				}
+				if asked := c.stored.Actions(); len(asked) > 0 {
+					t.Errorf("the store is asked: %v", asked)
 				}
 			})
 		})

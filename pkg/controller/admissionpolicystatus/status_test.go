@@ -228,26 +228,30 @@ func TestRefusedWrites(t *testing.T) {
 	}
 }
 
-// A panic is an error like any other, and others go on.
+// A panic is an error like any other: what caused it is tried again, and others go on.
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, policy(t, fitting, "{}"))
+		c := newCluster(t, policy(t, onMetrics, "{}"))
 		other := policy(t, fitting, "{}")
 		other.Name = "q"
 		if err := c.policies.Tracker().Add(other); err != nil {
 			t.Fatal(err)
 		}
-		tries := 0
-		c.policies.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
-			if action.(clienttesting.PatchAction).GetName() == "p" {
-				tries++
-				panic("a bug")
-			}
-			return false, nil, nil
-		})
+		c.aggregated = []string{"metrics.io/v1"}
+		c.discovery.panics.Store(true)
+		before := syncErrors(t)
 		c.run(t)
-		if sent := c.patches(t); sent[len(sent)-1].Metadata.Name != "q" && sent[0].Metadata.Name != "q" || tries < 2 {
-			t.Errorf("tried p %d times and wrote %+v, want p tried again and q written", tries, sent)
+		if sent := c.patches(t); len(sent) != 1 || sent[0].Metadata.Name != "q" {
+			t.Errorf("wrote %+v, want q written", sent)
+		}
+		if got := syncErrors(t) - before; got < 2 {
+			t.Errorf("counted %v errors, want several", got)
+		}
+		c.discovery.panics.Store(false)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if sent := c.patches(t); len(sent) != 2 || sent[1].Metadata.Name != "p" {
+			t.Errorf("wrote %+v, want p written as well", sent)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,6 +123,19 @@ func edit(t *testing.T, group string, change func(*apiextensionsv1.CustomResourc
 	})
 }
 
+// established waits until the group's widgets are served. A definition that is deleted before
+// may stay for long.
+func established(t *testing.T, group string) {
+	t.Helper()
+	testserver.Eventually(t, func(ctx context.Context) error {
+		definition, err := definitions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, "widgets."+group, metav1.GetOptions{})
+		if err == nil && !apihelpers.IsCRDConditionTrue(definition, apiextensionsv1.Established) {
+			err = fmt.Errorf("not established: %v", definition.Status.Conditions)
+		}
+		return err
+	})
+}
+
 // undefine deletes the definition of the group's widgets and returns when it is gone.
 func undefine(t *testing.T, group string) {
 	t.Helper()
@@ -130,10 +144,14 @@ func undefine(t *testing.T, group string) {
 		t.Fatal(err)
 	}
 	testserver.Eventually(t, func(ctx context.Context) error {
-		if _, err := client.Get(ctx, "widgets."+group, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the definition is still there: %w", err)
+		switch definition, err := client.Get(ctx, "widgets."+group, metav1.GetOptions{}); {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		default:
+			return fmt.Errorf("the definition is still there: %v", definition.Status.Conditions)
 		}
-		return nil
 	})
 }
 

@@ -234,6 +234,7 @@ func TestServersConvergeOnReplacedDefinition(t *testing.T) {
 	for i := range 5 {
 		property := []string{"{size: {type: integer}}", "{size: {type: string}}"}[i%2]
 		define(t, widgets(t, group, "v1", property))
+		established(t, group)
 		if i < 4 {
 			undefine(t, group)
 		}

@@ -6,14 +6,23 @@ package servedtypes
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// Deletions are remembered up to a number and for some time. Whoever does not know of one has
+// to ask the store.
+const (
+	maxGone  = 1000
+	goneTime = 24 * time.Hour
 )
 
 // byKind is an index of the definitions in use by the kind of their resources.
@@ -25,9 +34,12 @@ type definitions struct {
 	indexer cache.Indexer // nil when there are none
 	// objectMeta is the schema of metadata.
 	objectMeta func() *spec.Schema
+	synced     cache.InformerSynced
 
 	lock sync.Mutex
 	used map[string]*definition
+	// gone has the UIDs of deleted definitions.
+	gone *utilcache.LRUExpireCache
 }
 
 // definition is a definition in use. Its methods are safe for concurrent use.
@@ -39,8 +51,10 @@ type definition struct {
 	schemas map[string]*spec.Schema
 }
 
-func newDefinitions(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() *spec.Schema) (*definitions, error) {
-	d := &definitions{objectMeta: objectMeta, used: map[string]*definition{}}
+// newDefinitions calls changed with a definition that appears, with its states before and
+// after a change of what is served, and when it is gone.
+func newDefinitions(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() *spec.Schema, changed func(*apiextensionsv1.CustomResourceDefinition)) (*definitions, error) {
+	d := &definitions{objectMeta: objectMeta, synced: func() bool { return true }, used: map[string]*definition{}, gone: utilcache.NewLRUExpireCache(maxGone)}
 	if informer == nil {
 		return d, nil
 	}
@@ -49,22 +63,34 @@ func newDefinitions(informer apiextensionsinformers.CustomResourceDefinitionInfo
 		return nil, err
 	}
 	d.indexer = shared.GetIndexer()
-	_, err := shared.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	registration, err := shared.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) { changed(object.(*apiextensionsv1.CustomResourceDefinition)) },
 		UpdateFunc: func(old, current any) {
-			if before, after := old.(*apiextensionsv1.CustomResourceDefinition), current.(*apiextensionsv1.CustomResourceDefinition); Differ(before, after) {
-				d.forget(before.Name)
+			before, after := old.(*apiextensionsv1.CustomResourceDefinition), current.(*apiextensionsv1.CustomResourceDefinition)
+			if differ(before, after) {
+				d.forget(before, before.UID != after.UID)
+				changed(before)
+				changed(after)
 			}
 		},
 		DeleteFunc: func(object any) {
-			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
-			if err != nil {
-				utilruntime.HandleError(fmt.Errorf("deletion of a custom resource definition: %w", err))
+			if deleted, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = deleted.Obj
+			}
+			crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
+			if !ok {
+				utilruntime.HandleError(fmt.Errorf("deletion of a custom resource definition: got %T", object))
 				return
 			}
-			d.forget(name)
+			d.forget(crd, true)
+			changed(crd)
 		},
 	})
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	d.synced = registration.HasSynced
+	return d, nil
 }
 
 func kindOf(object any) ([]string, error) {
@@ -78,16 +104,19 @@ func inUse(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 }
 
-// Differ tells whether two states of a custom resource definition differ in what is
+// differ tells whether two states of a custom resource definition differ in what is
 // served.
-func Differ(a, b *apiextensionsv1.CustomResourceDefinition) bool {
+func differ(a, b *apiextensionsv1.CustomResourceDefinition) bool {
 	return a.UID != b.UID || a.Generation != b.Generation || inUse(a) != inUse(b) || a.Status.AcceptedNames.Kind != b.Status.AcceptedNames.Kind
 }
 
-func (d *definitions) forget(name string) {
+func (d *definitions) forget(crd *apiextensionsv1.CustomResourceDefinition, gone bool) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	delete(d.used, name)
+	delete(d.used, crd.Name)
+	if gone {
+		d.gone.Add(crd.UID, nil, goneTime)
+	}
 }
 
 // named returns nil when no definition of that name is in use.
@@ -107,7 +136,7 @@ func (d *definitions) named(name string) *definition {
 	if !inUse(crd) {
 		return nil
 	}
-	if known := d.used[name]; known != nil && !Differ(known.CustomResourceDefinition, crd) {
+	if known := d.used[name]; known != nil && !differ(known.CustomResourceDefinition, crd) {
 		return known
 	}
 	found := &definition{CustomResourceDefinition: crd, objectMeta: d.objectMeta, schemas: map[string]*spec.Schema{}}

@@ -9,9 +9,11 @@ import (
 	"context"
 	"fmt"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/client-go/discovery"
@@ -39,16 +41,21 @@ type Source struct {
 	definitions *definitions
 }
 
-// New returns a source. It must be called before the informer starts. The error is one of
-// an informer that is used already.
-func New(c Config) (*Source, error) {
+// New returns a source that calls changed with every custom resource definition that
+// appears, changes in what is served or goes, once it knows of that. It must be called before
+// the informer starts. The error is one of an informer that is used already.
+func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Source, error) {
 	builtIn := newBuiltIn(c)
-	known, err := newDefinitions(c.Definitions, builtIn.objectMeta)
+	known, err := newDefinitions(c.Definitions, builtIn.objectMeta, changed)
 	if err != nil {
 		return nil, fmt.Errorf("following custom resource definitions: %w", err)
 	}
 	return &Source{builtIn, aggregated{c.Aggregated, c.Discovery}, known}, nil
 }
+
+// HasSynced tells whether the source knows all definitions that existed when the informer
+// started.
+func (s *Source) HasSynced() bool { return s.definitions.synced() }
 
 // View returns a view that works until ctx ends.
 func (s *Source) View(ctx context.Context) *View {
@@ -81,3 +88,10 @@ func (s *Source) Same(seen CustomResource) bool {
 // DefinitionVersion returns the resourceVersion of a custom resource definition that is
 // known, in use or not, and nothing if there is none.
 func (s *Source) DefinitionVersion(name string) string { return s.definitions.version(name) }
+
+// Gone tells whether the definition with that UID is known to be deleted. There may be
+// another one of that name.
+func (s *Source) Gone(uid types.UID) bool {
+	_, gone := s.definitions.gone.Get(uid)
+	return gone
+}

@@ -78,7 +78,7 @@ func source(t *testing.T, definitions ...string) (types *servedtypes.Source, ask
 		Schemas:     builtIn{},
 		Aggregated:  func(v schema.GroupVersion) bool { return v.Group == "metrics.io" },
 		Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
-	})
+	}, func(*apiextensionsv1.CustomResourceDefinition) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestWithoutDefinitions(t *testing.T) {
 		Discovery:  &discoveryfake.FakeDiscovery{Fake: &clienttesting.Fake{}},
 		BuiltIn:    func(schema.GroupVersion) bool { return false },
 		Aggregated: func(schema.GroupVersion) bool { return false },
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
