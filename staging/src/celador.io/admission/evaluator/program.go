@@ -55,6 +55,14 @@ func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, co
 	return value, cost, true
 }
 
+// Planned returns 0 for the zero Program, which declines everything, else 1.
+func (p *Program) Planned() int {
+	if p.eval == nil {
+		return 0
+	}
+	return 1
+}
+
 // step evaluates a part of an expression and adds what it costs. It returns nil to
 // decline.
 type step func(*frame) ref.Val

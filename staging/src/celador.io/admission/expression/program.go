@@ -30,6 +30,9 @@ func (p *Program) Source() string { return p.source }
 // OutputType returns the type of the result, as far as it is known without data.
 func (p *Program) OutputType() *cel.Type { return p.output }
 
+// Planned returns 1 if the program can be evaluated without cel-go's interpreter, else 0.
+func (p *Program) Planned() int { return p.closures.Planned() }
+
 // ErrOutOfBudget is the cause of errors that end a series of evaluations because
 // they cost too much, or because what they cost is not known.
 var ErrOutOfBudget = apiservercel.ErrOutOfBudget

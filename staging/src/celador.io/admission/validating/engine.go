@@ -45,7 +45,9 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 	}
 	run.explain = run.why.Enabled()
 	for _, snapshot := range snapshots {
-		for _, c := range run.candidates(snapshot) {
+		candidates := run.candidates(snapshot)
+		run.fetch(snapshot, candidates)
+		for _, c := range candidates {
 			if err := run.policy(snapshot.policies[c.Position], c.Certain); err != nil {
 				return Result{}, err
 			}
@@ -68,10 +70,26 @@ type run struct {
 	// namespace is nil until the first policy is evaluated.
 	namespace *namespace
 	result    Result
+	// planned is what fetch has read, for the compiler not to leave that out.
+	planned int
 	// why logs the reasons for which a policy or binding does not apply, if explain is
 	// set.
 	why     klog.Logger
 	explain bool
+}
+
+// fetch reads a little of each policy. Between two requests the processor forgets most of
+// them, and waits for memory again and again where one policy is evaluated after the other.
+// Reads that do not depend on each other it waits for together.
+func (r *run) fetch(s *Snapshot, candidates []matching.Candidate) {
+	for _, c := range candidates {
+		p := s.policies[c.Position].policy
+		for i := range p.validations {
+			if program := p.validations[i].program; program != nil {
+				r.planned += program.Planned()
+			}
+		}
+	}
 }
 
 // candidates returns the policies to examine. Only when the reasons are to be logged,
