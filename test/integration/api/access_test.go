@@ -23,7 +23,7 @@ func TestParametersMustBeReadable(t *testing.T) {
 	lister := author(t, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list"}})
 	getsOne := author(t, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}, ResourceNames: []string{"limits"}})
 
-	bound := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, unique("access"), `
+	bound := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, testserver.UniqueName("access"), `
 paramKind: {apiVersion: v1, kind: ConfigMap}`+policy(`validations: [{expression: "true"}]`)))
 	parameterized := policy(`
 paramKind: {apiVersion: v1, kind: ConfigMap}
@@ -60,7 +60,7 @@ validations: [{expression: "true"}]`)
 	} {
 		for _, version := range versions {
 			t.Run(name+" "+version, func(t *testing.T) {
-				sent := object(t, version, tc.resource, unique("access"), tc.spec)
+				sent := object(t, version, tc.resource, testserver.UniqueName("access"), tc.spec)
 				t.Cleanup(func() { remove(t, raw(t, admin, version, tc.resource), sent.GetName()) })
 				_, err := raw(t, as(tc.user), version, tc.resource).Create(t.Context(), sent, metav1.CreateOptions{})
 				if tc.want != nil {
@@ -76,7 +76,7 @@ validations: [{expression: "true"}]`)
 // Who may not read the parameters may change the rest of a policy that has them.
 func TestParametersMustBeReadableOnUpdate(t *testing.T) {
 	blind := author(t)
-	stored := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, unique("access"), policy(`
+	stored := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, testserver.UniqueName("access"), policy(`
 paramKind: {apiVersion: v1, kind: ConfigMap}
 validations: [{expression: "true"}]`)))
 	client := raw(t, as(blind), "v1", policies)
@@ -103,7 +103,7 @@ func described(user string) string { return "&{" + user + "  [system:authenticat
 // more the rules allow.
 func author(t *testing.T, more ...rbacv1.PolicyRule) string {
 	t.Helper()
-	user := unique("author")
+	user := testserver.UniqueName("author")
 	rules := append(more, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{policies, bindings}, Verbs: []string{"*"}})
 	client, ctx := stock(t, admin).RbacV1(), t.Context()
 	must(client.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules}, metav1.CreateOptions{}))(t)

@@ -19,6 +19,8 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	apply "celador.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // policy has what a policy cannot do without, with more fields in YAML.
@@ -44,7 +46,7 @@ func applied(t *testing.T, version, name, spec, manager string, force bool) erro
 func TestApplyByTwoManagers(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
-			name, client := unique("apply"), raw(t, admin, version, policies)
+			name, client := testserver.UniqueName("apply"), raw(t, admin, version, policies)
 			t.Cleanup(func() { remove(t, client, name) })
 			for _, step := range []struct {
 				manager, spec string
@@ -137,7 +139,7 @@ func expectConflict(t *testing.T, err error, manager string, fields []string) {
 // Apply configurations of both libraries have the same effect, and leave alone what
 // the other set.
 func TestApplyConfigurations(t *testing.T) {
-	name := unique("apply")
+	name := testserver.UniqueName("apply")
 	ours, theirs := celador(t, admin).AdmissionregistrationV1(), stock(t, admin).AdmissionregistrationV1()
 	t.Cleanup(func() { remove(t, raw(t, admin, "v1", policies), name) })
 	t.Cleanup(func() { remove(t, raw(t, admin, "v1", bindings), name) })
@@ -178,7 +180,7 @@ func TestFieldOwnership(t *testing.T) {
 	const conditions = `{"type": "Ready", "status": "True", "reason": "Checked", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}`
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
-			name, client := unique("owner"), raw(t, admin, version, policies)
+			name, client := testserver.UniqueName("owner"), raw(t, admin, version, policies)
 			t.Cleanup(func() { remove(t, client, name) })
 			sent := object(t, version, policies, name, policy(`validations: [{expression: "true"}]`))
 			sent.Object["status"] = map[string]any{"observedGeneration": int64(7)}

@@ -22,7 +22,7 @@ import (
 // What an author may read in one namespace may be the parameters of bindings that name
 // this namespace.
 func TestParametersInOneNamespace(t *testing.T) {
-	user, ns, ctx := author(t), unique("access"), t.Context()
+	user, ns, ctx := author(t), testserver.UniqueName("access"), t.Context()
 	client := stock(t, admin)
 	must(client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}))(t)
 	must(client.RbacV1().Roles(ns).Create(ctx, &rbacv1.Role{
@@ -38,7 +38,7 @@ func TestParametersInOneNamespace(t *testing.T) {
 		_, err := stock(t, as(user)).CoreV1().ConfigMaps(ns).List(ctx, metav1.ListOptions{})
 		return err
 	})
-	bound := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, unique("access"), policy(`
+	bound := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, testserver.UniqueName("access"), policy(`
 paramKind: {apiVersion: v1, kind: ConfigMap}
 validations: [{expression: "true"}]`)))
 
@@ -67,19 +67,19 @@ validations: [{expression: "true"}]`)))
 // While nobody knows what a custom kind or a policy will be, only authors who may read
 // whatever it may be can refer to it.
 func TestParametersOfUnknownKinds(t *testing.T) {
-	group := unique("limits") + ".example.com"
+	group := testserver.UniqueName("limits") + ".example.com"
 	get := func(groups, resources string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{groups}, Resources: []string{resources}, Verbs: []string{"get"}}
 	}
 	limits, anyOfGroup, everything := author(t, get(group, "limits")), author(t, get(group, "*")), author(t, get("*", "*"))
 	kind := `{apiVersion: ` + group + `/v1, kind: Limit}`
 	tryPolicy := func(user string) error {
-		sent := object(t, "v1", policies, unique("access"), `
+		sent := object(t, "v1", policies, testserver.UniqueName("access"), `
 paramKind: `+kind+policy(`validations: [{expression: "true"}]`))
 		_, err := raw(t, as(user), "v1", policies).Create(t.Context(), sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	}
-	bound := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, unique("access"), `
+	bound := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, testserver.UniqueName("access"), `
 paramKind: `+kind+policy(`validations: [{expression: "true"}]`)))
 	const ref = `name: limit`
 	expect := func(err error, path, message string) {
@@ -131,7 +131,7 @@ paramKind: `+kind+policy(`validations: [{expression: "true"}]`)))
 // paramRef. Nothing is stored.
 func tryBinding(t *testing.T, user, policy, ref string) error {
 	t.Helper()
-	sent := object(t, "v1", bindings, unique("access"), `{policyName: `+policy+`, validationActions: [Deny], paramRef: {parameterNotFoundAction: Deny, `+ref+`}}`)
+	sent := object(t, "v1", bindings, testserver.UniqueName("access"), `{policyName: `+policy+`, validationActions: [Deny], paramRef: {parameterNotFoundAction: Deny, `+ref+`}}`)
 	_, err := raw(t, as(user), "v1", bindings).Create(t.Context(), sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	return err
 }

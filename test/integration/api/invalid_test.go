@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 func TestInvalidObjects(t *testing.T) {
@@ -136,7 +138,7 @@ matchResources: {resourceRules: [{apiGroups: ["*", a], apiVersions: [v1], operat
 	} {
 		for _, version := range versions {
 			t.Run(name+" "+version, func(t *testing.T) {
-				_, err := raw(t, admin, version, tc.resource).Create(t.Context(), object(t, version, tc.resource, unique("invalid"), tc.spec), metav1.CreateOptions{})
+				_, err := raw(t, admin, version, tc.resource).Create(t.Context(), object(t, version, tc.resource, testserver.UniqueName("invalid"), tc.spec), metav1.CreateOptions{})
 				expectCauses(t, err, tc.want)
 			})
 		}
@@ -146,7 +148,7 @@ matchResources: {resourceRules: [{apiGroups: ["*", a], apiVersions: [v1], operat
 // Updates are validated as well, and leave what is stored as it was.
 func TestInvalidUpdate(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
-	stored := create(t, client, object(t, "v1", policies, unique("invalid"), policy(`validations: [{expression: "true"}]`)))
+	stored := create(t, client, object(t, "v1", policies, testserver.UniqueName("invalid"), policy(`validations: [{expression: "true"}]`)))
 	patch := []byte(`[{"op": "replace", "path": "/spec/validations/0/expression", "value": "1"}]`)
 	_, err := client.Patch(t.Context(), stored.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{})
 	expectCauses(t, err, map[string]string{"spec.validations[0].expression": `Invalid value: "1": must evaluate to bool but got int`})
@@ -158,7 +160,7 @@ func TestInvalidUpdate(t *testing.T) {
 // Strict clients, as kubectl is, learn of a field that does not exist.
 func TestUnknownFields(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
-	sent := object(t, "v1", policies, unique("unknown"), policy(`validations: [{expression: "true", severity: high}]`))
+	sent := object(t, "v1", policies, testserver.UniqueName("unknown"), policy(`validations: [{expression: "true", severity: high}]`))
 	_, err := client.Create(t.Context(), sent, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if want := `unknown field "spec.validations[0].severity"`; !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got error %v, want a bad request with %s", err, want)

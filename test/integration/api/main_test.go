@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/storage/names"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -78,9 +77,6 @@ func raw(t *testing.T, config *rest.Config, version, resource string) dynamic.Re
 	}
 	return client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource})
 }
-
-// unique returns a name that no other test uses.
-func unique(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
 
 // object returns the object of the kind that serves resource, with a spec in YAML.
 func object(t *testing.T, version, resource, name, spec string) *unstructured.Unstructured {

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 const someStatus = `
@@ -32,7 +34,7 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			client := raw(t, admin, version, policies)
-			sent := object(t, version, policies, unique("status"), simple)
+			sent := object(t, version, policies, testserver.UniqueName("status"), simple)
 			sent.Object["status"] = parse(t, someStatus)
 			sent.SetGeneration(42)
 			created := must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
@@ -111,7 +113,7 @@ func statusOf(t *testing.T, obj *unstructured.Unstructured) map[string]any {
 
 func TestStatusIsValidated(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
-	current := create(t, client, object(t, "v1", policies, unique("status"), policy(`validations: [{expression: "true"}]`)))
+	current := create(t, client, object(t, "v1", policies, testserver.UniqueName("status"), policy(`validations: [{expression: "true"}]`)))
 	current.Object["status"] = parse(t, `{conditions: [{type: Ready, status: Perhaps, reason: Checked, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}],
 		observedCustomResources: [{group: rules.example.com, kind: Limit, generation: -1}]}`)
 	_, err := client.UpdateStatus(t.Context(), current, metav1.UpdateOptions{})
@@ -128,7 +130,7 @@ func TestObservedCustomResourcesAreApplied(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			client := raw(t, admin, version, policies)
-			name := create(t, client, object(t, version, policies, unique("observed"), policy(`validations: [{expression: "true"}]`))).GetName()
+			name := create(t, client, object(t, version, policies, testserver.UniqueName("observed"), policy(`validations: [{expression: "true"}]`))).GetName()
 			apply := func(manager, resources string) (*unstructured.Unstructured, error) {
 				sent := object(t, version, policies, name, "")
 				delete(sent.Object, "spec")
@@ -166,7 +168,7 @@ func TestObservedCustomResourcesAreApplied(t *testing.T) {
 // A status write never brings a deleted policy back.
 func TestStatusOfMissingPolicy(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
-	missing := object(t, "v1", policies, unique("missing"), policy(`validations: [{expression: "true"}]`))
+	missing := object(t, "v1", policies, testserver.UniqueName("missing"), policy(`validations: [{expression: "true"}]`))
 	patch := must(missing.MarshalJSON())(t)
 	_, err := client.Patch(t.Context(), missing.GetName(), types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: "checker"}, "status")
 	if !apierrors.IsNotFound(err) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // changing are the cells of columns whose values depend on when one looks.
@@ -42,7 +44,7 @@ func TestTables(t *testing.T) {
 	} {
 		for _, version := range versions {
 			t.Run(name+" "+version, func(t *testing.T) {
-				created := create(t, raw(t, admin, version, tc.resource), object(t, version, tc.resource, unique("table"), tc.spec))
+				created := create(t, raw(t, admin, version, tc.resource), object(t, version, tc.resource, testserver.UniqueName("table"), tc.spec))
 				for _, path := range []string{"/" + created.GetName(), "?fieldSelector=metadata.name%3D" + created.GetName()} {
 					var table metav1.Table
 					get(t, "/apis/"+group+"/"+version+"/"+tc.resource+path, "application/json;as=Table;v=v1;g=meta.k8s.io", &table)

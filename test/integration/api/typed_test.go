@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // typed is what the clients of all kinds, versions and libraries have in common.
@@ -104,7 +106,7 @@ func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // use does with the client what clients do and checks every answer.
 func use[T any, P pointer[T], L runtime.Object](t *testing.T, version, resource string, client typed[P, L]) {
-	c := conversation[T, P, L]{client, version, resource, unique("run")}
+	c := conversation[T, P, L]{client, version, resource, testserver.UniqueName("run")}
 	events := watchFrom(t, client, c.list(t), c.mine())
 
 	created := c.create(t)
@@ -137,7 +139,7 @@ func (c conversation[T, P, L]) list(t *testing.T) runtime.Object {
 
 func (c conversation[T, P, L]) object(t *testing.T, label string) P {
 	t.Helper()
-	source := object(t, c.version, c.resource, unique("typed"), full[c.resource])
+	source := object(t, c.version, c.resource, testserver.UniqueName("typed"), full[c.resource])
 	source.SetLabels(map[string]string{"run": label})
 	obj := P(new(T))
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(source.Object, obj); err != nil {

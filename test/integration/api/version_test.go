@@ -12,13 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 func TestVersionsAgree(t *testing.T) {
 	for resource, spec := range full {
 		for _, written := range versions {
 			t.Run(resource+" written in "+written, func(t *testing.T) {
-				sent := object(t, written, resource, unique("version"), spec)
+				sent := object(t, written, resource, testserver.UniqueName("version"), spec)
 				created := create(t, raw(t, admin, written, resource), sent)
 				if diff := cmp.Diff(sent.Object["spec"], created.Object["spec"]); diff != "" {
 					t.Errorf("spec (-sent +created):\n%s", diff)
@@ -87,7 +89,7 @@ matchResources:
 	} {
 		for _, version := range versions {
 			t.Run(name+" "+version, func(t *testing.T) {
-				created := create(t, raw(t, admin, version, tc.resource), object(t, version, tc.resource, unique("default"), tc.spec))
+				created := create(t, raw(t, admin, version, tc.resource), object(t, version, tc.resource, testserver.UniqueName("default"), tc.spec))
 				if diff := cmp.Diff(any(parse(t, tc.want)), created.Object["spec"]); diff != "" {
 					t.Errorf("spec (-want +got):\n%s", diff)
 				}
@@ -101,7 +103,7 @@ func TestParameterNotFoundActionDefault(t *testing.T) {
 	const spec = `{policyName: p, validationActions: [Deny], paramRef: {name: limits}}`
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
-			client, sent := raw(t, admin, version, bindings), object(t, version, bindings, unique("default"), spec)
+			client, sent := raw(t, admin, version, bindings), object(t, version, bindings, testserver.UniqueName("default"), spec)
 			if version == "v1alpha1" {
 				got, _, _ := unstructured.NestedString(create(t, client, sent).Object, "spec", "paramRef", "parameterNotFoundAction")
 				if got != "Deny" {
@@ -130,7 +132,7 @@ func TestPatchesOfLists(t *testing.T) {
 		for _, version := range versions {
 			t.Run(string(kind)+" "+version, func(t *testing.T) {
 				client := raw(t, admin, version, policies)
-				sent := create(t, client, object(t, version, policies, unique("patch"), fullPolicy))
+				sent := create(t, client, object(t, version, policies, testserver.UniqueName("patch"), fullPolicy))
 				patched := must(client.Patch(t.Context(), sent.GetName(), kind, []byte(patch), metav1.PatchOptions{}))(t)
 				wanted := sent.Object["spec"].(map[string]any)
 				for field, value := range parse(t, want) {

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // Webhook configurations are served next to policies, as every server has them.
@@ -60,7 +62,7 @@ func expectWebhookDefaults(t *testing.T, failurePolicy *admissionregistrationv1.
 
 func useWebhooks[T any, P pointer[T], L runtime.Object](t *testing.T, client typed[P, L], sent P, check func(P)) {
 	t.Helper()
-	ctx, name := t.Context(), unique("webhook")
+	ctx, name := t.Context(), testserver.UniqueName("webhook")
 	sent.SetName(name)
 	sent.SetLabels(map[string]string{"run": name})
 	mine := metav1.ListOptions{LabelSelector: "run=" + name}

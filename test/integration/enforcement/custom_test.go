@@ -19,7 +19,7 @@ import (
 // Custom resources are subject to policies as built-in ones are, and so is their
 // equivalence between versions.
 func TestCustomResources(t *testing.T) {
-	group := unique("widgets") + ".example.com"
+	group := testserver.UniqueName("widgets") + ".example.com"
 	define(t, group)
 	for name, tc := range map[string]struct {
 		versions, requested, matchPolicy string
@@ -57,7 +57,7 @@ validations:
 func define(t *testing.T, group string) {
 	t.Helper()
 	const schemaOfVersions = `{openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}`
-	definition := parse[map[string]any](t, `
+	definition := testserver.Parse[map[string]any](t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.`+group+`}
@@ -87,7 +87,7 @@ func newWidget(ctx context.Context, t *testing.T, namespace, group, version stri
 		Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": group + "/" + version,
 			"kind":       "Widget",
-			"metadata":   map[string]any{"name": unique("widget")},
+			"metadata":   map[string]any{"name": testserver.UniqueName("widget")},
 			"spec":       map[string]any{"size": size},
 		}}, metav1.CreateOptions{})
 	return err

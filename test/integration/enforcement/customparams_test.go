@@ -23,7 +23,7 @@ var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // limitKind is a custom kind of params in a group of its own.
 type limitKind struct{ group string }
 
-func newLimitKind() limitKind { return limitKind{unique("limits") + ".example.com"} }
+func newLimitKind() limitKind { return limitKind{testserver.UniqueName("limits") + ".example.com"} }
 
 // in is the kind as paramKind of a policy.
 func (k limitKind) in(version string) string {
@@ -44,7 +44,7 @@ func (k limitKind) serve(t *testing.T, scope, version string) {
 	for _, v := range []string{"v1", "v2"} {
 		versions += fmt.Sprintf("\n  - {name: %s, served: %t, storage: %[2]t, %s}", v, v == version, anything)
 	}
-	definition := &unstructured.Unstructured{Object: parse[map[string]any](t, `
+	definition := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: limits.`+k.group+`}
@@ -53,6 +53,21 @@ spec:
   names: {kind: Limit, plural: limits}
   scope: `+scope+`
   versions:`+versions)}
+	applyDefinition(t, definition)
+	namespace := ""
+	if scope == "Namespaced" {
+		namespace = "default"
+	}
+	testserver.Eventually(t, func(ctx context.Context) error { return k.put(ctx, t, version, namespace, "probe", 0) })
+	testserver.Eventually(t, func(ctx context.Context) error {
+		return k.client(t, version, namespace).Delete(ctx, "probe", metav1.DeleteOptions{})
+	})
+}
+
+// applyDefinition creates or changes a custom resource definition, and deletes it at the
+// end of the test.
+func applyDefinition(t *testing.T, definition *unstructured.Unstructured) {
+	t.Helper()
 	client := dynamicClient(t).Resource(definitions)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		// The definition before may still be on its way out.
@@ -64,14 +79,6 @@ spec:
 	})
 	t.Cleanup(func() {
 		expectGone(t, client.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}))
-	})
-	namespace := ""
-	if scope == "Namespaced" {
-		namespace = "default"
-	}
-	testserver.Eventually(t, func(ctx context.Context) error { return k.put(ctx, t, version, namespace, "probe", 0) })
-	testserver.Eventually(t, func(ctx context.Context) error {
-		return k.client(t, version, namespace).Delete(ctx, "probe", metav1.DeleteOptions{})
 	})
 }
 

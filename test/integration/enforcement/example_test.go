@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/restmapper"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // The manifests that the quickstart applies do what it says.
@@ -41,7 +43,7 @@ func applyExample(t *testing.T, file string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	obj := &unstructured.Unstructured{Object: parse[map[string]any](t, string(text))}
+	obj := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, string(text))}
 	groups, err := restmapper.GetAPIGroupResources(core.Discovery())
 	if err != nil {
 		t.Fatal(err)

@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // A policy that denies everything does not keep its victim from deleting it, nor from
 // asking what is allowed.
 func TestPoliciesAreNotSubjectToPolicies(t *testing.T) {
-	victim := unique("victim")
+	victim := testserver.UniqueName("victim")
 	policy := writePolicy(t, `
 matchConstraints:
   resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*/*"]}]
@@ -34,9 +36,9 @@ validations: [{expression: "false"}]`)
 	}
 	ctx := t.Context()
 
-	_, err = client.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: unique("data")}}, metav1.CreateOptions{})
+	_, err = client.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("data")}}, metav1.CreateOptions{})
 	by.expectInvalid(t, err, "failed expression: false")
-	webhooks := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: unique("webhooks")}}
+	webhooks := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("webhooks")}}
 	_, err = client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, webhooks, metav1.CreateOptions{})
 	by.expectInvalid(t, err, "failed expression: false")
 	_, err = client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{

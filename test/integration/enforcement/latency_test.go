@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 const rounds = 200
@@ -35,7 +37,7 @@ func TestLatency(t *testing.T) {
 
 	times, requests := make([]time.Duration, rounds), 0
 	for i := range times {
-		label := unique("round")
+		label := testserver.UniqueName("round")
 		by := denier{policy, bind(t, policy, `{matchResources: {objectSelector: {matchLabels: {round: `+label+`}}}}`)}
 		awaitAdded(t, events, by.binding)
 		seen := time.Now()

@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/storage/names"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -57,23 +56,10 @@ func run(m *testing.M) int {
 		"--feature-gates=AdmissionPolicyTypeEnforcement=true")
 }
 
-// unique returns a name that no other test uses.
-func unique(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
-
-// parse returns the value that YAML text describes.
-func parse[T any](t *testing.T, text string) T {
-	t.Helper()
-	var value T
-	if err := yaml.UnmarshalStrict([]byte(text), &value); err != nil {
-		t.Fatalf("%v:\n%s", err, text)
-	}
-	return value
-}
-
 // namespace creates a namespace and returns its name.
 func namespace(t *testing.T, labels map[string]string) string {
 	t.Helper()
-	sent := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unique("test"), Labels: labels}}
+	sent := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("test"), Labels: labels}}
 	if _, err := core.CoreV1().Namespaces().Create(t.Context(), sent, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +71,8 @@ func namespace(t *testing.T, labels map[string]string) string {
 func writePolicy(t *testing.T, spec string) string {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
-	sent := &v1.ValidatingAdmissionPolicy{Spec: parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
-	sent.Name = unique("policy")
+	sent := &v1.ValidatingAdmissionPolicy{Spec: testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
+	sent.Name = testserver.UniqueName("policy")
 	if _, err := client.Create(t.Context(), sent, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +85,8 @@ func writePolicy(t *testing.T, spec string) string {
 func bind(t *testing.T, policy, more string) string {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	sent := &v1.ValidatingAdmissionPolicyBinding{Spec: parse[v1.ValidatingAdmissionPolicyBindingSpec](t, more)}
-	sent.Name, sent.Spec.PolicyName = unique("binding"), policy
+	sent := &v1.ValidatingAdmissionPolicyBinding{Spec: testserver.Parse[v1.ValidatingAdmissionPolicyBindingSpec](t, more)}
+	sent.Name, sent.Spec.PolicyName = testserver.UniqueName("binding"), policy
 	if sent.Spec.ValidationActions == nil {
 		sent.Spec.ValidationActions = []v1.ValidationAction{v1.Deny}
 	}
@@ -131,7 +117,7 @@ func enforce(t *testing.T, namespace, spec string) denier {
 // that a new pair in effect proves that all changes before it are.
 func settle(t *testing.T) {
 	t.Helper()
-	name := unique("settle")
+	name := testserver.UniqueName("settle")
 	policy := writePolicy(t, configMaps("CREATE", name)+`
 validations: [{expression: "false"}]`)
 	bind(t, policy, `{}`)
@@ -171,7 +157,7 @@ func expectGone(t *testing.T, err error) {
 // newConfigMap creates a config map with the data, and labels that are the same.
 func newConfigMap(t *testing.T, namespace string, data map[string]string) error {
 	t.Helper()
-	sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: unique("data"), Labels: data}, Data: data}
+	sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("data"), Labels: data}, Data: data}
 	_, err := core.CoreV1().ConfigMaps(namespace).Create(t.Context(), sent, metav1.CreateOptions{})
 	return err
 }

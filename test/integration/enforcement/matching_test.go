@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // rules are resource rules in YAML, each with fields in place of those by which it
@@ -121,7 +123,7 @@ func TestObjectSelectorOnUpdate(t *testing.T) {
 
 // Namespaces are selected by their own labels, new ones by those that they are to get.
 func TestNamespacesAsObjects(t *testing.T) {
-	label := unique("label")
+	label := testserver.UniqueName("label")
 	policy := writePolicy(t, `
 matchConstraints:
   namespaceSelector: {matchLabels: {run: `+label+`}}
@@ -130,7 +132,7 @@ validations: [{expression: namespaceObject != null, message: a namespace is in n
 	by := denier{policy, bind(t, policy, `{}`)}
 	settle(t)
 	for value, denied := range map[string]bool{label: true, "other": false} {
-		sent := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: unique("test"), Labels: map[string]string{"run": value}}}
+		sent := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("test"), Labels: map[string]string{"run": value}}}
 		_, err := core.CoreV1().Namespaces().Create(t.Context(), sent, metav1.CreateOptions{})
 		if denied {
 			by.expectInvalid(t, err, "a namespace is in none")

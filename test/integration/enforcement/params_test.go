@@ -141,7 +141,7 @@ func paramRef(t *testing.T, fields string) string {
 	if fields == "" {
 		return `{}`
 	}
-	ref := parse[map[string]any](t, `{`+fields+`}`)
+	ref := testserver.Parse[map[string]any](t, `{`+fields+`}`)
 	if _, ok := ref["parameterNotFoundAction"]; !ok {
 		fields += `, parameterNotFoundAction: Deny`
 	}
@@ -150,7 +150,7 @@ func paramRef(t *testing.T, fields string) string {
 
 // A namespace to look for params in comes from the request, if not from the binding.
 func TestParamsForClusterScopedRequests(t *testing.T) {
-	limits, label := namespace(t, nil), unique("label")
+	limits, label := namespace(t, nil), testserver.UniqueName("label")
 	newLimit(t, limits, "low", "3", "gold")
 	const noNamespace = "failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
 	for name, tc := range map[string]struct{ ref, text string }{
@@ -186,7 +186,7 @@ validations: [{expression: "false", messageExpression: string(params.metadata.na
 
 // A param is there for requests right after its creation.
 func TestNewParams(t *testing.T) {
-	group := unique("group")
+	group := testserver.UniqueName("group")
 	policy := writePolicy(t, configMaps("CREATE")+`
 paramKind: `+configMapKind+`
 validations: [{expression: int(object.data.size) <= int(params.data.max), messageExpression: "'at most ' + params.data.max"}]`)

@@ -4,7 +4,6 @@
 package enforcement
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,8 +45,8 @@ func TestTypeErrorsOfBuiltInTypes(t *testing.T) {
 	const field, text = "spec.validations[0].expression", "/v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field 'dada'\n | object.dada.size() < 3\n | ......^"
 	written := func(mode, expression string) *v1.ValidatingAdmissionPolicy {
 		return &v1.ValidatingAdmissionPolicy{
-			ObjectMeta: metav1.ObjectMeta{Name: unique("policy")},
-			Spec:       parse[v1.ValidatingAdmissionPolicySpec](t, configMaps("CREATE")+"typeChecking: "+mode+"\nvalidations: [{expression: "+expression+"}]"),
+			ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("policy")},
+			Spec:       testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, configMaps("CREATE")+"typeChecking: "+mode+"\nvalidations: [{expression: "+expression+"}]"),
 		}
 	}
 	const wrong, right = "object.dada.size() < 3", "object.data.size() < 3"
@@ -105,7 +104,7 @@ func TestTypeErrorsOfEveryBuiltInType(t *testing.T) {
 			if strings.Contains(resource.Name, "/") {
 				continue
 			}
-			sent := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: unique("policy")}, Spec: v1.ValidatingAdmissionPolicySpec{
+			sent := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("policy")}, Spec: v1.ValidatingAdmissionPolicySpec{
 				TypeChecking: new(v1.EnforcedTypeChecking),
 				Validations:  []v1.Validation{{Expression: "object.nonesuch == 1"}},
 				MatchConstraints: &v1.MatchResources{ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
@@ -131,7 +130,7 @@ type sizedKind struct{ group string }
 // define defines the kind, or changes its definition.
 func (k sizedKind) define(t *testing.T, size string) {
 	t.Helper()
-	definition := &unstructured.Unstructured{Object: parse[map[string]any](t, `
+	definition := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: boxes.`+k.group+`}
@@ -144,18 +143,7 @@ spec:
     served: true
     storage: true
     schema: {openAPIV3Schema: {type: object, properties: {data: {type: object, properties: {size: {type: `+size+`}}}}}}`)}
-	client := dynamicClient(t).Resource(definitions)
-	testserver.Eventually(t, func(ctx context.Context) error {
-		// The definition before may still be on its way out.
-		if existing, err := client.Get(ctx, definition.GetName(), metav1.GetOptions{}); err == nil && existing.GetDeletionTimestamp() != nil {
-			return fmt.Errorf("%s is being deleted", definition.GetName())
-		}
-		_, err := client.Apply(ctx, definition.GetName(), definition, metav1.ApplyOptions{FieldManager: "test", Force: true})
-		return err
-	})
-	t.Cleanup(func() {
-		expectGone(t, client.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}))
-	})
+	applyDefinition(t, definition)
 }
 
 func (k sizedKind) remove(t *testing.T) {
@@ -169,7 +157,7 @@ func (k sizedKind) create(t *testing.T, namespace string, size any) error {
 		Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": k.group + "/v1",
 			"kind":       "Box",
-			"metadata":   map[string]any{"name": unique("box")},
+			"metadata":   map[string]any{"name": testserver.UniqueName("box")},
 			"data":       map[string]any{"size": size},
 		}}, metav1.CreateOptions{})
 	return err
@@ -198,7 +186,7 @@ func (k sizedKind) misfit() string {
 // A definition can make a policy wrong that was right when it was written. Then it decides
 // nothing, not even over other kinds, until the definition or the policy changes.
 func TestTypeErrorsOfCustomResources(t *testing.T) {
-	kind, ns, lenient := sizedKind{unique("boxes") + ".example.com"}, namespace(t, nil), namespace(t, nil)
+	kind, ns, lenient := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, namespace(t, nil), namespace(t, nil)
 	policy := writePolicy(t, kind.notNine(ns, "Fail"))
 	by := denier{policy, bind(t, policy, "validationActions: [Deny]")}
 	ignoring := writePolicy(t, kind.notNine(lenient, "Ignore"))
@@ -253,7 +241,7 @@ func TestTypeErrorsOfCustomResources(t *testing.T) {
 
 // So can the definition of params.
 func TestTypeErrorsOfCustomParams(t *testing.T) {
-	kind, ns := sizedKind{unique("boxes") + ".example.com"}, namespace(t, nil)
+	kind, ns := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, namespace(t, nil)
 	kind.define(t, "string")
 	policy := writePolicy(t, `
 typeChecking: Enforced

@@ -34,7 +34,7 @@ func TestWebhooks(t *testing.T) {
 	}}
 	here := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: ns}}
 	none := new(admissionregistrationv1.SideEffectClassNone)
-	meta := metav1.ObjectMeta{Name: unique("webhook")}
+	meta := metav1.ObjectMeta{Name: testserver.UniqueName("webhook")}
 	client := core.AdmissionregistrationV1()
 
 	for name, tc := range map[string]struct {
@@ -93,7 +93,7 @@ func TestWebhooks(t *testing.T) {
 
 // Webhooks that want to see everything do not see what could free a cluster of them.
 func TestWebhooksDoNotSeePolicies(t *testing.T) {
-	ns, label, config := namespace(t, nil), unique("label"), deny(t, "no thanks")
+	ns, label, config := namespace(t, nil), testserver.UniqueName("label"), deny(t, "no thanks")
 	labels := map[string]string{"run": label}
 	everything := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
@@ -101,7 +101,7 @@ func TestWebhooksDoNotSeePolicies(t *testing.T) {
 	}}
 	mine := &metav1.LabelSelector{MatchLabels: labels}
 	none := new(admissionregistrationv1.SideEffectClassNone)
-	meta := metav1.ObjectMeta{Name: unique("webhook")}
+	meta := metav1.ObjectMeta{Name: testserver.UniqueName("webhook")}
 	client, ctx := core.AdmissionregistrationV1(), t.Context()
 	if _, err := client.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: meta,
@@ -117,7 +117,7 @@ func TestWebhooksDoNotSeePolicies(t *testing.T) {
 	expectDenied := func(by string) {
 		t.Helper()
 		testserver.Eventually(t, func(ctx context.Context) error {
-			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: unique("data"), Labels: labels}}
+			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("data"), Labels: labels}}
 			_, err := core.CoreV1().ConfigMaps(ns).Create(ctx, sent, metav1.CreateOptions{})
 			if want := `admission webhook "` + by + `" denied the request: no thanks`; !apierrors.IsForbidden(err) || err.Error() != want {
 				return fmt.Errorf("got error %w, want %s", err, want)
@@ -140,8 +140,8 @@ func TestWebhooksDoNotSeePolicies(t *testing.T) {
 	expectDenied("mutating.example.com")
 
 	// The policy matches nothing; its label makes the webhooks select it.
-	policy := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: unique("policy"), Labels: labels}}
-	policy.Spec = parse[v1.ValidatingAdmissionPolicySpec](t, configMaps("CREATE", unique("nothing"))+`validations: [{expression: "true"}]`)
+	policy := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("policy"), Labels: labels}}
+	policy.Spec = testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, configMaps("CREATE", testserver.UniqueName("nothing"))+`validations: [{expression: "true"}]`)
 	binding := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: policy.ObjectMeta}
 	binding.Spec = v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy.Name, ValidationActions: []v1.ValidationAction{v1.Deny}}
 	ours := policies.AdmissionregistrationV1()

@@ -33,7 +33,7 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			group := unique("changes") + ".example.com"
+			group := testserver.UniqueName("changes") + ".example.com"
 			policy := write(t, spec(group))
 			expect(t, policy.Name, isMissing)
 

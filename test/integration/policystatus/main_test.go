@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/storage/names"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -48,25 +47,12 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// unique returns a name that no other test uses.
-func unique(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
-
-// parse returns the value that YAML text describes.
-func parse[T any](t *testing.T, text string) T {
-	t.Helper()
-	var value T
-	if err := yaml.UnmarshalStrict([]byte(text), &value); err != nil {
-		t.Fatalf("%v:\n%s", err, text)
-	}
-	return value
-}
-
 // write creates a policy with a spec in YAML, and deletes it at the end of the test.
 func write(t *testing.T, spec string) *v1.ValidatingAdmissionPolicy {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
-	sent := &v1.ValidatingAdmissionPolicy{Spec: parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
-	sent.Name = unique("policy")
+	sent := &v1.ValidatingAdmissionPolicy{Spec: testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
+	sent.Name = testserver.UniqueName("policy")
 	created, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +75,7 @@ func matching(group, version, resource string) string {
 // YAML.
 func widgets(t *testing.T, group, version, properties string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	return parse[*apiextensionsv1.CustomResourceDefinition](t, `
+	return testserver.Parse[*apiextensionsv1.CustomResourceDefinition](t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.`+group+`}

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"celador.io/celador/test/integration/testserver"
 )
 
 // Many policies on one custom resource settle after each change of it, with one write each.
 func TestManyPolicies(t *testing.T) {
-	group := unique("many") + ".example.com"
+	group := testserver.UniqueName("many") + ".example.com"
 	counted := countWrites(t)
 	define(t, widgets(t, group, "v1", "{size: {type: integer}}"))
 	var names []string
@@ -57,7 +59,7 @@ func TestLargeSchemas(t *testing.T) {
 		"deep": {"{next: " + deep + "}", "object.spec" + strings.Repeat(".next", 101) + " < 5", "object.spec" + strings.Repeat(".next", 50) + ".last < 5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			group := unique(name) + ".example.com"
+			group := testserver.UniqueName(name) + ".example.com"
 			define(t, widgets(t, group, "v1", tc.properties))
 			for range 10 {
 				right := write(t, matching(group, "v1", "widgets")+`validations: [{expression: `+tc.right+`}]`)

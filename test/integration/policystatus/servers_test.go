@@ -171,7 +171,7 @@ func (w *writes) settle(t *testing.T, controllers ...*checks) {
 // Servers of different versions find different things. Each change leads to one status and
 // not to a quarrel about it.
 func TestServersConverge(t *testing.T) {
-	group := unique("servers") + ".example.com"
+	group := testserver.UniqueName("servers") + ".example.com"
 	counted := countWrites(t)
 	controllers := []*checks{join(t, builtIn()), join(t, otherVersion{"one"}), join(t, otherVersion{"two"})}
 
@@ -227,7 +227,7 @@ validations:
 // Deletion and creation in quick succession end with the state of the last definition, also
 // if servers see them at different times.
 func TestServersConvergeOnReplacedDefinition(t *testing.T) {
-	group := unique("replaced") + ".example.com"
+	group := testserver.UniqueName("replaced") + ".example.com"
 	counted := countWrites(t)
 	controllers := []*checks{join(t, builtIn()), join(t, otherVersion{"one"})}
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)

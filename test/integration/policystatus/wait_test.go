@@ -22,7 +22,7 @@ import (
 )
 
 func TestKubectlWait(t *testing.T) {
-	group := unique("wait") + ".example.com"
+	group := testserver.UniqueName("wait") + ".example.com"
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)
 	for _, step := range []struct {
 		before    func()
@@ -46,7 +46,7 @@ func TestKubectlWait(t *testing.T) {
 // Events say when a policy ceases to be available and when it is so again. Not one for a
 // policy that is fine from the start.
 func TestEvents(t *testing.T) {
-	group := unique("events") + ".example.com"
+	group := testserver.UniqueName("events") + ".example.com"
 	fine := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: object.spec.replicas < 5}]`)
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)
 	expectEvents(t, policy.Name, "Warning Misconfigured")

@@ -4,8 +4,6 @@
 package servedtypes
 
 import (
-	"slices"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
@@ -82,5 +80,4 @@ func (c converter) addResourceFields(s *spec.Schema) {
 	if c.objectMeta != nil {
 		s.Properties["metadata"] = *c.objectMeta
 	}
-	s.Type = slices.Clip(s.Type)
 }

@@ -94,11 +94,7 @@ func (c *invocation) node(args []node) node {
 	case len(args) == 2 && c.Binary != nil:
 		left, right := args[0].eval, args[1].eval
 		return node{eval: func(f *frame) ref.Val {
-			l := left(f)
-			if l == nil {
-				return nil
-			}
-			r := right(f)
+			l, r := operands(f, left, right)
 			if r == nil {
 				return nil
 			}
@@ -125,6 +121,14 @@ func (c *invocation) node(args []node) node {
 	default:
 		return node{eval: func(*frame) ref.Val { return nil }}
 	}
+}
+
+// operands evaluates both sides of an operator. The right one is nil if either declines.
+func operands(f *frame, left, right step) (l, r ref.Val) {
+	if l = left(f); l == nil {
+		return nil, nil
+	}
+	return l, right(f)
 }
 
 func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {

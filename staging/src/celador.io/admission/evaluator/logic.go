@@ -11,43 +11,28 @@ import (
 // Logical operators cost nothing themselves. An operand that is not a bool is an error,
 // which the other operands may make up for: that is left to cel-go.
 
-func and(terms []node) node {
-	if len(terms) == 2 {
-		left, right := terms[0].eval, terms[1].eval
-		return node{eval: func(f *frame) ref.Val {
-			if v := left(f); v != types.True {
-				return only(v, types.False)
-			}
-			return boolean(right(f))
-		}}
-	}
-	return node{eval: func(f *frame) ref.Val {
-		for _, term := range terms {
-			if v := term.eval(f); v != types.True {
-				return only(v, types.False)
-			}
-		}
-		return types.True
-	}}
-}
+func and(terms []node) node { return logical(terms, types.False) }
 
-func or(terms []node) node {
+func or(terms []node) node { return logical(terms, types.True) }
+
+// logical goes on to the next term until one has the decisive value.
+func logical(terms []node, decisive types.Bool) node {
 	if len(terms) == 2 {
 		left, right := terms[0].eval, terms[1].eval
 		return node{eval: func(f *frame) ref.Val {
-			if v := left(f); v != types.False {
-				return only(v, types.True)
+			if v := left(f); v != !decisive {
+				return only(v, decisive)
 			}
 			return boolean(right(f))
 		}}
 	}
 	return node{eval: func(f *frame) ref.Val {
 		for _, term := range terms {
-			if v := term.eval(f); v != types.False {
-				return only(v, types.True)
+			if v := term.eval(f); v != !decisive {
+				return only(v, decisive)
 			}
 		}
-		return types.False
+		return !decisive
 	}}
 }
 

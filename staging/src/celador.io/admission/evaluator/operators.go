@@ -57,11 +57,7 @@ func (c *invocation) comparison(args []node, ints func(l, r types.Int) bool) nod
 	}
 	right := args[1].eval
 	return node{eval: func(f *frame) ref.Val {
-		l := left(f)
-		if l == nil {
-			return nil
-		}
-		r := right(f)
+		l, r := operands(f, left, right)
 		if r == nil {
 			return nil
 		}
@@ -134,11 +130,7 @@ func (c *invocation) pattern(args []node) (node, bool) {
 func equality(args []node, equal bool) node {
 	left, right := args[0].eval, args[1].eval
 	return node{eval: func(f *frame) ref.Val {
-		l := left(f)
-		if l == nil {
-			return nil
-		}
-		r := right(f)
+		l, r := operands(f, left, right)
 		if r == nil {
 			return nil
 		}

@@ -140,12 +140,9 @@ func internal(format string, args ...any) *apiservercel.Error {
 // declare extends an environment by the variables in scope. Objects and params are
 // dynamically typed: one expression serves all kinds that a policy matches.
 func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, error) {
-	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
 	variables := []cel.EnvOption{
 		cel.Variable(Object, cel.DynType),
 		cel.Variable(OldObject, cel.DynType),
-		cel.Variable(Request, request.CelType()),
-		cel.Variable(NamespaceObject, namespace.CelType()),
 	}
 	if in.Params {
 		variables = append(variables, cel.Variable(Params, cel.DynType))
@@ -155,9 +152,19 @@ func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, er
 			cel.Variable(Authorizer, library.AuthorizerType),
 			cel.Variable(RequestResource, library.ResourceCheckType))
 	}
-	return base.Extend(environment.VersionedOptions{
+	return base.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+}
+
+// RequestDeclarations declare Request and NamespaceObject, which have the same types in
+// every environment.
+func RequestDeclarations() environment.VersionedOptions {
+	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
+	return environment.VersionedOptions{
 		IntroducedVersion: always,
-		EnvOptions:        variables,
-		DeclTypes:         []*apiservercel.DeclType{request, namespace},
-	})
+		EnvOptions: []cel.EnvOption{
+			cel.Variable(Request, request.CelType()),
+			cel.Variable(NamespaceObject, namespace.CelType()),
+		},
+		DeclTypes: []*apiservercel.DeclType{request, namespace},
+	}
 }

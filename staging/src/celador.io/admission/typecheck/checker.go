@@ -9,9 +9,6 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/version"
-	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
@@ -30,15 +27,7 @@ type Checker struct {
 // in the base environment. The error is one of that environment. For the mapper and the
 // resolver see With.
 func New(base *environment.EnvSet, mapper meta.RESTMapper, schemas resolver.SchemaResolver) (*Checker, error) {
-	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
-	set, err := base.Extend(environment.VersionedOptions{
-		IntroducedVersion: version.MajorMinor(1, 0),
-		EnvOptions: []cel.EnvOption{
-			cel.Variable(expression.Request, request.CelType()),
-			cel.Variable(expression.NamespaceObject, namespace.CelType()),
-		},
-		DeclTypes: []*apiservercel.DeclType{request, namespace},
-	})
+	set, err := base.Extend(expression.RequestDeclarations())
 	if err != nil {
 		return nil, fmt.Errorf("declaring request and namespaceObject: %w", err)
 	}
