@@ -42,8 +42,8 @@ var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 // An error for which IsFatal is false concerns this expression alone. After a fatal
 // one, nothing more may be evaluated in the same series.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
-	value, cost, known, err := p.run(s)
-	if !known {
+	o := s.outcome(p)
+	if !o.known {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
@@ -52,29 +52,28 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	}
 	budget := s.budget
 	// The budget also pays for the variables that this expression was first to read.
-	budget.owe(cost)
+	budget.owe(o.cost)
 	if charged := budget.settle(); charged != nil {
 		return nil, charged
 	}
-	if err != nil {
+	if o.err != nil {
 		return nil, &apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, err),
+			Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, o.err),
 		}
 	}
-	return value, nil
+	return o.value, nil
 }
 
-// run returns the value and, unless it is not known, the cost.
-func (p *Program) run(s *Series) (value ref.Val, cost uint64, known bool, err error) {
+func (p *Program) run(s *Series) outcome {
 	if value, cost, ok := p.closures.Evaluate(s.done, s); ok {
-		return value, cost, true, nil
+		return outcome{value: value, cost: cost, known: true}
 	}
 	value, details, err := p.program.ContextEval(s.ctx, s)
 	if actual := details.ActualCost(); actual != nil {
-		return value, *actual, true, err
+		return outcome{value: value, cost: *actual, known: true, err: err}
 	}
-	return nil, 0, false, err
+	return outcome{err: err}
 }
 
 // Budget is the CEL cost that a series of evaluations may still cause. Not safe

@@ -27,6 +27,8 @@ type Series struct {
 	// object is what 'variables' is for cel-go.
 	object ref.Val
 	budget *Budget
+	// outcomes are nil unless the series is recurring.
+	outcomes map[*Program]outcome
 }
 
 // NewSeries returns a series with the given variables and budget. The activation resolves
@@ -100,13 +102,13 @@ func (v *Variable) evaluate(s *Series) ref.Val {
 	if v.Err != nil {
 		return types.NewErr("composited variable %q fails to compile: %v", v.Name, v.Err)
 	}
-	value, cost, known, err := v.Program.run(s)
-	if !known {
+	o := v.Program.run(s)
+	if !o.known {
 		return types.NewErr("unable to calculate cost of variable %q", v.Name)
 	}
-	s.budget.owe(cost)
-	if err != nil {
-		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, err)
+	s.budget.owe(o.cost)
+	if o.err != nil {
+		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, o.err)
 	}
-	return value
+	return o.value
 }

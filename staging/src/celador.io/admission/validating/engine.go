@@ -6,17 +6,17 @@ package validating
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/klog/v2"
 
+	"celador.io/admission/activation"
 	"celador.io/admission/matching"
-	"celador.io/admission/params"
+	"celador.io/admission/policy"
 )
 
 // Engine evaluates requests. Safe for concurrent use.
@@ -41,16 +41,10 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 		request: matching.NewRequest(ctx, a, objects, e.namespaces),
 		objects: objects,
 		engine:  e,
-		why:     klog.FromContext(ctx).V(5),
 	}
-	run.explain = run.why.Enabled()
 	for _, snapshot := range snapshots {
-		candidates := run.candidates(snapshot)
-		run.fetch(snapshot, candidates)
-		for _, c := range candidates {
-			if err := run.policy(snapshot.policies[c.Position], c.Certain); err != nil {
-				return Result{}, err
-			}
+		if err := snapshot.Walk(ctx, run.request, run); err != nil {
+			return Result{}, err
 		}
 	}
 	return run.result, nil
@@ -64,194 +58,98 @@ type run struct {
 	engine  *Engine
 	// authorizer is what all expressions of the request share. Nil until there is an
 	// input, or without any.
-	authorizer *cachingAuthorizer
+	authorizer *activation.Authorizer
 	// inputs are few: one for each version and resource that policies ask for.
-	inputs []*input
+	inputs []targetInput
 	// namespace is nil until the first policy is evaluated.
-	namespace *namespace
-	result    Result
-	// planned is what fetch has read, for the compiler not to leave that out.
+	namespace *activation.Namespace
+	// policy is the one that is evaluated now.
+	policy matchedPolicy
+	result Result
+	// planned is what Fetch has read, for the compiler not to leave that out.
 	planned int
-	// why logs the reasons for which a policy or binding does not apply, if explain is
-	// set.
-	why     klog.Logger
-	explain bool
 }
 
-// fetch reads a little of each policy. Between two requests the processor forgets most of
-// them, and waits for memory again and again where one policy is evaluated after the other.
-// Reads that do not depend on each other it waits for together.
-func (r *run) fetch(s *Snapshot, candidates []matching.Candidate) {
-	for _, c := range candidates {
-		p := s.policies[c.Position].policy
-		for i := range p.validations {
-			if program := p.validations[i].program; program != nil {
-				r.planned += program.Planned()
-			}
-		}
-	}
-}
-
-// candidates returns the policies to examine. Only when the reasons are to be logged,
-// those which obviously do not match are among them.
-func (r *run) candidates(s *Snapshot) []matching.Candidate {
-	if !r.explain {
-		return s.index.Candidates(r.request)
-	}
-	all := make([]matching.Candidate, len(s.policies))
-	for i := range all {
-		all[i].Position = i
-	}
-	return all
-}
-
-// bindings returns those of the bindings to examine, in slices one after the other.
-func (r *run) bindings(of matching.NamespaceIndex[*binding]) [][]*binding {
-	if r.explain {
-		return of.All()
-	}
-	return of.Candidates(r.request)
-}
-
-// policy evaluates a policy if the request matches it, which may be certain.
-func (r *run) policy(p *boundPolicy, certain bool) error {
-	target, matches, err := matching.Target{Resource: r.request.GetResource(), Kind: r.request.GetKind()}, certain, error(nil)
-	if !certain {
-		target, matches, err = p.criteria.Match(r.request)
-	}
-	if err == nil && !matches {
-		if r.explain {
-			r.why.Info("Policy does not match", "policy", p.name, "because", p.criteria.Mismatch(r.request))
-		}
-		return nil
-	}
-	if err == nil {
-		err = p.misconfiguration()
-	}
-	matched := &matchedPolicy{boundPolicy: p, target: target}
-	if err == nil && p.paramKind != nil {
-		matched.lister, err = p.openLister(r.ctx)
-	}
-	if err != nil {
-		r.misconfigured(p.policy, "", fmt.Errorf("failed to configure policy: %w", err))
-		return nil
-	}
-	applied, err := r.apply(matched, p.regular)
-	if err == nil && !applied {
-		_, err = r.apply(matched, p.fallbacks)
-	}
-	if err != nil {
-		return err
-	}
-	if applied && r.explain {
-		for _, b := range slices.Concat(p.fallbacks.All()...) {
-			r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", "it is a fallback and another binding applies")
-		}
-	}
-	r.result.Annotations = append(r.result.Annotations, matched.annotations.named(p.name)...)
-	return nil
-}
-
-// apply evaluates the policy through some of its bindings. It says whether any applies
-// to the request.
-func (r *run) apply(p *matchedPolicy, bindings matching.NamespaceIndex[*binding]) (applied bool, err error) {
-	for _, chunk := range r.bindings(bindings) {
-		for _, b := range chunk {
-			applies, err := r.binding(p, b)
-			if err != nil {
-				return false, err
-			}
-			applied = applied || applies
-		}
-	}
-	return applied, nil
-}
+var _ policy.Visitor[body] = &run{}
 
 // matchedPolicy is a policy that matches the request.
 type matchedPolicy struct {
-	*boundPolicy
+	compiledPolicy
 	target matching.Target
-	// lister is nil without a paramKind.
-	lister params.Lister
 	// evaluation is the one without a param. The others are by param.
 	evaluation  *evaluation
 	evaluations map[*unstructured.Unstructured]*evaluation
 	annotations annotations
 }
 
-func (p *boundPolicy) openLister(ctx context.Context) (params.Lister, error) {
-	if p.params != nil {
-		if lister, err := p.params.Lister(ctx); err == nil {
-			return lister, nil
+// Fetch implements policy.Visitor. It reads a little of each expression.
+func (r *run) Fetch(p *policy.Policy[body]) {
+	for i := range p.Body.validations {
+		if program := p.Body.validations[i].Program; program != nil {
+			r.planned += program.Planned()
 		}
 	}
-	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", p.paramKind.GroupVersionKind)
 }
 
-// binding evaluates the policy through one of its bindings, once for each param. It
-// says whether the binding applies to the request, which it also does when it is
-// misconfigured.
-func (r *run) binding(p *matchedPolicy, b *binding) (applies bool, err error) {
-	if b.criteria != nil {
-		_, matches, err := b.criteria.Match(r.request)
-		if err != nil {
-			return r.misconfiguredBinding(p, b, err)
-		}
-		if !matches {
-			if r.explain {
-				r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", b.criteria.Mismatch(r.request))
-			}
-			return false, nil
-		}
-	}
-	found, err := r.params(p, b)
-	if err != nil {
-		return r.misconfiguredBinding(p, b, err)
-	}
-	var in *input
-	if len(found) > 0 {
+// Enter implements policy.Visitor.
+func (r *run) Enter(p *policy.Policy[body], target matching.Target) {
+	r.policy = matchedPolicy{compiledPolicy: compiledPolicy{p}, target: target}
+}
+
+// Reach implements policy.Visitor.
+func (r *run) Reach(*policy.Binding) bool { return true }
+
+// Apply evaluates the policy through one of its bindings, once for each param.
+func (r *run) Apply(b *policy.Binding, params []*unstructured.Unstructured) error {
+	p := &r.policy
+	var in *activation.Input
+	if len(params) > 0 {
+		var err error
 		if in, err = r.input(p.target); err != nil {
-			return r.misconfiguredBinding(p, b, fmt.Errorf("failed to convert object version: %w", err))
+			r.Misconfigured(p.Policy, b, fmt.Errorf("failed to configure binding: failed to convert object version: %w", err))
+			return nil
 		}
 	}
 	if r.namespace == nil {
 		object, err := r.request.Namespace()
 		if err != nil {
-			return true, err
+			return err
 		}
-		r.namespace = &namespace{object: object}
+		r.namespace = activation.NewNamespace(object)
 	}
-	if len(found) == 0 {
-		r.why.Info("Binding does not apply", "policy", p.name, "binding", b.name, "because", "there are no params")
-	}
-	for _, param := range found {
+	for _, param := range params {
 		r.report(p, b, r.evaluation(p, in, param))
 	}
-	return len(found) > 0, nil
+	return nil
 }
 
-// withoutParams evaluates a policy once, with 'params' being null if it is declared.
-var withoutParams = []*unstructured.Unstructured{nil}
+// Leave implements policy.Visitor.
+func (r *run) Leave() {
+	r.result.Annotations = append(r.result.Annotations, r.policy.annotations.named(r.policy.Name)...)
+}
 
-func (r *run) params(p *matchedPolicy, b *binding) ([]*unstructured.Unstructured, error) {
-	if p.lister == nil || b.params == nil {
-		return withoutParams, nil
+// Misconfigured implements policy.Visitor.
+func (r *run) Misconfigured(p *policy.Policy[body], b *policy.Binding, err error) {
+	binding := ""
+	if b != nil {
+		binding = b.Name()
 	}
-	return b.params.Find(r.ctx, p.lister, p.paramKind.ParamKind, r.request.GetNamespace())
+	decision := Decision{Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error()}
+	r.add(application{p.Name, binding, denyOnly, []Decision{decision}})
 }
 
 // evaluation evaluates the policy, unless another binding led to the same: expressions
 // do not see the binding, and many do not see the param.
-func (r *run) evaluation(p *matchedPolicy, in *input, param *unstructured.Unstructured) *evaluation {
-	if !p.readsParams || param == nil {
+func (r *run) evaluation(p *matchedPolicy, in *activation.Input, param *unstructured.Unstructured) *evaluation {
+	if !p.ReadsParams || param == nil {
 		if p.evaluation == nil {
-			p.evaluation = p.evaluate(r.ctx, subject{in, r.namespace, types.NullValue})
+			p.evaluation = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: types.NullValue})
 		}
 		return p.evaluation
 	}
 	evaluated, ok := p.evaluations[param]
 	if !ok {
-		evaluated = p.evaluate(r.ctx, subject{in, r.namespace, paramsValue(param)})
+		evaluated = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: types.DefaultTypeAdapter.NativeToValue(param.Object)})
 		if p.evaluations == nil {
 			p.evaluations = map[*unstructured.Unstructured]*evaluation{}
 		}
@@ -260,30 +158,39 @@ func (r *run) evaluation(p *matchedPolicy, in *input, param *unstructured.Unstru
 	return evaluated
 }
 
-func (r *run) input(target matching.Target) (*input, error) {
+// targetInput is the input that all policies with one target share.
+type targetInput struct {
+	matching.Target
+	*activation.Input
+}
+
+func (r *run) input(target matching.Target) (*activation.Input, error) {
 	for _, in := range r.inputs {
-		if in.target == target {
-			return in, nil
+		if in.Target == target {
+			return in.Input, nil
 		}
 	}
-	if r.authorizer == nil && r.engine.authorizer != nil {
-		r.authorizer = &cachingAuthorizer{authorizer: r.engine.authorizer}
+	object, err := r.convert(r.request.GetObject(), target)
+	if err != nil {
+		return nil, err
 	}
-	in, err := newInput(r.request, target, r.objects, r.authorizer)
-	if err == nil {
-		r.inputs = append(r.inputs, in)
+	oldObject, err := r.convert(r.request.GetOldObject(), target)
+	if err != nil {
+		return nil, err
 	}
-	return in, err
+	if r.authorizer == nil {
+		r.authorizer = activation.NewAuthorizer(r.engine.authorizer)
+	}
+	in := activation.NewInput(r.request, target.Resource, target.Kind, object, oldObject, r.authorizer)
+	r.inputs = append(r.inputs, targetInput{target, in})
+	return in, nil
 }
 
-func (r *run) misconfiguredBinding(p *matchedPolicy, b *binding, err error) (bool, error) {
-	r.misconfigured(p.policy, b.name, fmt.Errorf("failed to configure binding: %w", err))
-	return true, nil
-}
-
-func (r *run) misconfigured(p *policy, binding string, err error) {
-	decision := Decision{Outcome: Misconfigured, Ignored: p.failurePolicy == v1.Ignore, Message: err.Error()}
-	r.add(application{p.name, binding, denyOnly, []Decision{decision}})
+func (r *run) convert(object runtime.Object, to matching.Target) (runtime.Object, error) {
+	if object == nil {
+		return nil, nil
+	}
+	return admission.ConvertToGVK(object, to.Kind, r.objects)
 }
 
 func (r *run) add(a application) { r.result.applications = append(r.result.applications, a) }
@@ -291,21 +198,21 @@ func (r *run) add(a application) { r.result.applications = append(r.result.appli
 var denyOnly = []v1.ValidationAction{v1.Deny}
 
 // report adds what an evaluation found to the result, in the name of a binding.
-func (r *run) report(p *matchedPolicy, b *binding, evaluated *evaluation) {
+func (r *run) report(p *matchedPolicy, b *policy.Binding, evaluated *evaluation) {
 	if evaluated.conditions != nil {
 		r.result.Conditions = append(r.result.Conditions, *evaluated.conditions)
 	}
 	for range evaluated.ignored {
-		r.result.Ignored = append(r.result.Ignored, p.name)
+		r.result.Ignored = append(r.result.Ignored, p.Name)
 	}
 	if len(evaluated.decisions) > 0 {
-		r.add(application{p.name, b.name, b.actions, evaluated.decisions})
+		r.add(application{p.Name, b.Name(), b.Actions(), evaluated.decisions})
 	}
 	for _, found := range evaluated.annotations {
 		if found.failure == nil {
 			p.annotations.add(found.key, found.value)
 			continue
 		}
-		r.add(application{p.name, b.name, denyOnly, []Decision{*found.failure}})
+		r.add(application{p.Name, b.Name(), denyOnly, []Decision{*found.failure}})
 	}
 }

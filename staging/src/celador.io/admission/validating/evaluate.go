@@ -13,11 +13,10 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/klog/v2"
 
+	"celador.io/admission/activation"
 	"celador.io/admission/expression"
 )
 
@@ -41,14 +40,14 @@ type annotationResult struct {
 
 // evaluate runs all expressions of the policy. Match conditions, validations with
 // their messages, and audit annotations have a cost budget each.
-func (p *policy) evaluate(ctx context.Context, s subject) *evaluation {
+func (p compiledPolicy) evaluate(ctx context.Context, s activation.Subject) *evaluation {
 	if report, err := p.checkConditions(ctx, s); report != nil {
 		result := &evaluation{}
 		switch {
 		case err == nil:
-		case p.failurePolicy == v1.Ignore:
+		case p.FailurePolicy == v1.Ignore:
 			result.ignored = 1
-			klog.FromContext(ctx).V(2).Info("Policy left out as failurePolicy is Ignore", "policy", p.name, "err", err)
+			klog.FromContext(ctx).V(2).Info("Policy left out as failurePolicy is Ignore", "policy", p.Name, "err", err)
 		default:
 			result = p.failedAltogether(err)
 		}
@@ -68,52 +67,33 @@ func (p *policy) evaluate(ctx context.Context, s subject) *evaluation {
 
 // checkConditions returns a report when match conditions end the evaluation: without
 // an error when one is false, which exempts the request, and with an error when none
-// is and one cannot be evaluated. All are evaluated, as any may exceed the budget.
-func (p *policy) checkConditions(ctx context.Context, s subject) (*ConditionReport, error) {
-	if len(p.conditions) == 0 {
+// is and one cannot be evaluated.
+func (p compiledPolicy) checkConditions(ctx context.Context, s activation.Subject) (*ConditionReport, error) {
+	if len(p.Conditions) == 0 {
 		return nil, nil
 	}
 	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	series := p.newSeries(ctx, s, inConditions, budget)
-	report := func(errors int) *ConditionReport {
-		return &ConditionReport{Policy: p.name, Errors: errors, Elapsed: time.Since(start)}
+	result := p.Conditions.Check(p.newSeries(ctx, s, activation.InConditions, budget))
+	if result.Excluded {
+		klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.Name, "because", "a match condition is false", "matchCondition", result.Condition)
 	}
-	var errs []error
-	anyFalse := false
-	for i := range p.conditions {
-		value, err := p.conditions[i].evaluate(series)
-		if expression.IsFatal(err) {
-			return report(0), err
-		}
-		if err != nil && !anyFalse {
-			errs = append(errs, err)
-		}
-		if value == types.False && !anyFalse {
-			anyFalse = true
-			klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.name, "because", "a match condition is false", "matchCondition", p.conditions[i].name)
-		}
-	}
-	switch {
-	case anyFalse:
-		return report(len(errs)), nil
-	case len(errs) > 0:
-		return report(len(errs)), utilerrors.NewAggregate(errs)
-	default:
+	if !result.Excluded && result.Err == nil {
 		return nil, nil
 	}
+	return &ConditionReport{Policy: p.Name, Errors: result.Errors, Elapsed: time.Since(start)}, result.Err
 }
 
-func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
-	if len(p.validations) == 0 {
+func (p compiledPolicy) validate(ctx context.Context, s activation.Subject) ([]Decision, error) {
+	if len(p.Body.validations) == 0 {
 		return nil, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.newSeries(ctx, s, inValidations, budget)
-	decisions := make([]Decision, len(p.validations))
+	series := p.newSeries(ctx, s, activation.InValidations, budget)
+	decisions := make([]Decision, len(p.Body.validations))
 	start := time.Now()
-	for i := range p.validations {
-		value, err := p.validations[i].evaluate(series)
+	for i := range p.Body.validations {
+		value, err := p.Body.validations[i].Evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, err
 		}
@@ -121,7 +101,7 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 		decisions[i] = Decision{Index: i, Outcome: Admitted, Elapsed: end.Sub(start)}
 		start = end
 		if err != nil {
-			decisions[i] = failed(decisions[i], p.validations[i].failurePolicy, err)
+			decisions[i] = failed(decisions[i], p.Body.validations[i].failurePolicy, err)
 		} else if value != types.True {
 			decisions[i].Outcome = Denied
 		}
@@ -133,14 +113,14 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 		switch {
 		case d.Outcome == Failed:
 		case messagesErr != nil:
-			*d = failed(*d, p.failurePolicy, fmt.Errorf("failed messageExpression: %w", messagesErr))
+			*d = failed(*d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %w", messagesErr))
 		case d.Outcome == Denied:
 			var computed messageResult
 			if messages != nil {
 				computed = messages[i]
 			}
-			d.Message = p.validations[i].message(ctx, computed)
-			d.Reason = p.validations[i].reason()
+			d.Message = p.Body.validations[i].message(ctx, computed)
+			d.Reason = p.Body.validations[i].reason()
 		}
 	}
 	return decisions, nil
@@ -148,19 +128,19 @@ func (p *policy) validate(ctx context.Context, s subject) ([]Decision, error) {
 
 // evaluateMessages evaluates the message expressions of the validations that are not
 // satisfied. The result is nil if there are none.
-func (p *policy) evaluateMessages(ctx context.Context, s subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
+func (p compiledPolicy) evaluateMessages(ctx context.Context, s activation.Subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
 	var messages []messageResult
 	var series *expression.Series
-	for i := range p.validations {
-		message := &p.validations[i].computedMessage
-		if message.absent() || decisions[i].Outcome != Denied {
+	for i := range p.Body.validations {
+		message := &p.Body.validations[i].computedMessage
+		if message.Absent() || decisions[i].Outcome != Denied {
 			continue
 		}
 		if series == nil {
-			messages = make([]messageResult, len(p.validations))
-			series = p.newSeries(ctx, s, inMessages, budget)
+			messages = make([]messageResult, len(p.Body.validations))
+			series = p.newSeries(ctx, s, activation.InMessages, budget)
 		}
-		value, err := message.evaluate(series)
+		value, err := message.Evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, err
 		}
@@ -208,27 +188,27 @@ func (v *validation) reason() metav1.StatusReason {
 }
 
 // annotate returns the annotations and how many of them failed and were ignored.
-func (p *policy) annotate(ctx context.Context, s subject) (results []annotationResult, ignored int, err error) {
-	if len(p.annotations) == 0 {
+func (p compiledPolicy) annotate(ctx context.Context, s activation.Subject) (results []annotationResult, ignored int, err error) {
+	if len(p.Body.annotations) == 0 {
 		return nil, 0, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.newSeries(ctx, s, inMessages, budget)
-	for i := range p.annotations {
-		annotation := &p.annotations[i]
+	series := p.newSeries(ctx, s, activation.InMessages, budget)
+	for i := range p.Body.annotations {
+		annotation := &p.Body.annotations[i]
 		start := time.Now()
-		value, err := annotation.evaluate(series)
+		value, err := annotation.Evaluate(series)
 		if expression.IsFatal(err) {
 			return nil, 0, err
 		}
 		elapsed := Decision{Elapsed: time.Since(start)}
 		text, isText := stringValue(value)
 		switch {
-		case err != nil && p.failurePolicy == v1.Ignore:
+		case err != nil && p.FailurePolicy == v1.Ignore:
 			ignored++
-			klog.FromContext(ctx).V(2).Info("Audit annotation left out as failurePolicy is Ignore", "policy", p.name, "key", annotation.key, "err", err)
+			klog.FromContext(ctx).V(2).Info("Audit annotation left out as failurePolicy is Ignore", "policy", p.Name, "key", annotation.key, "err", err)
 		case err != nil:
-			failure := failed(elapsed, p.failurePolicy, err)
+			failure := failed(elapsed, p.FailurePolicy, err)
 			results = append(results, annotationResult{key: annotation.key, failure: &failure})
 		case isText && text != "":
 			results = append(results, annotationResult{key: annotation.key, value: text[:min(len(text), maxAnnotationBytes)]})
@@ -237,25 +217,16 @@ func (p *policy) annotate(ctx context.Context, s subject) (results []annotationR
 	return results, ignored, nil
 }
 
-// evaluate must not be called for an absent expression.
-func (c *compiled) evaluate(series *expression.Series) (ref.Val, error) {
-	if c.err != nil {
-		return nil, &apiservercel.Error{
-			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: fmt.Sprintf("compilation error: %v", c.err),
-			Cause:  c.err,
-		}
-	}
-	return c.program.Evaluate(series)
+// newSeries returns a series for expressions of the policy.
+func (p compiledPolicy) newSeries(ctx context.Context, s activation.Subject, in activation.Scope, budget *expression.Budget) *expression.Series {
+	return activation.NewSeries(ctx, s, in, p.Variables, budget)
 }
-
-func (c *compiled) absent() bool { return c.program == nil && c.err == nil }
 
 func failed(d Decision, policy v1.FailurePolicyType, err error) Decision {
 	d.Outcome, d.Ignored, d.Message = Failed, policy == v1.Ignore, err.Error()
 	return d
 }
 
-func (p *policy) failedAltogether(err error) *evaluation {
-	return &evaluation{decisions: []Decision{failed(Decision{}, p.failurePolicy, err)}}
+func (p compiledPolicy) failedAltogether(err error) *evaluation {
+	return &evaluation{decisions: []Decision{failed(Decision{}, p.FailurePolicy, err)}}
 }

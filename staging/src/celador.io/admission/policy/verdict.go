@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package validating
+package policy
 
 import (
 	"errors"
@@ -21,15 +21,11 @@ type verdict struct {
 // SetVerdict takes the outcome of checking the types of one generation of a policy: nil if
 // it may decide as written, or else what requests run into, subject to its failurePolicy.
 // That is in effect for this generation and, until there is another verdict, later ones of
-// the policy with that UID, while its spec.typeChecking is Enforced.
+// the policy with that UID, while it is Enforced.
 //
-// A verdict on a policy or a generation that the store does not have yet waits for it. With
-// feature TypeEnforcement off, verdicts are dropped. Calls for one name have to be in the
-// order of the checks.
-func (s *Store) SetVerdict(name string, uid types.UID, generation int64, err error) {
-	if !s.features.TypeEnforcement {
-		return
-	}
+// A verdict on a policy or a generation that the store does not have yet waits for it.
+// Calls for one name have to be in the order of the checks.
+func (s *Store[B]) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	v := &verdict{uid, generation, err}
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -49,14 +45,14 @@ func (s *Store) SetVerdict(name string, uid types.UID, generation int64, err err
 // ForgetVerdict drops a verdict that still waits. It is to be called when it is known that
 // there is no policy of that name any more, and so no more verdict on it: the store may have
 // seen the deletion before the last one.
-func (s *Store) ForgetVerdict(name string) {
+func (s *Store[B]) ForgetVerdict(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	delete(s.verdicts, name)
 }
 
 // changes says whether requests can tell two verdicts on a policy apart.
-func changes(old, current *policy) bool {
+func changes[B any](old, current *Policy[B]) bool {
 	before, after := old.misconfiguration(), current.misconfiguration()
 	if before == nil || after == nil {
 		return before != after
@@ -66,12 +62,12 @@ func changes(old, current *policy) bool {
 
 // latestVerdict returns the verdict on a policy that takes the place of what the store has
 // under its name, nil if there is none.
-func (s *Store) latestVerdict(p *policy) *verdict {
-	if waiting := s.verdicts[p.name]; waiting != nil && waiting.uid == p.uid && waiting.generation <= p.generation {
-		delete(s.verdicts, p.name)
+func (s *Store[B]) latestVerdict(p *Policy[B]) *verdict {
+	if waiting := s.verdicts[p.Name]; waiting != nil && waiting.uid == p.uid && waiting.generation <= p.generation {
+		delete(s.verdicts, p.Name)
 		return waiting
 	}
-	if old := s.policies[p.name]; old != nil && old.uid == p.uid {
+	if old := s.policies[p.Name]; old != nil && old.uid == p.uid {
 		return old.verdict
 	}
 	return nil

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package validating
+package policy
 
 import (
 	"slices"
@@ -15,8 +15,21 @@ import (
 	"celador.io/admission/params"
 )
 
-// binding is a compiled ValidatingAdmissionPolicyBinding. Immutable.
-type binding struct {
+// BindingDefinition is what the API object of a binding says, whatever its kind. It must
+// not change any more.
+type BindingDefinition struct {
+	Name           string
+	PolicyName     string
+	ParamRef       *v1.ParamRef
+	MatchResources *v1.MatchResources
+	// Actions are those of kinds whose bindings have any.
+	Actions []v1.ValidationAction
+	// Fallback is set when the binding gives way to others.
+	Fallback bool
+}
+
+// Binding is a compiled binding. Immutable.
+type Binding struct {
 	name       string
 	policyName unique.Handle[string]
 	*terms
@@ -34,29 +47,29 @@ type terms struct {
 }
 
 // Name implements matching.Item.
-func (b *binding) Name() string { return b.name }
+func (b *Binding) Name() string { return b.name }
 
 // Criteria implements matching.Item.
-func (b *binding) Criteria() *matching.Criteria { return b.criteria }
+func (b *Binding) Criteria() *matching.Criteria { return b.criteria }
+
+// Actions returns those that the binding asks for: Deny for a policy that needs no binding.
+func (b *Binding) Actions() []v1.ValidationAction { return b.actions }
 
 // unbound stands in for the binding of a policy that needs none.
-var unbound = &binding{terms: &terms{actions: denyOnly}}
+var unbound = &Binding{terms: &terms{actions: []v1.ValidationAction{v1.Deny}}}
 
 // bindingCompiler compiles bindings. Those with the same match resources, not only
 // equal ones, share what becomes of them. Safe for concurrent use.
 type bindingCompiler struct {
-	features Features
-	pool     intern.Pool[weak.Pointer[v1.MatchResources], terms]
+	pool intern.Pool[weak.Pointer[v1.MatchResources], terms]
 }
 
-// compile refers to b, which must not change any more.
-func (c *bindingCompiler) compile(b *v1.ValidatingAdmissionPolicyBinding) *binding {
-	match := b.Spec.MatchResources
-	fallback := c.features.FallbackBinding && b.Spec.BindingType != nil && *b.Spec.BindingType == v1.FallbackBinding
+func (c *bindingCompiler) compile(b BindingDefinition) *Binding {
+	match := b.MatchResources
 	with := func(criteria *matching.Criteria) *terms {
-		t := &terms{actions: b.Spec.ValidationActions, criteria: criteria, fallback: fallback}
-		if b.Spec.ParamRef != nil {
-			t.params = params.Compile(b.Spec.ParamRef)
+		t := &terms{actions: b.Actions, criteria: criteria, fallback: b.Fallback}
+		if b.ParamRef != nil {
+			t.params = params.Compile(b.ParamRef)
 		}
 		return t
 	}
@@ -66,10 +79,10 @@ func (c *bindingCompiler) compile(b *v1.ValidatingAdmissionPolicyBinding) *bindi
 		}
 		return with(matching.Compile(match))
 	})
-	if shared.fallback != fallback || shared.paramRef() != b.Spec.ParamRef || !slices.Equal(shared.actions, b.Spec.ValidationActions) {
+	if shared.fallback != b.Fallback || shared.paramRef() != b.ParamRef || !slices.Equal(shared.actions, b.Actions) {
 		shared = with(shared.criteria)
 	}
-	return &binding{b.Name, unique.Make(b.Spec.PolicyName), shared}
+	return &Binding{b.Name, unique.Make(b.PolicyName), shared}
 }
 
 func (t *terms) paramRef() *v1.ParamRef {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package validating
+package policy
 
 // States of policies and bindings.
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // Counts returns how many policies and bindings there are by state, zeros included.
-func (s *Store) Counts() (policies, bindings map[string]int) {
+func (s *Store[B]) Counts() (policies, bindings map[string]int) {
 	policies = map[string]int{Active: 0, Unbound: 0, Invalid: 0}
 	bindings = map[string]int{Active: 0, Orphaned: 0, Idle: 0}
 	s.lock.Lock()

@@ -1,14 +1,14 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package validating
+package policy
 
 import "celador.io/admission/matching"
 
 // bindings are those of one policy. Immutable; nil when there are none.
 type bindings struct {
 	// regular bindings apply by themselves, fallbacks when none of these does.
-	regular, fallbacks matching.NamespaceIndex[*binding]
+	regular, fallbacks matching.NamespaceIndex[*Binding]
 }
 
 // onlyUnbound are the bindings of policies that need none.
@@ -22,7 +22,7 @@ func (b *bindings) len() int {
 }
 
 // with returns the bindings with one more, or with another one of the same name.
-func (b *bindings) with(added *binding) *bindings {
+func (b *bindings) with(added *Binding) *bindings {
 	changed := &bindings{}
 	if b != nil {
 		*changed = *b

@@ -1,0 +1,89 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activation
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/values"
+)
+
+// Input holds the values that expressions read, for one request in one version of its
+// objects. Values cache what was read, and some are only made then, so an input is not
+// safe for concurrent use.
+type Input struct {
+	attributes admission.Attributes
+	resource   schema.GroupVersionResource
+	kind       schema.GroupVersionKind
+	authorizer *Authorizer
+
+	object, oldObject ref.Val
+	// The rest is nil until it is first read, as most never is.
+	request, conditionRequest        ref.Val
+	authorizerValue, requestResource ref.Val
+}
+
+// NewInput returns the input for objects that have the given kind; either may be nil.
+// The resource is the one through which objects of the kind are served. Without an
+// authorizer, expressions cannot read it.
+func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
+	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: objectValue(object), oldObject: objectValue(oldObject)}
+}
+
+func objectValue(object runtime.Object) ref.Val {
+	switch o := object.(type) {
+	case nil:
+		return types.NullValue
+	case *unstructured.Unstructured:
+		return types.DefaultTypeAdapter.NativeToValue(o.Object)
+	default:
+		return values.Of(object)
+	}
+}
+
+func (in *Input) requestValue() ref.Val {
+	if in.request == nil {
+		in.request = in.admissionRequest(in.resource)
+	}
+	return in.request
+}
+
+// conditionRequestValue is the request as match conditions read it: in the input's kind,
+// but with the resource that the client asked for.
+func (in *Input) conditionRequestValue() ref.Val {
+	if in.conditionRequest == nil {
+		if in.resource == in.attributes.GetResource() {
+			in.conditionRequest = in.requestValue()
+		} else {
+			in.conditionRequest = in.admissionRequest(in.attributes.GetResource())
+		}
+	}
+	return in.conditionRequest
+}
+
+func (in *Input) admissionRequest(resource schema.GroupVersionResource) ref.Val {
+	return values.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.kind)))
+}
+
+func (in *Input) authorizerVal() ref.Val {
+	if in.authorizerValue == nil {
+		in.authorizerValue = library.NewAuthorizerVal(in.attributes.GetUserInfo(), in.authorizer.get())
+	}
+	return in.authorizerValue
+}
+
+func (in *Input) requestResourceVal() ref.Val {
+	if in.requestResource == nil {
+		in.requestResource = library.NewResourceAuthorizerVal(in.attributes.GetUserInfo(), in.authorizer.get(), in.attributes)
+	}
+	return in.requestResource
+}
