@@ -21,6 +21,11 @@ import (
 // them. Off, neither kind is served and the admission plugin lets all through.
 const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy"
 
+// AdmissionWebhookMatchConditions (KEP-3716, GA, on by default) lets webhooks have
+// matchConditions. Off, they are dropped from configurations that have none yet, and
+// have no effect in those that do. Kubernetes locked the gate on and took it away.
+const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMatchConditions"
+
 // Parts of KEP-3488 that Kubernetes has not shipped (alpha, off by default). Off,
 // the field of a gate is dropped from objects that do not have it yet, and has no
 // effect on those that do.
@@ -42,9 +47,21 @@ const (
 	AdmissionPolicyTypeEnforcement featuregate.Feature = "AdmissionPolicyTypeEnforcement"
 )
 
+// MutatingAdmissionPolicyInlineExpressions (KEP-3775, alpha, off by default) is for what
+// Kubernetes has not shipped of that proposal: in spec.mutations[], expression, condition,
+// message, reason, reinvocationPolicy, and the patch types JSONMergePatch and
+// StrategicMergePatch. Off, the fields are dropped from objects that have none of them yet,
+// and have no effect on those that do.
+const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = "MutatingAdmissionPolicyInlineExpressions"
+
 // gates lists every gate with its stage by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ValidatingAdmissionPolicy: {
+		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
+	},
+	AdmissionWebhookMatchConditions: {
+		{Version: version.MajorMinor(1, 27), Default: false, PreRelease: featuregate.Alpha},
+		{Version: version.MajorMinor(1, 28), Default: true, PreRelease: featuregate.Beta},
 		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
 	},
 	ValidatingAdmissionPolicySingleton: {
@@ -57,6 +74,9 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
 	},
 	AdmissionPolicyTypeEnforcement: {
+		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
+	},
+	MutatingAdmissionPolicyInlineExpressions: {
 		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
 	},
 }

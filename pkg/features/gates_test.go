@@ -4,6 +4,7 @@
 package features_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,30 @@ func TestGateSwitches(t *testing.T) {
 	}
 }
 
+// The gate has the stages that it had in Kubernetes, which locked it in the last one:
+// here it can be switched in all of them.
+func TestMatchConditionsGate(t *testing.T) {
+	for emulated, byDefault := range map[string]bool{"1.27": false, "1.28": true, "1.29": true, "1.30": true, "1.34": true, "1.37": true} {
+		for _, on := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s set to %v", emulated, on), func(t *testing.T) {
+				gate := own(t, emulated)
+				if got := gate.Enabled(features.AdmissionWebhookMatchConditions); got != byDefault {
+					t.Errorf("on by default: %v, want %v", got, byDefault)
+				}
+				if err := gate.Set(fmt.Sprintf("AdmissionWebhookMatchConditions=%v", on)); err != nil {
+					t.Fatal(err)
+				}
+				if got := gate.Enabled(features.AdmissionWebhookMatchConditions); got != on {
+					t.Errorf("on after it was set: %v, want %v", got, on)
+				}
+			})
+		}
+	}
+	if line := "kube:AdmissionWebhookMatchConditions=true|false (GA - default=true)"; !slices.Contains(features.Help(), line) {
+		t.Errorf("--help has no %q", line)
+	}
+}
+
 // Gates of our own first appear in 1.37: a server that emulates an older version
 // neither knows nor lists them.
 func TestAlphaGates(t *testing.T) {
@@ -49,6 +74,7 @@ func TestAlphaGates(t *testing.T) {
 		features.ValidatingAdmissionPolicyValidationFailurePolicy,
 		features.ValidatingAdmissionPolicyFallbackBinding,
 		features.AdmissionPolicyTypeEnforcement,
+		features.MutatingAdmissionPolicyInlineExpressions,
 	} {
 		for emulated, known := range map[string]bool{"1.36": false, "1.37": true} {
 			t.Run(string(feature)+" in "+emulated, func(t *testing.T) {

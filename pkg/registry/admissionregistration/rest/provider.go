@@ -18,18 +18,18 @@ import (
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
-	mutatingwebhooks "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration/storage"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
-	validatingwebhooks "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration/storage"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	mutatingwebhooks "celador.io/celador/pkg/registry/admissionregistration/mutatingwebhookconfiguration/storage"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	policies "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
 	bindings "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicybinding/storage"
+	validatingwebhooks "celador.io/celador/pkg/registry/admissionregistration/validatingwebhookconfiguration/storage"
 )
 
 // StorageProvider makes the storage of every resource in the group. It implements

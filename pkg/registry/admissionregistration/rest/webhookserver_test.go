@@ -1,0 +1,194 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rest_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	upstreamv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/client-go/dynamic"
+	restclient "k8s.io/client-go/rest"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/pkg/apis/admissionregistration/install"
+	"celador.io/celador/pkg/generated/openapi"
+	"celador.io/celador/pkg/registry/admissionregistration/scheme"
+)
+
+// webhookKinds are by the resource that serves them.
+var webhookKinds = map[string]string{
+	"validatingwebhookconfigurations": "ValidatingWebhookConfiguration",
+	"mutatingwebhookconfigurations":   "MutatingWebhookConfiguration",
+}
+
+// webhookServer serves the group over HTTP as the generic API server does for any
+// group, to everybody and without admission.
+type webhookServer struct {
+	server
+	client   dynamic.Interface
+	warnings *warnings
+}
+
+// warnings collects what the server warns of.
+type warnings []string
+
+func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
+	*w = append(*w, text)
+}
+
+// taken returns the warnings since the last call.
+func (w *warnings) taken() []string {
+	taken := *w
+	*w = nil
+	return taken
+}
+
+func newWebhookServer(t *testing.T) webhookServer {
+	t.Helper()
+	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
+	group := s.install(t, runtime.ContentTypeProtobuf)
+
+	models := runtime.NewScheme()
+	install.InstallVersions(models)
+	config := genericapiserver.NewConfig(scheme.Codecs)
+	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
+	config.ExternalAddress = "127.0.0.1:443"
+	config.LoopbackClientConfig = &restclient.Config{}
+	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetMergedOpenAPIDefinitions, openapinamer.NewDefinitionNamer(legacyscheme.Scheme, models))
+	serving, err := config.Complete(nil).New("webhooks", genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(serving.Destroy)
+	if err := serving.InstallAPIGroup(&group); err != nil {
+		t.Fatal(err)
+	}
+	listening := httptest.NewServer(serving.Handler)
+	t.Cleanup(listening.Close)
+	collected := new(warnings)
+	client, err := dynamic.NewForConfig(&restclient.Config{Host: listening.URL, QPS: -1, WarningHandlerWithContext: collected})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhookServer{s, client, collected}
+}
+
+func (s webhookServer) resource(resource string) dynamic.ResourceInterface {
+	return s.client.Resource(upstreamv1.SchemeGroupVersion.WithResource(resource))
+}
+
+// create stores a configuration.
+func (s webhookServer) create(t *testing.T, resource, name, webhooks string) *unstructured.Unstructured {
+	t.Helper()
+	created, err := s.resource(resource).Create(t.Context(), configuration(t, resource, name, webhooks), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// put stores a configuration without asking the server, as another version of it may
+// have stored it.
+func (s webhookServer) put(t *testing.T, resource, name, webhooks string) *unstructured.Unstructured {
+	t.Helper()
+	obj := configuration(t, resource, name, webhooks)
+	obj.SetUID("7")
+	obj.SetGeneration(1)
+	obj.SetCreationTimestamp(metav1.Unix(1, 0))
+	text, err := obj.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.etcd.KV.Put(t.Context(), s.config.Prefix+"/"+resource+"/"+name, string(text)); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := s.resource(resource).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+// remove deletes a configuration.
+func (s webhookServer) remove(t *testing.T, resource, name string) {
+	if err := s.resource(resource).Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// configuration returns one with a list of webhooks in YAML.
+func configuration(t *testing.T, resource, name, webhooks string) *unstructured.Unstructured {
+	t.Helper()
+	obj := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte("metadata: {name: "+name+"}\nwebhooks:"+webhooks), &obj.Object); err != nil {
+		t.Fatalf("%v:\n%s", err, webhooks)
+	}
+	obj.SetGroupVersionKind(upstreamv1.SchemeGroupVersion.WithKind(webhookKinds[resource]))
+	return obj
+}
+
+// webhook returns, in YAML, an element of a list of valid webhooks: what every webhook
+// needs and more fields.
+func webhook(name, fields string) string {
+	return `
+- name: ` + name + `.example.com
+  clientConfig: {url: "https://127.0.0.1:1/"}
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  ` + fields
+}
+
+// conditions returns the names and expressions of the conditions of all webhooks,
+// sorted.
+func conditions(t *testing.T, obj *unstructured.Unstructured) []string {
+	t.Helper()
+	var found []string
+	webhooks, _, err := unstructured.NestedSlice(obj.Object, "webhooks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range webhooks {
+		list, _, err := unstructured.NestedSlice(w.(map[string]any), "matchConditions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			condition := c.(map[string]any)
+			found = append(found, w.(map[string]any)["name"].(string)+" "+condition["name"].(string)+": "+condition["expression"].(string))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// causes returns what an answer finds wrong, each as field and message.
+func causes(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	status, _ := err.(apierrors.APIStatus)
+	if !apierrors.IsInvalid(err) || status == nil {
+		t.Fatalf("got error %v, want none or an invalid object", err)
+	}
+	var found []string
+	for _, cause := range status.Status().Details.Causes {
+		found = append(found, cause.Field+": "+strings.TrimRight(cause.Message, "\n"))
+	}
+	return found
+}
