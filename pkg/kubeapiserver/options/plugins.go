@@ -10,11 +10,11 @@ import (
 
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
-	mutatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
-	validatingwebhook "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
 	upstream "k8s.io/kubernetes/pkg/kubeapiserver/options"
 
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	mutatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/mutating"
+	validatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/validating"
 )
 
 // NewPlugins returns a registry of kube-apiserver's plugins under upstream's names,

@@ -1,0 +1,60 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validating is the admission plugin that asks validating webhooks.
+package validating
+
+import (
+	"context"
+	"io"
+
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/configuration"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/manifest/source"
+
+	"celador.io/celador/plugin/pkg/admission/webhook"
+)
+
+// PluginName is the name of the plugin in flags and admission configuration.
+const PluginName = "ValidatingAdmissionWebhook"
+
+// Register adds the plugin to a registry under PluginName.
+func Register(plugins *admission.Plugins) {
+	plugins.Register(PluginName, func(configFile io.Reader) (admission.Interface, error) {
+		return New(configFile)
+	})
+}
+
+// Plugin asks validating webhooks. Validate is safe for concurrent use once the server starts.
+type Plugin struct{ *webhook.Plugin }
+
+var (
+	_ admission.ValidationInterface    = &Plugin{}
+	_ initializer.WantsManifestLoaders = &Plugin{}
+)
+
+// New returns a plugin that is inert until initialized. It fails when the admission
+// configuration cannot be read.
+func New(configFile io.Reader) (*Plugin, error) {
+	p, err := webhook.Validating.NewPlugin(configFile, configuration.NewValidatingWebhookConfigurationManager, newDispatcher)
+	if err != nil {
+		return nil, err
+	}
+	return &Plugin{p}, nil
+}
+
+// SetManifestLoaders implements initializer.WantsManifestLoaders.
+func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
+	if loaders == nil || loaders.LoadValidatingWebhookManifests == nil {
+		return
+	}
+	p.LoadStatic(func(dir string) webhook.StaticSource {
+		return source.NewValidatingSource(dir, p.GetAPIServerID(), source.ValidatingWebhookLoadFunc(loaders.LoadValidatingWebhookManifests))
+	})
+}
+
+// Validate implements admission.ValidationInterface.
+func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	return p.Dispatch(ctx, a, o)
+}
