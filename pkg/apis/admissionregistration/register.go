@@ -24,6 +24,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ValidatingAdmissionPolicy{}, &ValidatingAdmissionPolicyList{},
 		&ValidatingAdmissionPolicyBinding{}, &ValidatingAdmissionPolicyBindingList{},
+		&MutatingAdmissionPolicy{}, &MutatingAdmissionPolicyList{},
+		&MutatingAdmissionPolicyBinding{}, &MutatingAdmissionPolicyBindingList{},
 	)
 	return nil
 }

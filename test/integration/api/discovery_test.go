@@ -21,7 +21,10 @@ var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "
 
 // served maps what each version of the group serves to its verbs.
 var served = func() map[string]map[string][]string {
-	ours := map[string][]string{policies: allVerbs, policies + "/status": {"get", "patch", "update"}, bindings: allVerbs}
+	ours := map[string][]string{
+		policies: allVerbs, policies + "/status": {"get", "patch", "update"}, bindings: allVerbs,
+		mutatingPolicies: allVerbs, mutatingBindings: allVerbs,
+	}
 	v1 := maps.Clone(ours)
 	v1["validatingwebhookconfigurations"], v1["mutatingwebhookconfigurations"] = allVerbs, allVerbs
 	return map[string]map[string][]string{"v1": v1, "v1beta1": ours, "v1alpha1": ours}
@@ -75,7 +78,10 @@ func verbs(list *metav1.APIResourceList) map[string][]string {
 // expectDetails checks what kubectl needs to know of policies and bindings.
 func expectDetails(t *testing.T, list *metav1.APIResourceList) {
 	t.Helper()
-	for resource, singular := range map[string]string{policies: "validatingadmissionpolicy", bindings: "validatingadmissionpolicybinding"} {
+	for resource, singular := range map[string]string{
+		policies: "validatingadmissionpolicy", bindings: "validatingadmissionpolicybinding",
+		mutatingPolicies: "mutatingadmissionpolicy", mutatingBindings: "mutatingadmissionpolicybinding",
+	} {
 		at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource })
 		if at < 0 {
 			t.Errorf("%s: no %s", list.GroupVersion, resource)

@@ -32,13 +32,19 @@ const (
 	group    = "admissionregistration.k8s.io"
 	policies = "validatingadmissionpolicies"
 	bindings = "validatingadmissionpolicybindings"
+
+	mutatingPolicies = "mutatingadmissionpolicies"
+	mutatingBindings = "mutatingadmissionpolicybindings"
 )
 
 // versions are all that serve policies and bindings, in order of preference.
 var versions = []string{"v1", "v1beta1", "v1alpha1"}
 
 // kinds are by the resource that serves them.
-var kinds = map[string]string{policies: "ValidatingAdmissionPolicy", bindings: "ValidatingAdmissionPolicyBinding"}
+var kinds = map[string]string{
+	policies: "ValidatingAdmissionPolicy", bindings: "ValidatingAdmissionPolicyBinding",
+	mutatingPolicies: "MutatingAdmissionPolicy", mutatingBindings: "MutatingAdmissionPolicyBinding",
+}
 
 // admin is the configuration of a client that may do everything.
 var admin *rest.Config
@@ -112,8 +118,8 @@ func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Un
 	})
 }
 
-// settled returns obj as the server leaves it: with a status if it is a policy, which the
-// server writes once for each generation.
+// settled returns obj as the server leaves it: with a status if it is a validating policy,
+// which the server writes once for each generation.
 func settled[T metav1.Object](t *testing.T, obj T, get func(context.Context) (T, error)) T {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) (err error) {
@@ -121,7 +127,8 @@ func settled[T metav1.Object](t *testing.T, obj T, get func(context.Context) (T,
 			return err
 		}
 		fields := content(t, obj)
-		if _, isPolicy := fields["spec"].(map[string]any)["matchConstraints"]; !isPolicy {
+		spec := fields["spec"].(map[string]any)
+		if spec["matchConstraints"] == nil || spec["mutations"] != nil {
 			return nil
 		}
 		conditions, _, _ := unstructured.NestedSlice(fields, "status", "conditions")

@@ -5,7 +5,10 @@ package api
 
 // full maps each resource to a spec in YAML in which every field has a value, none
 // of them the default.
-var full = map[string]string{policies: fullPolicy, bindings: fullBinding}
+var full = map[string]string{
+	policies: fullPolicy, bindings: fullBinding,
+	mutatingPolicies: fullMutatingPolicy, mutatingBindings: fullMutatingBinding,
+}
 
 const fullPolicy = `
 paramKind:
@@ -86,4 +89,86 @@ matchResources:
     scope: Cluster
   matchPolicy: Exact
 validationActions: [Warn, Audit]
+`
+
+// fullMutatingPolicy and fullMutatingBinding set every field that Kubernetes has of the kinds
+// that change objects.
+const fullMutatingPolicy = `
+paramKind:
+  apiVersion: v1
+  kind: ConfigMap
+matchConstraints:
+  namespaceSelector:
+    matchLabels: {tier: gold}
+    matchExpressions:
+    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system]}
+  objectSelector:
+    matchExpressions:
+    - {key: exempt, operator: DoesNotExist}
+  resourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1]
+    operations: [CREATE, UPDATE]
+    resources: [deployments, deployments/scale]
+    resourceNames: [web, shop]
+    scope: Namespaced
+  - apiGroups: ["*"]
+    apiVersions: ["*"]
+    operations: [CONNECT]
+    resources: [widgets/*]
+    scope: "*"
+  excludeResourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1]
+    operations: [DELETE]
+    resources: ["*"]
+    scope: Cluster
+  matchPolicy: Exact
+mutations:
+- patchType: JSONPatch
+  jsonPatch:
+    expression: |-
+      [JSONPatch{op: "add", path: "/metadata/annotations/" + jsonpatch.escapeKey("a/b"), value: params.data.b}]
+- patchType: ApplyConfiguration
+  applyConfiguration:
+    expression: "Object{spec: Object.spec{replicas: variables.doubled}}"
+reinvocationPolicy: IfNeeded
+failurePolicy: Ignore
+matchConditions:
+- name: humans
+  expression: "!request.userInfo.username.startsWith('system:')"
+- name: always
+  expression: "true"
+variables:
+- name: replicas
+  expression: object.spec.replicas
+- name: doubled
+  expression: variables.replicas * 2
+`
+
+const fullMutatingBinding = `
+policyName: demo
+paramRef:
+  name: limits
+  namespace: default
+  parameterNotFoundAction: Allow
+matchResources:
+  namespaceSelector:
+    matchLabels: {tier: gold}
+  objectSelector:
+    matchLabels: {app: web}
+  resourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1]
+    operations: [CREATE]
+    resources: [deployments]
+    resourceNames: [web]
+    scope: Namespaced
+  excludeResourceRules:
+  - apiGroups: [apps]
+    apiVersions: [v1beta1]
+    operations: [DELETE]
+    resources: [statefulsets]
+    scope: Cluster
+  matchPolicy: Exact
 `

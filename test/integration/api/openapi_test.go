@@ -129,6 +129,9 @@ func TestExplain(t *testing.T) {
 		policies + " spec validations":                          {"FIELD: validations <[]Validation>", "  expression\t<string> -required-"},
 		bindings + " spec":                                      {"KIND:       ValidatingAdmissionPolicyBinding", "  validationActions\t<[]string>"},
 		bindings + " spec paramRef":                             {"  parameterNotFoundAction\t<string>", "  selector\t<LabelSelector>"},
+		mutatingPolicies + " spec":                              {"KIND:       MutatingAdmissionPolicy", "  mutations\t<[]Mutation>", "  enum: IfNeeded, Never"},
+		mutatingPolicies + " spec mutations":                    {"  jsonPatch\t<JSONPatch>", "  strategicMergePatch\t<StrategicMergePatch>"},
+		mutatingBindings + " spec":                              {"KIND:       MutatingAdmissionPolicyBinding", "  policyName\t<string>"},
 	} {
 		for _, version := range versions {
 			t.Run(path+" "+version, func(t *testing.T) {

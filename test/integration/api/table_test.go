@@ -33,6 +33,14 @@ func TestTables(t *testing.T) {
 			resource: policies, spec: fullPolicy,
 			columns: []string{"Name", "Validations", "ParamKind", "Available", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
 		},
+		"mutating policy": {
+			resource: mutatingPolicies, spec: fullMutatingPolicy,
+			columns: []string{"Name", "Mutations", "ParamKind", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
+		},
+		"mutating binding": {
+			resource: mutatingBindings, spec: fullMutatingBinding,
+			columns: []string{"Name", "PolicyName", "ParamRef", "Age"}, cells: []any{"demo", "default/limits"},
+		},
 		"binding": {
 			resource: bindings, spec: `{policyName: demo, validationActions: [Deny]}`,
 			columns: []string{"Name", "PolicyName", "ParamRef", "Age"}, cells: []any{"demo", "<unset>"},

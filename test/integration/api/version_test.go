@@ -77,6 +77,25 @@ matchConstraints:
 			spec:     `{policyName: p, validationActions: [Deny]}`,
 			want:     `{policyName: p, validationActions: [Deny]}`,
 		},
+		"mutating policy": {
+			resource: mutatingPolicies,
+			spec: `{matchConstraints: {resourceRules: ` + rule("") + `}, reinvocationPolicy: Never,
+				mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{}]"}}]}`,
+			want: `
+mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{}]"}}]
+reinvocationPolicy: Never
+failurePolicy: Fail
+matchConstraints:
+  resourceRules: ` + rule(`, scope: "*"`) + matchDefaults,
+		},
+		"mutating binding": {
+			resource: mutatingBindings,
+			spec:     `{policyName: p, matchResources: {resourceRules: ` + rule("") + `}}`,
+			want: `
+policyName: p
+matchResources:
+  resourceRules: ` + rule(`, scope: "*"`) + matchDefaults,
+		},
 		"binding that matches": {
 			resource: bindings,
 			spec:     `{policyName: p, validationActions: [Deny], matchResources: {resourceRules: ` + rule("") + `}}`,
@@ -100,22 +119,26 @@ matchResources:
 
 // Only the alpha version has a default for what is to happen without parameters.
 func TestParameterNotFoundActionDefault(t *testing.T) {
-	const spec = `{policyName: p, validationActions: [Deny], paramRef: {name: limits}}`
-	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			client, sent := raw(t, admin, version, bindings), object(t, version, bindings, testserver.UniqueName("default"), spec)
-			if version == "v1alpha1" {
-				got, _, _ := unstructured.NestedString(create(t, client, sent).Object, "spec", "paramRef", "parameterNotFoundAction")
-				if got != "Deny" {
-					t.Errorf("got %q, want Deny", got)
+	for resource, spec := range map[string]string{
+		bindings:         `{policyName: p, validationActions: [Deny], paramRef: {name: limits}}`,
+		mutatingBindings: `{policyName: p, paramRef: {name: limits}}`,
+	} {
+		for _, version := range versions {
+			t.Run(resource+" "+version, func(t *testing.T) {
+				client, sent := raw(t, admin, version, resource), object(t, version, resource, testserver.UniqueName("default"), spec)
+				if version == "v1alpha1" {
+					got, _, _ := unstructured.NestedString(create(t, client, sent).Object, "spec", "paramRef", "parameterNotFoundAction")
+					if got != "Deny" {
+						t.Errorf("got %q, want Deny", got)
+					}
+					return
 				}
-				return
-			}
-			_, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
-			if want := "spec.paramRef.parameterNotFoundAction: Required value"; !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
-				t.Errorf("got error %v, want %s", err, want)
-			}
-		})
+				_, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
+				if want := "spec.paramRef.parameterNotFoundAction: Required value"; !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
+					t.Errorf("got error %v, want %s", err, want)
+				}
+			})
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ package startup
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,8 +18,9 @@ import (
 
 var (
 	webhooks = []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}
+	mutating = []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
 	ours     = []string{"validatingadmissionpolicies", "validatingadmissionpolicies/status", "validatingadmissionpolicybindings"}
-	all      = []string{webhooks[0], ours[0], ours[1], ours[2], webhooks[1]}
+	all      = slices.Concat(mutating, webhooks[:1], ours, webhooks[1:])
 )
 
 // Policies outlive the server that stored them and one that does not know the kinds. A
@@ -68,7 +70,7 @@ func TestRestartAndFeatureGate(t *testing.T) {
 		if client.denied(t) {
 			t.Error("policies are enforced")
 		}
-		for version, want := range map[string][]string{"v1": webhooks, "v1beta1": nil, "v1alpha1": nil} {
+		for version, want := range map[string][]string{"v1": slices.Concat(mutating, webhooks), "v1beta1": mutating, "v1alpha1": mutating} {
 			if diff := cmp.Diff(want, client.served(t, version)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", version, diff)
 			}

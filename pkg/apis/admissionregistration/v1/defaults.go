@@ -15,6 +15,13 @@ func SetDefaults_ValidatingAdmissionPolicySpec(spec *v1.ValidatingAdmissionPolic
 	}
 }
 
+// SetDefaults_MutatingAdmissionPolicySpec makes policies fail closed.
+func SetDefaults_MutatingAdmissionPolicySpec(spec *v1.MutatingAdmissionPolicySpec) {
+	if spec.FailurePolicy == nil {
+		spec.FailurePolicy = new(v1.Fail)
+	}
+}
+
 // SetDefaults_MatchResources selects all objects, in all equivalent versions.
 func SetDefaults_MatchResources(match *v1.MatchResources) {
 	if match.NamespaceSelector == nil {

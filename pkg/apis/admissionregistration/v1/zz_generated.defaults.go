@@ -17,6 +17,18 @@ import (
 // Public to allow building arbitrary schemes.
 // All generated defaulters are covering - they call all nested defaulters.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&admissionregistrationv1.MutatingAdmissionPolicy{}, func(obj interface{}) {
+		SetObjectDefaults_MutatingAdmissionPolicy(obj.(*admissionregistrationv1.MutatingAdmissionPolicy))
+	})
+	scheme.AddTypeDefaultingFunc(&admissionregistrationv1.MutatingAdmissionPolicyBinding{}, func(obj interface{}) {
+		SetObjectDefaults_MutatingAdmissionPolicyBinding(obj.(*admissionregistrationv1.MutatingAdmissionPolicyBinding))
+	})
+	scheme.AddTypeDefaultingFunc(&admissionregistrationv1.MutatingAdmissionPolicyBindingList{}, func(obj interface{}) {
+		SetObjectDefaults_MutatingAdmissionPolicyBindingList(obj.(*admissionregistrationv1.MutatingAdmissionPolicyBindingList))
+	})
+	scheme.AddTypeDefaultingFunc(&admissionregistrationv1.MutatingAdmissionPolicyList{}, func(obj interface{}) {
+		SetObjectDefaults_MutatingAdmissionPolicyList(obj.(*admissionregistrationv1.MutatingAdmissionPolicyList))
+	})
 	scheme.AddTypeDefaultingFunc(&admissionregistrationv1.ValidatingAdmissionPolicy{}, func(obj interface{}) {
 		SetObjectDefaults_ValidatingAdmissionPolicy(obj.(*admissionregistrationv1.ValidatingAdmissionPolicy))
 	})
@@ -30,6 +42,49 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 		SetObjectDefaults_ValidatingAdmissionPolicyList(obj.(*admissionregistrationv1.ValidatingAdmissionPolicyList))
 	})
 	return nil
+}
+
+func SetObjectDefaults_MutatingAdmissionPolicy(in *admissionregistrationv1.MutatingAdmissionPolicy) {
+	SetDefaults_MutatingAdmissionPolicySpec(&in.Spec)
+	if in.Spec.MatchConstraints != nil {
+		SetDefaults_MatchResources(in.Spec.MatchConstraints)
+		for i := range in.Spec.MatchConstraints.ResourceRules {
+			a := &in.Spec.MatchConstraints.ResourceRules[i]
+			SetDefaults_Rule(&a.RuleWithOperations.Rule)
+		}
+		for i := range in.Spec.MatchConstraints.ExcludeResourceRules {
+			a := &in.Spec.MatchConstraints.ExcludeResourceRules[i]
+			SetDefaults_Rule(&a.RuleWithOperations.Rule)
+		}
+	}
+}
+
+func SetObjectDefaults_MutatingAdmissionPolicyBinding(in *admissionregistrationv1.MutatingAdmissionPolicyBinding) {
+	if in.Spec.MatchResources != nil {
+		SetDefaults_MatchResources(in.Spec.MatchResources)
+		for i := range in.Spec.MatchResources.ResourceRules {
+			a := &in.Spec.MatchResources.ResourceRules[i]
+			SetDefaults_Rule(&a.RuleWithOperations.Rule)
+		}
+		for i := range in.Spec.MatchResources.ExcludeResourceRules {
+			a := &in.Spec.MatchResources.ExcludeResourceRules[i]
+			SetDefaults_Rule(&a.RuleWithOperations.Rule)
+		}
+	}
+}
+
+func SetObjectDefaults_MutatingAdmissionPolicyBindingList(in *admissionregistrationv1.MutatingAdmissionPolicyBindingList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_MutatingAdmissionPolicyBinding(a)
+	}
+}
+
+func SetObjectDefaults_MutatingAdmissionPolicyList(in *admissionregistrationv1.MutatingAdmissionPolicyList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_MutatingAdmissionPolicy(a)
+	}
 }
 
 func SetObjectDefaults_ValidatingAdmissionPolicy(in *admissionregistrationv1.ValidatingAdmissionPolicy) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 )
 
@@ -21,23 +22,20 @@ type scope struct {
 
 	plain     *expression.Compiler    // for match conditions, which never see variables
 	composed  *expression.Compiler    // for all others
-	variables *expression.Composition // where variables are declared; nil for a policy without
+	variables *expression.Composition // where variables are declared; nil before compose
 }
 
-// newScope returns the scope of a policy's expressions; old is nil on create.
-func newScope(policy, old *admissionregistration.ValidatingAdmissionPolicy) *scope {
-	s := &scope{
-		policy: policy.Name,
-		params: policy.Spec.ParamKind != nil,
-		stored: expressionsOf(old),
-		plain:  expression.Default(),
-	}
-	s.composed = s.plain
-	if len(policy.Spec.Variables) > 0 {
-		s.variables = s.plain.Compose()
-		s.composed = s.variables.Compiler
-	}
-	return s
+// newScope returns the scope of the expressions of the policy of that name. It contains
+// the stored ones already; on create there are none.
+func newScope(policy string, params *v1.ParamKind, stored sets.Set[string]) *scope {
+	plain := expression.Default()
+	return &scope{policy: policy, params: params != nil, stored: stored, plain: plain, composed: plain}
+}
+
+// compose lets expressions read variables.
+func (s *scope) compose() {
+	s.variables = s.plain.Compose()
+	s.composed = s.variables.Compiler
 }
 
 // release ends the use of the scope.

@@ -35,6 +35,24 @@ spec:
   validationActions: [Deny]
 `
 
+const validMutatingPolicy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: replicas.example.com}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [apps], apiVersions: [v1], resources: [deployments], operations: [CREATE, UPDATE]}]
+  mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: 'Object{spec: Object.spec{replicas: 5}}'}}]
+  reinvocationPolicy: Never
+`
+
+const validMutatingBinding = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: replicas-everywhere.example.com}
+spec: {policyName: replicas.example.com}
+`
+
 // patched applies a JSON merge patch to a manifest, both written as YAML, and
 // returns the result as JSON.
 func patched(t testing.TB, manifest, patch string) []byte {
@@ -95,4 +113,12 @@ func decodePolicy(manifest []byte, defaults defaulting) (*admissionregistration.
 
 func decodeBinding(manifest []byte, defaults defaulting) (*admissionregistration.ValidatingAdmissionPolicyBinding, error) {
 	return decode[v1.ValidatingAdmissionPolicyBinding, admissionregistration.ValidatingAdmissionPolicyBinding](scheme, manifest, defaults)
+}
+
+func decodeMutatingPolicy(manifest []byte, defaults defaulting) (*admissionregistration.MutatingAdmissionPolicy, error) {
+	return decode[v1.MutatingAdmissionPolicy, admissionregistration.MutatingAdmissionPolicy](scheme, manifest, defaults)
+}
+
+func decodeMutatingBinding(manifest []byte, defaults defaulting) (*admissionregistration.MutatingAdmissionPolicyBinding, error) {
+	return decode[v1.MutatingAdmissionPolicyBinding, admissionregistration.MutatingAdmissionPolicyBinding](scheme, manifest, defaults)
 }

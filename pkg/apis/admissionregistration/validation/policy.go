@@ -54,9 +54,12 @@ func checkPolicy(policy, old *admissionregistration.ValidatingAdmissionPolicy) f
 		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
 	)
 
-	scope := newScope(policy, old)
+	scope := newScope(policy.Name, spec.ParamKind, expressionsOf(old))
 	defer scope.release()
-	if old == nil || !sameMatchConditions(spec, stored) {
+	if len(spec.Variables) > 0 {
+		scope.compose()
+	}
+	if old == nil || !sameMatchConditions(spec.ParamKind, stored.ParamKind, spec.MatchConditions, stored.MatchConditions) {
 		errs = append(errs, scope.checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions)...)
 	}
 	// Variables come first: validations and audit annotations read them.
@@ -76,9 +79,8 @@ func checkPolicy(policy, old *admissionregistration.ValidatingAdmissionPolicy) f
 
 // sameMatchConditions says whether match conditions that were valid in old must
 // still be valid: they and the declaration of 'params' are the same.
-func sameMatchConditions(spec, old *v1.ValidatingAdmissionPolicySpec) bool {
-	return equality.Semantic.DeepEqual(spec.ParamKind, old.ParamKind) &&
-		equality.Semantic.DeepEqual(spec.MatchConditions, old.MatchConditions)
+func sameMatchConditions(kind, oldKind *v1.ParamKind, conditions, old []v1.MatchCondition) bool {
+	return equality.Semantic.DeepEqual(kind, oldKind) && equality.Semantic.DeepEqual(conditions, old)
 }
 
 func checkMetadata(meta *metav1.ObjectMeta) field.ErrorList {

@@ -17,6 +17,8 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	upstream "k8s.io/kubernetes/pkg/apis/admissionregistration"
 	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
+	mutatingpolicyregistry "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy"
+	mutatingbindingregistry "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding"
 	policyregistry "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy"
 	bindingregistry "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 )
@@ -38,6 +40,16 @@ func stockStatus(manifest, old []byte, defaults defaulting) (field.ErrorList, er
 func stockBinding(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
 	decode := decode[upstreamv1.ValidatingAdmissionPolicyBinding, upstream.ValidatingAdmissionPolicyBinding]
 	return stockErrors(bindingregistry.NewStrategy(nil, nil, noResources{}), decode, "", manifest, old, defaults)
+}
+
+func stockMutatingPolicy(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
+	decode := decode[upstreamv1.MutatingAdmissionPolicy, upstream.MutatingAdmissionPolicy]
+	return stockErrors(mutatingpolicyregistry.NewStrategy(nil, nil), decode, "", manifest, old, defaults)
+}
+
+func stockMutatingBinding(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
+	decode := decode[upstreamv1.MutatingAdmissionPolicyBinding, upstream.MutatingAdmissionPolicyBinding]
+	return stockErrors(mutatingbindingregistry.NewStrategy(nil, nil, noResources{}), decode, "", manifest, old, defaults)
 }
 
 type stockStrategy interface {

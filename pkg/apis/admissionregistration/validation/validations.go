@@ -23,13 +23,15 @@ func (s *scope) checkValidation(path *field.Path, validation *v1.Validation) fie
 		s.checkAssertion(path.Child("expression"), validation.Expression),
 		s.checkMessageExpression(path.Child("messageExpression"), validation.MessageExpression),
 		checkMessage(path.Child("message"), validation.Message),
-		optional(path.Child("reason"), validation.Reason, oneOf(
-			metav1.StatusReasonForbidden,
-			metav1.StatusReasonInvalid,
-			metav1.StatusReasonRequestEntityTooLarge,
-		)),
+		optional(path.Child("reason"), validation.Reason, knownReason),
 	)
 }
+
+var knownReason = oneOf(
+	metav1.StatusReasonForbidden,
+	metav1.StatusReasonInvalid,
+	metav1.StatusReasonRequestEntityTooLarge,
+)
 
 // checkFailurePolicies checks the failure policies that validations have of their own.
 func checkFailurePolicies(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {

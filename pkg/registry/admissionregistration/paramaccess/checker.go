@@ -32,9 +32,9 @@ type Checker struct {
 	Resolver resolver.ResourceResolver
 }
 
-// PolicyGetter returns the spec of the policy of that name, which is not to be
-// changed, or an error: not found, or that of reading it.
-type PolicyGetter func(ctx context.Context, name string) (*v1.ValidatingAdmissionPolicySpec, error)
+// KindGetter returns the paramKind of the policy of that name, nil for a policy without,
+// or an error: not found, or that of reading the policy.
+type KindGetter func(ctx context.Context, policy string) (*v1.ParamKind, error)
 
 // CheckKind returns an error unless the user may get all objects of the kind, in
 // all namespaces: bindings to come may select any of them.
@@ -62,7 +62,7 @@ func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
 // parameters of the named policy: get for a name, list for a selector, in the
 // namespace of ref or, without one, in all of them. As long as the policy or its
 // paramKind is unknown, only access to all resources will do.
-func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, policies PolicyGetter) error {
+func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, kindOf KindGetter) error {
 	if rbac.EscalationAllowed(ctx) {
 		return nil
 	}
@@ -75,10 +75,10 @@ func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, p
 		verb = "list"
 	}
 	resource, unknown := anyResource, error(nil)
-	if spec, err := policies(ctx, policy); err != nil {
+	if kind, err := kindOf(ctx, policy); err != nil {
 		unknown = fmt.Errorf("unable to get policy %s", policy)
-	} else if spec.ParamKind != nil {
-		resource, unknown = c.resource(*spec.ParamKind)
+	} else if kind != nil {
+		resource, unknown = c.resource(*kind)
 	}
 	allowed, err := c.allowed(ctx, who, verb, resource, ref.Namespace, ref.Name)
 	switch {

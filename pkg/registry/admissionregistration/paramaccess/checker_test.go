@@ -119,85 +119,85 @@ func TestCheckKind(t *testing.T) {
 func TestCheckRef(t *testing.T) {
 	byName := v1.ParamRef{Name: "max-5", Namespace: "limits"}
 	bySelector := v1.ParamRef{Namespace: "limits", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"env": "test"}}}
-	policy := func(kind *v1.ParamKind) paramaccess.PolicyGetter {
-		return func(_ context.Context, name string) (*v1.ValidatingAdmissionPolicySpec, error) {
+	policy := func(kind *v1.ParamKind) paramaccess.KindGetter {
+		return func(_ context.Context, name string) (*v1.ParamKind, error) {
 			if name != "demo" {
 				return nil, errors.New("asked for another policy: " + name)
 			}
-			return &v1.ValidatingAdmissionPolicySpec{ParamKind: kind}, nil
+			return kind, nil
 		}
 	}
-	missing := func(context.Context, string) (*v1.ValidatingAdmissionPolicySpec, error) {
+	missing := func(context.Context, string) (*v1.ParamKind, error) {
 		return nil, errors.New("not found")
 	}
 
 	for name, tc := range map[string]struct {
 		who       user.Info
 		ref       v1.ParamRef
-		policies  paramaccess.PolicyGetter
+		kindOf    paramaccess.KindGetter
 		decision  authorizer.Decision
 		err       error
 		wantAsked []authorizer.Attributes
 		wantErr   string
 	}{
 		"may get the named object": {
-			who: alice, ref: byName, policies: policy(&limits), decision: authorizer.DecisionAllow,
+			who: alice, ref: byName, kindOf: policy(&limits), decision: authorizer.DecisionAllow,
 			wantAsked: read("get", "rules.example.com", "v1", "replicalimits", "limits", "max-5"),
 		},
 		"may list what is selected": {
-			who: alice, ref: bySelector, policies: policy(&limits), decision: authorizer.DecisionAllow,
+			who: alice, ref: bySelector, kindOf: policy(&limits), decision: authorizer.DecisionAllow,
 			wantAsked: read("list", "rules.example.com", "v1", "replicalimits", "limits", ""),
 		},
 		"without a namespace in all namespaces": {
-			who: alice, ref: v1.ParamRef{Name: "max-5"}, policies: policy(&limits), decision: authorizer.DecisionAllow,
+			who: alice, ref: v1.ParamRef{Name: "max-5"}, kindOf: policy(&limits), decision: authorizer.DecisionAllow,
 			wantAsked: read("get", "rules.example.com", "v1", "replicalimits", "", "max-5"),
 		},
 		"denied": {
-			who: alice, ref: bySelector, policies: policy(&limits), decision: authorizer.DecisionDeny,
+			who: alice, ref: bySelector, kindOf: policy(&limits), decision: authorizer.DecisionDeny,
 			wantAsked: read("list", "rules.example.com", "v1", "replicalimits", "limits", ""),
 			wantErr:   `user &{alice  [] map[]} does not have "list" permission on the object referenced by paramRef`,
 		},
 		"no policy yet": {
-			who: alice, ref: byName, policies: missing, decision: authorizer.DecisionDeny,
+			who: alice, ref: byName, kindOf: missing, decision: authorizer.DecisionDeny,
 			wantAsked: read("get", "*", "*", "*", "limits", "max-5"),
 			wantErr:   `unable to get policy demo to determine minimum required permissions and user &{alice  [] map[]} does not have "get" permission for all groups, versions and resources`,
 		},
 		"no policy yet, but allowed everything": {
-			who: alice, ref: byName, policies: missing, decision: authorizer.DecisionAllow,
+			who: alice, ref: byName, kindOf: missing, decision: authorizer.DecisionAllow,
 			wantAsked: read("get", "*", "*", "*", "limits", "max-5"),
 		},
 		"policy takes no params": {
-			who: alice, ref: byName, policies: policy(nil), decision: authorizer.DecisionDeny,
+			who: alice, ref: byName, kindOf: policy(nil), decision: authorizer.DecisionDeny,
 			wantAsked: read("get", "*", "*", "*", "limits", "max-5"),
 			wantErr:   `user &{alice  [] map[]} does not have "get" permission on the object referenced by paramRef`,
 		},
 		"unknown kind": {
-			who: alice, ref: byName, policies: policy(&v1.ParamKind{APIVersion: "foo.example.com/v1", Kind: "Params"}), decision: authorizer.DecisionDeny,
+			who: alice, ref: byName, kindOf: policy(&v1.ParamKind{APIVersion: "foo.example.com/v1", Kind: "Params"}), decision: authorizer.DecisionDeny,
 			wantAsked: read("get", "foo.example.com", "v1", "*", "limits", "max-5"),
 			wantErr:   `unable to resolve paramKind &{foo.example.com/v1 Params} to determine minimum required permissions and user &{alice  [] map[]} does not have "get" permission for all groups, versions and resources`,
 		},
 		"unreadable version": {
-			who: alice, ref: byName, policies: policy(&v1.ParamKind{APIVersion: "a/b/c", Kind: "Params"}), decision: authorizer.DecisionDeny,
+			who: alice, ref: byName, kindOf: policy(&v1.ParamKind{APIVersion: "a/b/c", Kind: "Params"}), decision: authorizer.DecisionDeny,
 			wantAsked: read("get", "*", "*", "*", "limits", "max-5"),
 			wantErr:   `unable to parse paramKind &{a/b/c Params} to determine minimum required permissions and user &{alice  [] map[]} does not have "get" permission for all groups, versions and resources`,
 		},
 		"authorizer fails": {
-			who: alice, ref: byName, policies: policy(&limits), err: errors.New("webhook unreachable"),
+			who: alice, ref: byName, kindOf: policy(&limits), err: errors.New("webhook unreachable"),
 			wantAsked: read("get", "rules.example.com", "v1", "replicalimits", "limits", "max-5"),
 			wantErr:   "failed to authorize request: webhook unreachable",
 		},
 		"superuser is not asked about": {
-			who: &user.DefaultInfo{Name: "root", Groups: []string{user.SystemPrivilegedGroup}}, ref: byName, policies: missing,
+			who: &user.DefaultInfo{Name: "root", Groups: []string{user.SystemPrivilegedGroup}}, ref: byName, kindOf: missing,
 			decision: authorizer.DecisionDeny,
 		},
 		"nobody": {
-			ref: byName, policies: policy(&limits), decision: authorizer.DecisionAllow,
+			ref: byName, kindOf: policy(&limits), decision: authorizer.DecisionAllow,
 			wantErr: "cannot identify user to authorize read access to paramRef object",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{decision: tc.decision, err: tc.err}
-			expect(t, s.checker().CheckRef(requestBy(tc.who), tc.ref, "demo", tc.policies), tc.wantErr)
+			expect(t, s.checker().CheckRef(requestBy(tc.who), tc.ref, "demo", tc.kindOf), tc.wantErr)
 			if diff := cmp.Diff(tc.wantAsked, s.asked); diff != "" {
 				t.Errorf("questions to the authorizer (-want +got):\n%s", diff)
 			}

@@ -33,6 +33,12 @@ func TestCodecWritesWhatKubernetesWrites(t *testing.T) {
 		"validatingadmissionpolicybindings": {
 			&upstreamv1.ValidatingAdmissionPolicyBinding{}, &upstreamv1beta1.ValidatingAdmissionPolicyBinding{}, &upstreamv1alpha1.ValidatingAdmissionPolicyBinding{},
 		},
+		"mutatingadmissionpolicies": {
+			&upstreamv1.MutatingAdmissionPolicy{}, &upstreamv1beta1.MutatingAdmissionPolicy{}, &upstreamv1alpha1.MutatingAdmissionPolicy{},
+		},
+		"mutatingadmissionpolicybindings": {
+			&upstreamv1.MutatingAdmissionPolicyBinding{}, &upstreamv1beta1.MutatingAdmissionPolicyBinding{}, &upstreamv1alpha1.MutatingAdmissionPolicyBinding{},
+		},
 	}
 	for _, mediaType := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON, runtime.ContentTypeYAML} {
 		theirs, versioner, err := serverstorage.NewStorageCodec(serverstorage.StorageCodecConfig{

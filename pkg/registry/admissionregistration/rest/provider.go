@@ -24,6 +24,8 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	mutatingpolicies "celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicy/storage"
+	mutatingbindings "celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicybinding/storage"
 	mutatingwebhooks "celador.io/celador/pkg/registry/admissionregistration/mutatingwebhookconfiguration/storage"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
@@ -49,19 +51,17 @@ type StorageProvider struct {
 func (StorageProvider) GroupName() string { return admissionregistration.GroupName }
 
 // NewRESTStorage returns the storage of those resources and versions that enabled
-// names: policies and bindings in all versions, unless feature gate
-// ValidatingAdmissionPolicy is off, and webhook configurations in v1. All versions
-// of a resource share one store and watch cache. Errors are a missing field, an
-// unsupported media type and those of the getter.
+// names: policies and bindings in all versions and webhook configurations in v1, but no
+// validating policies and bindings if feature gate ValidatingAdmissionPolicy is off. As in
+// Kubernetes, the gate MutatingAdmissionPolicy is for enforcement alone. All versions of a
+// resource share one store and watch cache. Errors are a missing field, an unsupported
+// media type and those of the getter.
 func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
-	resources := webhookResources(getter)
-	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
-		ours, err := p.policyResources(getter)
-		if err != nil {
-			return genericapiserver.APIGroupInfo{}, err
-		}
-		resources = append(resources, ours...)
+	ours, err := p.policyResources(getter)
+	if err != nil {
+		return genericapiserver.APIGroupInfo{}, err
 	}
+	resources := append(webhookResources(getter), ours...)
 	group := genericapiserver.NewDefaultAPIGroupInfo(p.GroupName(), scheme.Scheme, scheme.ParameterCodec, scheme.Codecs)
 	for _, resource := range resources {
 		if err := resource.addTo(group.VersionedResourcesStorageMap, enabled); err != nil {
@@ -103,7 +103,7 @@ func (r resource) addTo(group map[string]map[string]rest.Storage, enabled server
 	return nil
 }
 
-// webhookResources are upstream's own, in the one version that it serves.
+// webhookResources are of upstream's types, in the one version that it serves.
 func webhookResources(getter generic.RESTOptionsGetter) []resource {
 	versions := []schema.GroupVersion{v1.SchemeGroupVersion}
 	return []resource{{
@@ -135,21 +135,29 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	}
 	params := paramaccess.Checker{Authorizer: p.Authorizer, Resolver: kinds}
 
+	versions := scheme.Scheme.PrioritizedVersionsForGroup(p.GroupName())
+	resources := mutatingResources(versions, getter, params)
+	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
+		resources = append(validatingResources(versions, getter, params), resources...)
+	}
+	return resources, nil
+}
+
+func validatingResources(versions []schema.GroupVersion, getter generic.RESTOptionsGetter, params paramaccess.Checker) []resource {
+	const name = "validatingadmissionpolicies"
 	var stored *policies.REST // nil unless policies are served
-	bound := func(ctx context.Context, name string) (*v1.ValidatingAdmissionPolicySpec, error) {
+	bound := func(ctx context.Context, policy string) (*v1.ValidatingAdmissionPolicySpec, error) {
 		if stored == nil {
-			return nil, apierrors.NewNotFound(admissionregistration.Resource("validatingadmissionpolicies"), name)
+			return nil, apierrors.NewNotFound(admissionregistration.Resource(name), policy)
 		}
-		obj, err := stored.Get(ctx, name, &metav1.GetOptions{})
+		obj, err := stored.Get(ctx, policy, &metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
 		return &obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec, nil
 	}
-
-	versions := scheme.Scheme.PrioritizedVersionsForGroup(p.GroupName())
 	return []resource{{
-		name: "validatingadmissionpolicies", versions: versions,
+		name: name, versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
 			all, status, err := policies.NewREST(getter, params, builtintypes.Validate)
 			stored = all
@@ -161,5 +169,34 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 			all, err := bindings.NewREST(getter, params, bound)
 			return map[string]rest.Storage{"": all}, err
 		},
-	}}, nil
+	}}
+}
+
+func mutatingResources(versions []schema.GroupVersion, getter generic.RESTOptionsGetter, params paramaccess.Checker) []resource {
+	const name = "mutatingadmissionpolicies"
+	var stored *mutatingpolicies.REST // nil unless policies are served
+	kindOf := func(ctx context.Context, policy string) (*v1.ParamKind, error) {
+		if stored == nil {
+			return nil, apierrors.NewNotFound(admissionregistration.Resource(name), policy)
+		}
+		obj, err := stored.Get(ctx, policy, &metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.ParamKind, nil
+	}
+	return []resource{{
+		name: name, versions: versions,
+		storage: func() (map[string]rest.Storage, error) {
+			all, err := mutatingpolicies.NewREST(getter, params)
+			stored = all
+			return map[string]rest.Storage{"": all}, err
+		},
+	}, {
+		name: "mutatingadmissionpolicybindings", versions: versions,
+		storage: func() (map[string]rest.Storage, error) {
+			all, err := mutatingbindings.NewREST(getter, params, kindOf)
+			return map[string]rest.Storage{"": all}, err
+		},
+	}}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	genericfeatures "k8s.io/apiserver/pkg/features"
 	"k8s.io/apiserver/pkg/registry/generic"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	apistorage "k8s.io/apiserver/pkg/storage"
@@ -59,6 +60,11 @@ func enabled(versions ...schema.GroupVersion) *serverstorage.ResourceConfig {
 	return config
 }
 
+func with(config *serverstorage.ResourceConfig, resources ...schema.GroupVersionResource) *serverstorage.ResourceConfig {
+	config.EnableResources(resources...)
+	return config
+}
+
 // recorder stands in for the server's storage: nothing can be stored, but it keeps
 // what each store was made with, by resource.
 type recorder map[string]*storagebackend.ConfigForResource
@@ -80,24 +86,22 @@ func (r recorder) GetRESTOptions(resource schema.GroupResource, example runtime.
 
 func TestServedResources(t *testing.T) {
 	all := []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion}
-	policies := []string{"validatingadmissionpolicies", "validatingadmissionpolicies/status", "validatingadmissionpolicybindings"}
+	mutating := []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+	validating := []string{"validatingadmissionpolicies", "validatingadmissionpolicies/status", "validatingadmissionpolicybindings"}
 	webhooks := []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}
-	everything := slices.Concat(webhooks[:1], policies, webhooks[1:])
+	policies, everything := slices.Concat(mutating, validating), slices.Concat(mutating, webhooks[:1], validating, webhooks[1:])
 	without := func(config *serverstorage.ResourceConfig, resources ...string) *serverstorage.ResourceConfig {
 		for _, resource := range resources {
 			config.DisableResources(v1.SchemeGroupVersion.WithResource(resource))
 		}
 		return config
 	}
-	with := func(config *serverstorage.ResourceConfig, resources ...schema.GroupVersionResource) *serverstorage.ResourceConfig {
-		config.EnableResources(resources...)
-		return config
-	}
 
 	for name, tc := range map[string]struct {
-		config  *serverstorage.ResourceConfig
-		gateOff bool
-		want    map[string][]string
+		config *serverstorage.ResourceConfig
+		// gateOff, of validating policies, decides over serving; mutatingOff does not.
+		gateOff, mutatingOff bool
+		want                 map[string][]string
 	}{
 		"nothing":        {config: enabled(), want: map[string][]string{}},
 		"v1":             {config: enabled(v1.SchemeGroupVersion), want: map[string][]string{"v1": everything}},
@@ -109,16 +113,31 @@ func TestServedResources(t *testing.T) {
 		},
 		"without policies": {
 			config: without(enabled(v1.SchemeGroupVersion), "validatingadmissionpolicies"),
-			want:   map[string][]string{"v1": {"mutatingwebhookconfigurations", "validatingadmissionpolicybindings", "validatingwebhookconfigurations"}},
+			want:   map[string][]string{"v1": slices.Concat(mutating, webhooks[:1], validating[2:], webhooks[1:])},
+		},
+		"without mutating policies": {
+			config: without(enabled(v1.SchemeGroupVersion), "mutatingadmissionpolicies"),
+			want:   map[string][]string{"v1": slices.Concat(mutating[1:], webhooks[:1], validating, webhooks[1:])},
+		},
+		"v1 and old mutating policies": {
+			config: with(enabled(v1.SchemeGroupVersion), v1alpha1.SchemeGroupVersion.WithResource("mutatingadmissionpolicies")),
+			want:   map[string][]string{"v1": everything, "v1alpha1": mutating[:1]},
 		},
 		"without webhooks": {
 			config: without(enabled(v1.SchemeGroupVersion), webhooks...),
 			want:   map[string][]string{"v1": policies},
 		},
-		"gate off": {config: enabled(all...), gateOff: true, want: map[string][]string{"v1": webhooks}},
+		"gate off": {
+			config: enabled(all...), gateOff: true,
+			want: map[string][]string{"v1": slices.Concat(mutating, webhooks), "v1beta1": mutating, "v1alpha1": mutating},
+		},
+		"gate of mutating policies off": {config: enabled(v1.SchemeGroupVersion), mutatingOff: true, want: map[string][]string{"v1": everything}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicy, !tc.gateOff)
+			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
+				features.ValidatingAdmissionPolicy:      !tc.gateOff,
+				genericfeatures.MutatingAdmissionPolicy: !tc.mutatingOff,
+			})
 			stores := recorder{}
 			group, err := provider().NewRESTStorage(tc.config, stores)
 			if err != nil {
@@ -155,7 +174,7 @@ func TestServerOptionsAreKept(t *testing.T) {
 		if config.Prefix != "/elsewhere" || config.GroupResource.Resource != resource {
 			t.Errorf("%s is stored under %s%s", resource, config.Prefix, config.GroupResource)
 		}
-		ours := strings.HasPrefix(resource, "validatingadmissionpolic")
+		ours := strings.Contains(resource, "admissionpolic")
 		if replaced := config.Codec != nil && config.EncodeVersioner != nil; replaced != ours {
 			t.Errorf("%s: codec replaced: %v, want %v", resource, replaced, ours)
 		}
@@ -177,6 +196,14 @@ func TestProviderErrors(t *testing.T) {
 		"media type":    {change: func(p *rest.StorageProvider) { p.StorageMediaType = "text/csv" }, want: `unable to find serializer for "text/csv"`},
 		"webhooks":      {getter: failing, want: "storage of validatingwebhookconfigurations: no etcd"},
 		"policies":      {getter: failing, config: enabled(v1beta1.SchemeGroupVersion), want: "storage of validatingadmissionpolicies: no etcd"},
+		"mutating policies": {
+			getter: failing, config: with(enabled(), v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicies")),
+			want: "storage of mutatingadmissionpolicies: no etcd",
+		},
+		"mutating bindings": {
+			getter: failing, config: with(enabled(), v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicybindings")),
+			want: "storage of mutatingadmissionpolicybindings: no etcd",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, getter, config := provider(), generic.RESTOptionsGetter(recorder{}), enabled(v1.SchemeGroupVersion)

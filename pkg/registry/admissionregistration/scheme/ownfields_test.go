@@ -32,7 +32,7 @@ var (
 	mediaTypes = []string{runtime.ContentTypeJSON, runtime.ContentTypeYAML, runtime.ContentTypeProtobuf, runtime.ContentTypeCBOR}
 )
 
-// policy and binding use every field that only this project has.
+// policy, binding and mutatingPolicy use every field that only this project has.
 func policy() *admissionregistration.ValidatingAdmissionPolicy {
 	return &admissionregistration.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
@@ -57,6 +57,33 @@ func binding() *admissionregistration.ValidatingAdmissionPolicyBinding {
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
 		Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "demo", BindingType: new(v1.FallbackBinding)},
 	}
+}
+
+func mutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
+	return &admissionregistration.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
+		Spec: v1.MutatingAdmissionPolicySpec{
+			FailurePolicy:      new(v1.Fail),
+			ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
+			Mutations: []v1.Mutation{
+				{
+					Expression: new("null"), Condition: new("true"), Message: new("too many"), Reason: new(metav1.StatusReasonForbidden),
+					ReinvocationPolicy: new(v1.NeverReinvocationPolicy),
+				},
+				{PatchType: v1.PatchTypeJSONMergePatch, JSONMergePatch: &v1.JSONMergePatch{Expression: "{}"}},
+				{PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: "Object{}"}},
+				{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: "[JSONPatch{}]"}, Condition: new("")},
+			},
+		},
+	}
+}
+
+func bareMutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
+	bare := mutatingPolicy()
+	for i, m := range bare.Spec.Mutations {
+		bare.Spec.Mutations[i] = v1.Mutation{PatchType: m.PatchType, JSONPatch: m.JSONPatch}
+	}
+	return bare
 }
 
 func barePolicy() *admissionregistration.ValidatingAdmissionPolicy {
@@ -104,7 +131,7 @@ func TestOwnFieldsRoundTrip(t *testing.T) {
 		for _, mediaType := range mediaTypes {
 			t.Run(version.Version+" "+mediaType, func(t *testing.T) {
 				codec := codec(t, scheme.Scheme, version, mediaType)
-				for _, obj := range []runtime.Object{policy(), binding(), barePolicy(), bareBinding()} {
+				for _, obj := range []runtime.Object{policy(), binding(), mutatingPolicy(), barePolicy(), bareBinding(), bareMutatingPolicy()} {
 					if diff := cmp.Diff(obj, transcoded(t, codec, codec, obj)); diff != "" {
 						t.Errorf("-sent +received:\n%s", diff)
 					}
@@ -124,6 +151,9 @@ func TestProtobufNumbers(t *testing.T) {
 			"\xc2\x3e\x06Ignore":    policy(),
 			"\xca\x3e\x08Enforced":  policy(),
 			"\xc2\x3e\x08Fallback":  binding(),
+			"\xc2\x3e\x04null\xca\x3e\x04true\xd2\x3e\x08too many\xda\x3e\x09Forbidden\xe2\x3e\x05Never": mutatingPolicy(),
+			"\xea\x3e\x04\x0a\x02{}":       mutatingPolicy(),
+			"\xf2\x3e\x0a\x0a\x08Object{}": mutatingPolicy(),
 			"\xc2\x3e\x28\x0a\x11rules.example.com\x12\x02v1\x1a\x05Limit\x20\x03\x2a\x06c0ffee": policy(),
 		} {
 			encoded, err := runtime.Encode(codec, obj)
@@ -143,7 +173,7 @@ func TestKubernetesReadsOwnFields(t *testing.T) {
 		for _, mediaType := range mediaTypes {
 			t.Run(version.Version+" "+mediaType, func(t *testing.T) {
 				ours, theirs := codec(t, scheme.Scheme, version, mediaType), codec(t, legacyscheme.Scheme, version, mediaType)
-				for with, without := range map[runtime.Object]runtime.Object{policy(): barePolicy(), binding(): bareBinding()} {
+				for with, without := range map[runtime.Object]runtime.Object{policy(): barePolicy(), binding(): bareBinding(), mutatingPolicy(): bareMutatingPolicy()} {
 					if diff := cmp.Diff(transcoded(t, ours, theirs, without), transcoded(t, ours, theirs, with)); diff != "" {
 						t.Errorf("-without +with the fields:\n%s", diff)
 					}
@@ -159,17 +189,25 @@ func TestApplyConfigurations(t *testing.T) {
 	status := applyv1.ValidatingAdmissionPolicyStatus().WithObservedGeneration(2).WithObservedCustomResources(
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3).WithUID("c0ffee"),
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Quota").WithGeneration(0))
+	mutatingSpec := applyv1.MutatingAdmissionPolicySpec().WithFailurePolicy(v1.Fail).WithReinvocationPolicy(v1.IfNeededReinvocationPolicy).WithMutations(
+		applyv1.Mutation().WithExpression("null").WithCondition("true").WithMessage("too many").WithReason(metav1.StatusReasonForbidden).WithReinvocationPolicy(v1.NeverReinvocationPolicy),
+		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONMergePatch).WithJSONMergePatch(applyv1.JSONMergePatch().WithExpression("{}")),
+		applyv1.Mutation().WithPatchType(v1.PatchTypeStrategicMergePatch).WithStrategicMergePatch(applyv1.StrategicMergePatch().WithExpression("Object{}")),
+		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONPatch).WithJSONPatch(applyv1.JSONPatch().WithExpression("[JSONPatch{}]")).WithCondition(""))
 	bindingSpec := applyv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
 	for name, tc := range map[string]struct {
 		configuration any
 		want          runtime.Object
 	}{
-		"policy v1":        {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"policy v1beta1":   {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"policy v1alpha1":  {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"binding v1":       {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
-		"binding v1beta1":  {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
-		"binding v1alpha1": {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"policy v1":                {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"policy v1beta1":           {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"policy v1alpha1":          {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"mutating policy v1":       {applyv1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec), mutatingPolicy()},
+		"mutating policy v1beta1":  {applyv1beta1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec), mutatingPolicy()},
+		"mutating policy v1alpha1": {applyv1alpha1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec), mutatingPolicy()},
+		"binding v1":               {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"binding v1beta1":          {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"binding v1alpha1":         {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent, err := json.Marshal(tc.configuration)

@@ -27,12 +27,24 @@ type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	params   paramaccess.Checker
-	policies paramaccess.PolicyGetter
+	policies PolicyGetter
+}
+
+// PolicyGetter returns the spec of the policy of that name, which is not to be
+// changed, or an error: not found, or that of reading it.
+type PolicyGetter func(ctx context.Context, name string) (*v1.ValidatingAdmissionPolicySpec, error)
+
+func (get PolicyGetter) paramKind(ctx context.Context, policy string) (*v1.ParamKind, error) {
+	spec, err := get(ctx, policy)
+	if err != nil {
+		return nil, err
+	}
+	return spec.ParamKind, nil
 }
 
 // NewStrategy returns a Strategy that lets users select parameters only if params
 // finds that they may read them. policies reads the bound policy.
-func NewStrategy(params paramaccess.Checker, policies paramaccess.PolicyGetter) Strategy {
+func NewStrategy(params paramaccess.Checker, policies PolicyGetter) Strategy {
 	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, policies: policies}
 }
 
@@ -103,7 +115,7 @@ func (s Strategy) checkParamRef(ctx context.Context, binding *admissionregistrat
 	if binding.Spec.ParamRef == nil {
 		return nil
 	}
-	if err := s.params.CheckRef(ctx, *binding.Spec.ParamRef, binding.Spec.PolicyName, s.policies); err != nil {
+	if err := s.params.CheckRef(ctx, *binding.Spec.ParamRef, binding.Spec.PolicyName, s.policies.paramKind); err != nil {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramRef"), err.Error())}
 	}
 	return nil

@@ -22,7 +22,7 @@ type REST struct {
 // NewREST returns the storage of the resource, which can serve any number of
 // versions. The getter's codec has to know the internal kind; policies reads bound
 // policies. It returns an error when etcd cannot be set up.
-func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, policies paramaccess.PolicyGetter) (*REST, error) {
+func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, policies validatingadmissionpolicybinding.PolicyGetter) (*REST, error) {
 	strategy := validatingadmissionpolicybinding.NewStrategy(params, policies)
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return &admissionregistration.ValidatingAdmissionPolicyBinding{} },

@@ -12,8 +12,10 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/apiserver/pkg/cel/mutation"
 )
 
 // The variables have been there since the first release with policies, so they
@@ -52,8 +54,14 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 		cache:     &cache{},
 		functions: newFunctions(base),
 	}
-	for _, in := range []Declarations{{}, {Params: true}, {Authorizer: true}, {Params: true, Authorizer: true}} {
-		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
+	either := []bool{false, true}
+	for _, params := range either {
+		for _, authorizer := range either {
+			for _, patches := range either {
+				in := Declarations{Params: params, Authorizer: authorizer, Patches: patches}
+				c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
+			}
+		}
 	}
 	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
 	return c
@@ -152,7 +160,15 @@ func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, er
 			cel.Variable(Authorizer, library.AuthorizerType),
 			cel.Variable(RequestResource, library.ResourceCheckType))
 	}
-	return base.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+	set, err := base.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+	if err != nil || !in.Patches {
+		return set, err
+	}
+	// The resolver wraps the types that are declared before it.
+	return set.Extend(environment.VersionedOptions{IntroducedVersion: always, EnvOptions: []cel.EnvOption{
+		common.ResolverEnvOption(&mutation.DynamicTypeResolver{}),
+		environment.UnversionedLib(library.JSONPatch),
+	}})
 }
 
 // RequestDeclarations declare Request and NamespaceObject, which have the same types in

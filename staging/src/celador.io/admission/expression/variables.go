@@ -22,4 +22,7 @@ type Declarations struct {
 	Params bool
 	// Authorizer declares 'authorizer' and 'authorizer.requestResource'.
 	Authorizer bool
+	// Patches declares the types of mutations, JSONPatch and Object with the types of
+	// its fields, and the function jsonpatch.escapeKey.
+	Patches bool
 }

@@ -23,14 +23,30 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=admissionregistration.k8s.io, Version=v1
+	case v1.SchemeGroupVersion.WithKind("ApplyConfiguration"):
+		return &admissionregistrationv1.ApplyConfigurationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("AuditAnnotation"):
 		return &admissionregistrationv1.AuditAnnotationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ExpressionWarning"):
 		return &admissionregistrationv1.ExpressionWarningApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("JSONMergePatch"):
+		return &admissionregistrationv1.JSONMergePatchApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("JSONPatch"):
+		return &admissionregistrationv1.JSONPatchApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MatchCondition"):
 		return &admissionregistrationv1.MatchConditionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MatchResources"):
 		return &admissionregistrationv1.MatchResourcesApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"):
+		return &admissionregistrationv1.MutatingAdmissionPolicyApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"):
+		return &admissionregistrationv1.MutatingAdmissionPolicyBindingApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBindingSpec"):
+		return &admissionregistrationv1.MutatingAdmissionPolicyBindingSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicySpec"):
+		return &admissionregistrationv1.MutatingAdmissionPolicySpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Mutation"):
+		return &admissionregistrationv1.MutationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NamedRuleWithOperations"):
 		return &admissionregistrationv1.NamedRuleWithOperationsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ObservedCustomResource"):
@@ -43,6 +59,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.RuleApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RuleWithOperations"):
 		return &admissionregistrationv1.RuleWithOperationsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("StrategicMergePatch"):
+		return &admissionregistrationv1.StrategicMergePatchApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("TypeChecking"):
 		return &admissionregistrationv1.TypeCheckingApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"):
@@ -61,12 +79,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.VariableApplyConfiguration{}
 
 		// Group=admissionregistration.k8s.io, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"):
+		return &admissionregistrationv1alpha1.MutatingAdmissionPolicyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"):
+		return &admissionregistrationv1alpha1.MutatingAdmissionPolicyBindingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"):
 		return &admissionregistrationv1alpha1.ValidatingAdmissionPolicyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"):
 		return &admissionregistrationv1alpha1.ValidatingAdmissionPolicyBindingApplyConfiguration{}
 
 		// Group=admissionregistration.k8s.io, Version=v1beta1
+	case v1beta1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"):
+		return &admissionregistrationv1beta1.MutatingAdmissionPolicyApplyConfiguration{}
+	case v1beta1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"):
+		return &admissionregistrationv1beta1.MutatingAdmissionPolicyBindingApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"):
 		return &admissionregistrationv1beta1.ValidatingAdmissionPolicyApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"):

@@ -32,6 +32,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ValidatingAdmissionPolicy{}, &ValidatingAdmissionPolicyList{},
 		&ValidatingAdmissionPolicyBinding{}, &ValidatingAdmissionPolicyBindingList{},
+		&MutatingAdmissionPolicy{}, &MutatingAdmissionPolicyList{},
+		&MutatingAdmissionPolicyBinding{}, &MutatingAdmissionPolicyBindingList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -9,6 +9,26 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicy) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyBinding) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBinding"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyBindingList) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBindingList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyList) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ValidatingAdmissionPolicy) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicy"
 }

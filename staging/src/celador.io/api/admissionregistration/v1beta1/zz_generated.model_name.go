@@ -9,6 +9,26 @@
 package v1beta1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicy) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyBinding) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyBindingList) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBindingList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyList) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ValidatingAdmissionPolicy) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicy"
 }

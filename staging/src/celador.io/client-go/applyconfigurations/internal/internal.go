@@ -26,6 +26,26 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: io.celador.api.admissionregistration.v1.MutatingAdmissionPolicy
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
+- name: io.celador.api.admissionregistration.v1.MutatingAdmissionPolicyBinding
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: io.celador.api.admissionregistration.v1.ValidatingAdmissionPolicy
   scalar: untyped
   list:
@@ -46,6 +66,26 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
+- name: io.celador.api.admissionregistration.v1alpha1.MutatingAdmissionPolicy
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
+- name: io.celador.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBinding
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: io.celador.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicy
   scalar: untyped
   list:
@@ -57,6 +97,26 @@ var schemaYAML = typed.YAMLObject(`types:
       namedType: __untyped_deduced_
     elementRelationship: separable
 - name: io.celador.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBinding
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
+- name: io.celador.api.admissionregistration.v1beta1.MutatingAdmissionPolicy
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
+- name: io.celador.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding
   scalar: untyped
   list:
     elementType:

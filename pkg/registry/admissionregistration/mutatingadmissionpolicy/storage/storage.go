@@ -1,0 +1,44 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package storage keeps MutatingAdmissionPolicies in etcd.
+package storage
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
+
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicy"
+	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+)
+
+// REST serves mutatingadmissionpolicies. Safe for concurrent use.
+type REST struct {
+	*registry.Store
+}
+
+// NewREST returns the storage of the resource, which can serve any number of versions.
+// The getter's codec has to know the internal kind; params decides who may name a
+// paramKind. It returns an error when etcd cannot be set up.
+func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker) (*REST, error) {
+	strategy := mutatingadmissionpolicy.NewStrategy(params)
+	store := &registry.Store{
+		NewFunc:                   func() runtime.Object { return &admissionregistration.MutatingAdmissionPolicy{} },
+		NewListFunc:               func() runtime.Object { return &admissionregistration.MutatingAdmissionPolicyList{} },
+		DefaultQualifiedResource:  admissionregistration.Resource("mutatingadmissionpolicies"),
+		SingularQualifiedResource: admissionregistration.Resource("mutatingadmissionpolicy"),
+		CreateStrategy:            strategy,
+		UpdateStrategy:            strategy,
+		DeleteStrategy:            strategy,
+		TableConvertor:            table,
+	}
+	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
+		return nil, err
+	}
+	return &REST{store}, nil
+}
+
+// Categories returns the names by which kubectl selects this resource among others.
+func (*REST) Categories() []string { return []string{"api-extensions"} }

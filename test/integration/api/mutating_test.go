@@ -1,0 +1,110 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	stockv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	stockapply "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	apply "celador.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+// Both libraries apply parts of one policy, whose variables are one field, unlike those of
+// a validating policy, and whose match conditions are a list with keys.
+func TestApplyMutatingPolicy(t *testing.T) {
+	name := testserver.UniqueName("apply")
+	ours, theirs := celador(t, admin).AdmissionregistrationV1(), stock(t, admin).AdmissionregistrationV1()
+	t.Cleanup(func() { remove(t, raw(t, admin, "v1", mutatingPolicies), name) })
+	t.Cleanup(func() { remove(t, raw(t, admin, "v1", mutatingBindings), name) })
+
+	first := apply.MutatingAdmissionPolicy(name).WithSpec(apply.MutatingAdmissionPolicySpec().
+		WithMatchConstraints(apply.MatchResources().WithResourceRules(apply.NamedRuleWithOperations().
+			WithAPIGroups("").WithAPIVersions("v1").WithOperations(v1.Create).WithResources("pods"))).
+		WithMutations(apply.Mutation().WithPatchType(v1.PatchTypeJSONPatch).WithJSONPatch(apply.JSONPatch().WithExpression("[JSONPatch{}]"))).
+		WithVariables(apply.Variable().WithName("one").WithExpression("1")).
+		WithMatchConditions(apply.MatchCondition().WithName("first").WithExpression("true")).
+		WithReinvocationPolicy(v1.NeverReinvocationPolicy))
+	must(ours.MutatingAdmissionPolicies().Apply(t.Context(), first, metav1.ApplyOptions{FieldManager: "author"}))(t)
+
+	second := stockapply.MutatingAdmissionPolicy(name).WithSpec(stockapply.MutatingAdmissionPolicySpec().
+		WithFailurePolicy(stockv1.Ignore).
+		WithMatchConditions(stockapply.MatchCondition().WithName("second").WithExpression("true")))
+	must(theirs.MutatingAdmissionPolicies().Apply(t.Context(), second, metav1.ApplyOptions{FieldManager: "operator"}))(t)
+	got := must(ours.MutatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{}))(t)
+	want := []v1.MatchCondition{{Name: "first", Expression: "true"}, {Name: "second", Expression: "true"}}
+	if diff := cmp.Diff(want, got.Spec.MatchConditions); diff != "" || *got.Spec.FailurePolicy != v1.Ignore || len(got.Spec.Mutations) != 1 {
+		t.Errorf("match conditions (-want +got):\n%s\nspec: %v", diff, got.Spec)
+	}
+
+	second.Spec.WithVariables(stockapply.Variable().WithName("two").WithExpression("2"))
+	_, err := theirs.MutatingAdmissionPolicies().Apply(t.Context(), second, metav1.ApplyOptions{FieldManager: "operator"})
+	expectConflict(t, err, "author", []string{".spec.variables"})
+
+	bind := apply.MutatingAdmissionPolicyBinding(name).WithSpec(apply.MutatingAdmissionPolicyBindingSpec().WithPolicyName(name))
+	must(ours.MutatingAdmissionPolicyBindings().Apply(t.Context(), bind, metav1.ApplyOptions{FieldManager: "author"}))(t)
+	narrow := stockapply.MutatingAdmissionPolicyBinding(name).WithSpec(stockapply.MutatingAdmissionPolicyBindingSpec().
+		WithMatchResources(stockapply.MatchResources().WithMatchPolicy(stockv1.Exact)))
+	bound := must(theirs.MutatingAdmissionPolicyBindings().Apply(t.Context(), narrow, metav1.ApplyOptions{FieldManager: "operator"}))(t)
+	if bound.Spec.PolicyName != name || *bound.Spec.MatchResources.MatchPolicy != stockv1.Exact {
+		t.Errorf("got spec %v, want what both applied", bound.Spec)
+	}
+}
+
+// The lists of a mutating policy are replaced as a whole, but for match conditions, which
+// strategic merge patches merge by name.
+func TestPatchesOfMutatingLists(t *testing.T) {
+	const patch = `{"spec": {"variables": [{"name": "doubled", "expression": "2"}], "matchConditions": [{"name": "always", "expression": "false"}]}}`
+	for kind, want := range map[types.PatchType]string{
+		types.StrategicMergePatchType: `[{name: humans, expression: "!request.userInfo.username.startsWith('system:')"}, {name: always, expression: "false"}]`,
+		types.MergePatchType:          `[{name: always, expression: "false"}]`,
+	} {
+		for _, version := range versions {
+			t.Run(string(kind)+" "+version, func(t *testing.T) {
+				client := raw(t, admin, version, mutatingPolicies)
+				sent := create(t, client, object(t, version, mutatingPolicies, testserver.UniqueName("patch"), fullMutatingPolicy))
+				patched := must(client.Patch(t.Context(), sent.GetName(), kind, []byte(patch), metav1.PatchOptions{}))(t)
+				wanted := sent.Object["spec"].(map[string]any)
+				wanted["variables"] = parse(t, "all: [{name: doubled, expression: '2'}]")["all"]
+				wanted["matchConditions"] = parse(t, "all: "+want)["all"]
+				if diff := cmp.Diff(any(wanted), patched.Object["spec"]); diff != "" {
+					t.Errorf("spec (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// Without the feature gate, the server answers as Kubernetes does, which does not know the
+// fields.
+func TestInvalidMutations(t *testing.T) {
+	const mutations = `
+reinvocationPolicy: Never
+mutations:
+- {patchType: JSONPatch, jsonPatch: {expression: "true"}}
+- {patchType: ApplyConfiguration, jsonPatch: {expression: "[JSONPatch{}]"}}
+- {expression: "null"}
+- {patchType: JSONMergePatch, jsonMergePatch: {expression: "{}"}}
+`
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			sent := object(t, version, mutatingPolicies, testserver.UniqueName("invalid"), policy(mutations))
+			_, err := raw(t, admin, version, mutatingPolicies).Create(t.Context(), sent, metav1.CreateOptions{})
+			expectCauses(t, err, map[string]string{
+				"spec.mutations[0].jsonPatch.expression": `Invalid value: "true": must evaluate to list(JSONPatch) but got bool`,
+				"spec.mutations[1].applyConfiguration":   "Required value: must be specified when patchType is ApplyConfiguration",
+				"spec.mutations[1].jsonPatch":            `Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration`,
+				"spec.mutations[2].patchType":            "Required value",
+				"spec.mutations[3].patchType":            `Unsupported value: "JSONMergePatch": supported values: "ApplyConfiguration", "JSONPatch"`,
+			})
+		})
+	}
+}
