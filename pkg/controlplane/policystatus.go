@@ -57,6 +57,9 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	if err != nil {
 		return fmt.Errorf("status controller of admission policies: %w", err)
 	}
+	if err := followAPIServices(apiServices.Informer(), controller.ServedElsewhere); err != nil {
+		return fmt.Errorf("status controller of admission policies: %w", err)
+	}
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if cache.WaitForCacheSync(hook.Done(), apiServices.Informer().HasSynced) {

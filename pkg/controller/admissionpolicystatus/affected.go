@@ -35,6 +35,16 @@ func groupsOf(object any) ([]string, error) {
 	return groups.UnsortedList(), nil
 }
 
+// names tells whether a policy names a group version.
+func names(policy *v1.ValidatingAdmissionPolicy, version schema.GroupVersion) bool {
+	if kind := policy.Spec.ParamKind; kind != nil && kind.APIVersion == version.String() {
+		return true
+	}
+	return policy.Spec.MatchConstraints != nil && slices.ContainsFunc(policy.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
+		return slices.Contains(rule.APIGroups, version.Group) && slices.Contains(rule.APIVersions, version.Version)
+	})
+}
+
 // affects tells whether a change of the definition concerns a policy that names its group.
 func affects(crd *apiextensionsv1.CustomResourceDefinition, policy *v1.ValidatingAdmissionPolicy) bool {
 	if kind := policy.Spec.ParamKind; kind != nil && (kind.Kind == crd.Spec.Names.Kind || kind.Kind == crd.Status.AcceptedNames.Kind) {

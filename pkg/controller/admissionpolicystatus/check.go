@@ -17,7 +17,7 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
-// outcome is what a check of a policy found. Immutable.
+// outcome is what a check of a policy found. Immutable but for changed.
 type outcome struct {
 	uid        types.UID
 	generation int64
@@ -27,14 +27,21 @@ type outcome struct {
 	// resources are the custom resources that were looked for.
 	resources []servedtypes.CustomResource
 	transient bool
+	// elsewhere is how many changes of other servers came before.
+	elsewhere int64
+	// changed is set while no status says what has changed at another server. Belongs to
+	// whoever syncs the policy.
+	changed bool
 }
 
 // outcomeOf checks the policy and tells listeners, or returns the last outcome if nothing
 // has changed that a check would look at.
 func (c *Controller) outcomeOf(ctx context.Context, policy *v1.ValidatingAdmissionPolicy) *outcome {
-	if last, ok := c.outcomes.Load(policy.Name); ok && c.holds(last.(*outcome), policy) {
+	last, known := c.outcomes.Load(policy.Name)
+	if known && c.holds(last.(*outcome), policy) {
 		return last.(*outcome)
 	}
+	elsewhere := c.elsewhere.Load()
 	view := c.types.View(ctx)
 	o := &outcome{
 		uid:        policy.UID,
@@ -43,7 +50,9 @@ func (c *Controller) outcomeOf(ctx context.Context, policy *v1.ValidatingAdmissi
 		broken:     compile(c.compiler, policy),
 		resources:  view.Seen(),
 		transient:  view.Transient(),
+		elsewhere:  elsewhere,
 	}
+	o.changed = known && o.changedElsewhere(last.(*outcome))
 	c.outcomes.Store(policy.Name, o)
 	err := o.err()
 	for _, listener := range c.listeners {
@@ -53,7 +62,7 @@ func (c *Controller) outcomeOf(ctx context.Context, policy *v1.ValidatingAdmissi
 }
 
 func (c *Controller) holds(o *outcome, policy *v1.ValidatingAdmissionPolicy) bool {
-	return o.uid == policy.UID && o.generation == policy.Generation &&
+	return o.uid == policy.UID && o.generation == policy.Generation && o.elsewhere == c.elsewhere.Load() &&
 		!o.transient && !o.unavailable() &&
 		!slices.ContainsFunc(o.resources, func(r servedtypes.CustomResource) bool { return !c.types.Same(r) })
 }
@@ -72,9 +81,10 @@ func (o *outcome) err() error {
 	return errors.New(cut(err.Error(), maxError))
 }
 
+// typeErrors returns those that count where types are enforced.
 func (o *outcome) typeErrors() []error {
 	var errs []error
-	for _, f := range o.Findings {
+	for _, f := range o.Enforceable().Findings {
 		errs = append(errs, fmt.Errorf("%s does not fit %v: %s", f.Field, f.Type, f.Message))
 	}
 	return errs

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -79,6 +80,8 @@ type Controller struct {
 	recorder    events.EventRecorder
 	// outcomes has the last *outcome of each policy, by name.
 	outcomes sync.Map
+	// elsewhere counts the changes of what other servers serve.
+	elsewhere atomic.Int64
 }
 
 // New returns a controller that does nothing until Run. It must be called before the
@@ -127,13 +130,18 @@ func (c *Controller) enqueue(object any) {
 
 // enqueueAffected has the policies checked that a definition concerns.
 func (c *Controller) enqueueAffected(crd *apiextensionsv1.CustomResourceDefinition) {
-	policies, err := c.policies.GetIndexer().ByIndex(byGroup, crd.Spec.Group)
+	c.enqueueWhere(crd.Spec.Group, func(policy *v1.ValidatingAdmissionPolicy) bool { return affects(crd, policy) })
+}
+
+// enqueueWhere has those policies checked that name the group and are concerned.
+func (c *Controller) enqueueWhere(group string, concerned func(*v1.ValidatingAdmissionPolicy) bool) {
+	policies, err := c.policies.GetIndexer().ByIndex(byGroup, group)
 	if err != nil {
-		utilruntime.HandleError(fmt.Errorf("change of custom resource definition %s: %w", crd.Name, err))
+		utilruntime.HandleError(fmt.Errorf("change of types of group %q: %w", group, err))
 		return
 	}
 	for _, object := range policies {
-		if policy := object.(*v1.ValidatingAdmissionPolicy); affects(crd, policy) {
+		if policy := object.(*v1.ValidatingAdmissionPolicy); concerned(policy) {
 			c.queue.Add(policy.Name)
 		}
 	}
@@ -179,7 +187,7 @@ func (c *Controller) next(ctx context.Context) bool {
 	case err == nil:
 		c.queue.Forget(name)
 	case ctx.Err() != nil:
-	case errors.Is(err, errBehind):
+	case errors.Is(err, errBehind), errors.Is(err, errUndescribed):
 		c.queue.AddRateLimited(name)
 	default:
 		syncErrors.WithContext(ctx).WithLabelValues(policyKind).Inc()

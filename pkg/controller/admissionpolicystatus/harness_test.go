@@ -105,6 +105,7 @@ type cluster struct {
 	schemas    schemas
 	enforce    bool
 	listener   listener
+	controller *admissionpolicystatus.Controller
 }
 
 // newCluster returns a cluster in which what is cached of definitions is what is stored.
@@ -199,6 +200,7 @@ func (c *cluster) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.controller = controller
 	ctx, cancel := context.WithCancel(t.Context())
 	informers.StartWithContext(ctx)
 	var running sync.WaitGroup
@@ -232,6 +234,24 @@ type patch struct {
 		Name, UID, ResourceVersion string
 	}
 	Status v1.ValidatingAdmissionPolicyStatus
+}
+
+// record has what the controller sends recorded, so that it sees it.
+func (c *cluster) record(t *testing.T) {
+	c.policies.PrependReactor("patch", "validatingadmissionpolicies", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		patched := action.(clienttesting.PatchAction)
+		object, err := c.policies.Tracker().Get(action.GetResource(), "", patched.GetName())
+		if err != nil {
+			return true, nil, err
+		}
+		recorded := object.DeepCopyObject().(*v1.ValidatingAdmissionPolicy)
+		var p patch
+		if err := json.Unmarshal(patched.GetPatch(), &p); err != nil {
+			t.Error(err)
+		}
+		recorded.Status = p.Status
+		return true, recorded, c.policies.Tracker().Update(action.GetResource(), recorded, "")
+	})
 }
 
 // patches returns what the controller has sent so far.
@@ -273,6 +293,8 @@ type discovery struct {
 	down atomic.Pointer[string]
 	// panics is set when there is a bug somewhere.
 	panics atomic.Bool
+	// undescribed is set while there are no schemas of other servers' types.
+	undescribed atomic.Bool
 }
 
 // ServerResourcesForGroupVersion implements discovery.ServerResourcesInterface.
@@ -292,13 +314,28 @@ func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context,
 	return d.ServerResourcesForGroupVersion(version)
 }
 
-// OpenAPIV3 has nothing.
-func (d *discovery) OpenAPIV3() openapi.Client { return noSchemas{} }
-
-type noSchemas struct{}
+// OpenAPIV3 describes the types of other servers, unless they are undescribed.
+func (d *discovery) OpenAPIV3() openapi.Client { return d }
 
 // Paths implements openapi.Client.
-func (noSchemas) Paths() (map[string]openapi.GroupVersion, error) { return nil, nil }
+func (d *discovery) Paths() (map[string]openapi.GroupVersion, error) {
+	if d.undescribed.Load() {
+		return nil, nil
+	}
+	return map[string]openapi.GroupVersion{"apis/metrics.io/v1": d}, nil
+}
+
+// Schema implements openapi.GroupVersion.
+func (d *discovery) Schema(string) ([]byte, error) {
+	return []byte(`{"components": {"schemas": {"PodMetric": {
+		"type": "object",
+		"properties": {"usage": {"type": "integer"}},
+		"x-kubernetes-group-version-kind": [{"group": "metrics.io", "version": "v1", "kind": "PodMetric"}]
+	}}}}`), nil
+}
+
+// ServerRelativeURL implements openapi.GroupVersion.
+func (d *discovery) ServerRelativeURL() string { return "" }
 
 // schemas are those of built-in types.
 type schemas map[schema.GroupVersionKind]*spec.Schema

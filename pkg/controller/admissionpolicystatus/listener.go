@@ -9,8 +9,8 @@ import "k8s.io/apimachinery/pkg/types"
 // status and whether or not there is one.
 type Listener interface {
 	// PolicyChecked is called after each check. The error is nil when all expressions
-	// compile and fit the types that are known, custom resources included, and otherwise
-	// says which do not. Calls for one policy are in order. It must not block.
+	// compile and fit the types that are known, custom resources included, or has() sees to
+	// that. Otherwise it says which do not. Calls for one policy are in order. It must not block.
 	PolicyChecked(name string, uid types.UID, generation int64, err error)
 	// PolicyGone is called when there is no policy of that name any more, in order with
 	// the calls for the policy that was. It must not block.

@@ -29,26 +29,36 @@ func (o *outcome) missing(policy *v1.ValidatingAdmissionPolicy) []error {
 	if policy.Spec.MatchConstraints == nil {
 		return errs
 	}
+	unknown := o.unknown()
 	for i := range policy.Spec.MatchConstraints.ResourceRules {
 		rule := &policy.Spec.MatchConstraints.ResourceRules[i].Rule
 		path := field.NewPath("spec", "matchConstraints", "resourceRules").Index(i)
+		all := sets.New(rule.APIGroups...).Len() * sets.New(rule.APIVersions...).Len()
 		for j, resource := range rule.Resources {
-			if versions := groupVersions(rule); o.unknown(path.String(), resource).HasAll(versions...) {
+			if in := unknown[ruleResource{path.String(), resource}]; in.Len() > 0 && in.Len() == all {
 				errs = append(errs, fmt.Errorf("%v: no custom resource definition or API server serves %s in %s",
-					path.Child("resources").Index(j), resource, strings.Join(versions, ", ")))
+					path.Child("resources").Index(j), resource, strings.Join(groupVersions(rule), ", ")))
 			}
 		}
 	}
 	return errs
 }
 
-// unknown returns in which group versions of a rule a resource was looked for in vain.
-func (o *outcome) unknown(rule, resource string) sets.Set[string] {
-	found := sets.New[string]()
+// ruleResource is a resource that a rule names.
+type ruleResource struct{ rule, resource string }
+
+// unknown returns in which group versions resources were looked for in vain.
+func (o *outcome) unknown() map[ruleResource]sets.Set[schema.GroupVersion] {
+	found := map[ruleResource]sets.Set[schema.GroupVersion]{}
 	for _, u := range o.Unchecked {
-		if u.Reason == typecheck.UnknownResource && u.Field == rule && u.Resource.Resource == resource {
-			found.Insert(u.Resource.GroupVersion().String())
+		if u.Reason != typecheck.UnknownResource {
+			continue
 		}
+		key := ruleResource{u.Field, u.Resource.Resource}
+		if found[key] == nil {
+			found[key] = sets.New[schema.GroupVersion]()
+		}
+		found[key].Insert(u.Resource.GroupVersion())
 	}
 	return found
 }

@@ -23,6 +23,8 @@ import (
 // older. That is the generation of the policy, and the states of custom resources. Servers
 // of different versions may find different things in the same states, and let the recorded
 // status stay, unless theirs is better. So every write is a step up, and there is a last one.
+// Types of other servers have no states to record: a server that sees a change of them writes
+// what it finds once.
 func (c *Controller) progress(ctx context.Context, policy *v1.ValidatingAdmissionPolicy, o *outcome, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
 	recorded := &policy.Status
 	oldest, newest := generations(recorded)
@@ -31,7 +33,8 @@ func (c *Controller) progress(ctx context.Context, policy *v1.ValidatingAdmissio
 	}
 	// Status controllers of others write no conditions and look at no custom resources.
 	first := oldest < policy.Generation
-	forward := first || better(conditions, recorded.Conditions) || taken(policy)
+	forward := first || better(conditions, recorded.Conditions) || taken(policy) ||
+		o.changed && !o.unavailable() && differs(recorded, o, conditions)
 
 	rest := map[schema.GroupVersionKind]v1.ObservedCustomResource{}
 	for _, r := range recorded.ObservedCustomResources {

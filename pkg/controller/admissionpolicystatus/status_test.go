@@ -5,6 +5,7 @@ package admissionpolicystatus_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,13 @@ func TestConditions(t *testing.T) {
 		},
 		"does not fit, Informational": {
 			spec: `{` + onDeployments + `validations: [{expression: object.spec.x < 5}], typeChecking: Informational}`, enforce: true,
+			want: conditions{configured, "False TypeErrors Expressions do not fit types: spec.validations[0].expression. See status.typeChecking."},
+		},
+		"does not fit behind has(), Enforced": {
+			spec: `{matchConstraints: {resourceRules: [
+				{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]},
+				{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: ["*"]}]},
+				validations: [{expression: has(object.spec.x) && object.spec.x < 5}], typeChecking: Enforced}`, enforce: true,
 			want: conditions{configured, "False TypeErrors Expressions do not fit types: spec.validations[0].expression. See status.typeChecking."},
 		},
 		"does not compile": {
@@ -354,6 +362,32 @@ func TestLongTexts(t *testing.T) {
 		}
 		if told := c.listener.told(); len(told[0]) > 3<<10 {
 			t.Errorf("listeners are told %d bytes", len(told[0]))
+		}
+	})
+}
+
+// Few names have very many combinations, not all of which are looked up. A resource is not
+// called missing then.
+func TestManyCombinations(t *testing.T) {
+	names := func(prefix string, count int) []string {
+		var all []string
+		for i := range count {
+			all = append(all, fmt.Sprintf("%s%d", prefix, i))
+		}
+		return all
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := policy(t, fitting, "{}")
+		p.Spec.MatchConstraints.ResourceRules[0].Rule = v1.Rule{APIGroups: names("g", 1000), APIVersions: names("v", 100), Resources: names("r", 1000)}
+		c := newCluster(t, p)
+		c.run(t)
+		sent := c.patches(t)
+		if len(sent) != 1 {
+			t.Fatalf("got %d writes, want one", len(sent))
+		}
+		checked := find(sent[0].Status.Conditions, v1.PolicyConditionTypeChecked)
+		if got := find(sent[0].Status.Conditions, v1.PolicyConditionAvailable); got.Status != metav1.ConditionTrue || checked.Reason != v1.PolicyReasonTypesNotChecked || !strings.Contains(checked.Message, "combinations") {
+			t.Errorf("got conditions %v, want Available and why not all is checked", sent[0].Status.Conditions)
 		}
 	})
 }

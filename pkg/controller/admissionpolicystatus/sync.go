@@ -43,7 +43,10 @@ func (c *Controller) sync(ctx context.Context, name string) (err error) {
 	policy := object.(*v1.ValidatingAdmissionPolicy)
 	o := c.outcomeOf(ctx, policy)
 	if !o.unavailable() {
-		return c.write(ctx, policy, o)
+		if err := c.write(ctx, policy, o); err != nil || !o.undescribed() {
+			return err
+		}
+		return errUndescribed
 	}
 	if c.queue.NumRequeues(name) >= patience {
 		err = c.write(ctx, policy, o)
@@ -55,8 +58,12 @@ func (c *Controller) sync(ctx context.Context, name string) (err error) {
 func (c *Controller) write(ctx context.Context, policy *v1.ValidatingAdmissionPolicy, o *outcome) error {
 	conditions := o.conditions(policy, c.enforceTypes)
 	forward, resources, err := c.progress(ctx, policy, o, conditions)
-	if err != nil || !forward {
+	if err != nil {
 		return err
+	}
+	if !forward {
+		o.changed = false
+		return nil
 	}
 	written, err := c.apply(ctx, policy, statusConfiguration{
 		ObservedGeneration:      policy.Generation,
@@ -65,6 +72,7 @@ func (c *Controller) write(ctx context.Context, policy *v1.ValidatingAdmissionPo
 		ObservedCustomResources: resources,
 	})
 	if written {
+		o.changed = false
 		c.announce(policy, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
 	}
 	return err

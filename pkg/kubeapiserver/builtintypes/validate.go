@@ -19,8 +19,9 @@ import (
 
 // Validate returns the errors for which a policy must not be stored: those of its
 // expressions against built-in types if spec.typeChecking is Enforced, and none
-// otherwise. Types that are not built in, params among them, may be anything. The policy
-// is valid in all other respects and is not changed. Safe for concurrent use.
+// otherwise. What has() rules out for one of several types is none. Types that are not built
+// in, params among them, may be anything. The policy is valid in all other respects and is not
+// changed. Safe for concurrent use.
 func Validate(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	if mode := policy.Spec.TypeChecking; mode == nil || *mode != v1.EnforcedTypeChecking {
 		return nil
@@ -30,7 +31,7 @@ func Validate(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
 		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 	}
 	var errs field.ErrorList
-	for _, warning := range checker.CheckValidating(policy).Warnings() {
+	for _, warning := range checker.CheckValidating(policy).Enforceable().Warnings() {
 		// The text quotes the expression, where it is wrong.
 		errs = append(errs, field.Invalid(field.NewPath(warning.FieldRef), field.OmitValueType{}, strings.TrimSpace(warning.Warning)))
 	}

@@ -58,6 +58,14 @@ func TestValidate(t *testing.T) {
 			[]string{invalid + undefined("/v1, Kind=ConfigMap", "x", "object.x == 1", "7") + "......^\n\n" +
 				undefined("/v1, Kind=Secret", "x", "object.x == 1", "7") + "......^"},
 		},
+		"has() in one of two types": {
+			policyOf(enforced, "", "v1", []string{"secrets", "configmaps"}, "!has(object.stringData) || object.stringData.x == 'x'"), nil,
+		},
+		"has() in neither of two types": {
+			policyOf(enforced, "", "v1", []string{"secrets", "configmaps"}, "!has(object.x) || true"),
+			[]string{invalid + undefined("/v1, Kind=ConfigMap", "x", "!has(object.x) || true", "5") + "....^\n\n" +
+				undefined("/v1, Kind=Secret", "x", "!has(object.x) || true", "5") + "....^"},
+		},
 		"two expressions": {
 			policyOf(enforced, "apps", "v1", []string{"deployments"}, "object.x == 1", "true", "object.y == 1"),
 			[]string{

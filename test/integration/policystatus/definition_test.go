@@ -7,12 +7,14 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -69,6 +71,22 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 			})
 			expect(t, policy.Name, isMissing)
 		})
+	}
+}
+
+// A definition that is deleted before it was in use comes into use only then, and stays until
+// the server has looked for its objects. The status follows.
+func TestDefinitionDeletedAtOnce(t *testing.T) {
+	group := testserver.UniqueName("once") + ".example.com"
+	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)
+	expect(t, policy.Name, isMissing)
+	for range 10 {
+		define(t, widgets(t, group, "v1", "{size: {type: string}}"))
+		undefine(t, group)
+		status := expect(t, policy.Name, isMissing)
+		if len(status.ObservedCustomResources) > 0 {
+			t.Errorf("the status is based on %v, which are gone", status.ObservedCustomResources)
+		}
 	}
 }
 
@@ -137,14 +155,25 @@ func established(t *testing.T, group string) {
 }
 
 // undefine deletes the definition of the group's widgets and returns when it is gone.
+//
+// Kubernetes may forget about a definition whose widgets nobody has read yet: the first attempt
+// to look for widgets can fail, and the next one is given up if its view of the definition is
+// outdated, until something but the progress of the deletion changes.
 func undefine(t *testing.T, group string) {
 	t.Helper()
 	client := definitions.ApiextensionsV1().CustomResourceDefinitions()
 	if err := client.Delete(t.Context(), "widgets."+group, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	reminded := time.Now()
 	testserver.Eventually(t, func(ctx context.Context) error {
-		switch definition, err := client.Get(ctx, "widgets."+group, metav1.GetOptions{}); {
+		definition, err := client.Get(ctx, "widgets."+group, metav1.GetOptions{})
+		if err == nil && time.Since(reminded) > time.Second {
+			reminded = time.Now()
+			reminder := fmt.Sprintf(`{"metadata": {"annotations": {"reminded": %q}}}`, reminded)
+			_, err = client.Patch(ctx, "widgets."+group, types.MergePatchType, []byte(reminder), metav1.PatchOptions{})
+		}
+		switch {
 		case apierrors.IsNotFound(err):
 			return nil
 		case err != nil:

@@ -5,6 +5,7 @@ package servedtypes
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
@@ -12,15 +13,20 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// aggregated has the types of other servers. It remembers nothing, as nothing tells when
-// they change.
+// aggregated has the types of other servers. It remembers nothing, as nothing tells whether
+// they are still the same.
 type aggregated struct {
 	has       func(schema.GroupVersion) bool
 	discovery discovery.DiscoveryInterface
 }
 
 func (a aggregated) resources(ctx context.Context, version schema.GroupVersion) (resources, error) {
-	return discover(ctx, a.discovery, version)
+	found, err := discover(ctx, a.discovery, version)
+	if err == nil && len(found) == 0 {
+		// Just registered, or about to be: the server for it is not the one that answers.
+		err = fmt.Errorf("%v: nothing is served, although another server is registered", version)
+	}
+	return found, err
 }
 
 func (a aggregated) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {

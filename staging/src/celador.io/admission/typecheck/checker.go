@@ -5,6 +5,8 @@ package typecheck
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
@@ -54,75 +56,95 @@ func (c *Checker) CheckValidating(policy *v1.ValidatingAdmissionPolicy) *Result 
 
 func (c *Checker) check(s subject) *Result {
 	result := &Result{}
+	for i := range s.expressions {
+		e := &s.expressions[i]
+		e.parse = sync.OnceValues(func() (syntax, error) { return parse(c.env, e.source) })
+	}
 	params := c.findParams(s.paramKind, result)
-	// found has the findings on each expression, in the order of types.
-	found := make([][]Finding, len(s.expressions))
-	for _, t := range c.findTargets(s.constraints, result) {
+	var checked []checkedType
+	targets := c.findTargets(s.constraints, result)
+	for _, t := range targets {
 		object, err := c.describe(t.kind)
+		var verdicts []verdict
 		if err == nil {
-			err = c.checkType(s.expressions, object, params, found)
+			verdicts, err = c.checkType(s.expressions, object, params)
 		}
 		if err != nil {
 			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: reasonOf(err), Err: err})
 			continue
 		}
 		result.Types = append(result.Types, t.kind)
+		checked = append(checked, checkedType{object, verdicts})
 	}
-	for _, findings := range found {
-		result.Findings = append(result.Findings, findings...)
+	c.findGuarded(s.expressions, params, checked, result.knows(targets))
+	for i, e := range s.expressions {
+		for _, t := range checked {
+			v := t.verdicts[i]
+			if v.message == "" {
+				continue
+			}
+			f := Finding{Field: e.field, Type: t.object.kind, Message: v.message, Guarded: v.guarded}
+			if v.byParams {
+				f.Params = params.kind
+			}
+			result.Findings = append(result.Findings, f)
+		}
 	}
 	return result
 }
 
-// checkType adds to found what is wrong with the expressions for objects of one type.
-func (c *Checker) checkType(expressions []fieldExpression, object description, params *description, found [][]Finding) error {
-	messages, err := c.checkExpressions(expressions, object, params)
-	if err != nil {
-		return err
-	}
-	// without is what would be wrong if nothing was known about params.
-	without := messages
-	if params != nil && params.schema != nil && !allFit(messages) {
-		if without, err = c.checkExpressions(expressions, object, &description{}); err != nil {
-			return err
-		}
-	}
-	for i, message := range messages {
-		if message == "" {
-			continue
-		}
-		f := Finding{Field: expressions[i].field, Type: object.kind, Message: message}
-		if without[i] == "" {
-			f.Params = params.kind
-		}
-		found[i] = append(found[i], f)
-	}
-	return nil
+// checkedType has a verdict on each expression.
+type checkedType struct {
+	object   description
+	verdicts []verdict
 }
 
-// checkExpressions returns what is wrong with each of the expressions, empty when it fits.
-// A variable is in scope for those after it.
-func (c *Checker) checkExpressions(expressions []fieldExpression, object description, params *description) ([]string, error) {
+// verdict is what is wrong with an expression.
+type verdict struct {
+	// message is empty when the expression fits.
+	message string
+	// byParams is set if it would fit if nothing was known about params.
+	byParams bool
+	// absent are the has() of fields that a type does not have.
+	absent []int64
+	// guarded is set if those rule out everything that is wrong.
+	guarded bool
+}
+
+// checkType checks the expressions for objects of one type.
+func (c *Checker) checkType(expressions []fieldExpression, object description, params *description) ([]verdict, error) {
+	verdicts, err := c.checkExpressions(expressions, object, params)
+	if err != nil || params == nil || params.schema == nil || allFit(verdicts) {
+		return verdicts, err
+	}
+	without, err := c.checkExpressions(expressions, object, &description{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range verdicts {
+		verdicts[i].byParams = without[i].message == ""
+	}
+	return verdicts, nil
+}
+
+// checkExpressions checks one expression after the other: a variable is in scope for those
+// after it.
+func (c *Checker) checkExpressions(expressions []fieldExpression, object description, params *description) ([]verdict, error) {
 	s := c.newScope(object, params)
-	messages := make([]string, len(expressions))
+	verdicts := make([]verdict, len(expressions))
 	for i, e := range expressions {
-		output, message, err := s.check(e.source, e.authorizer)
+		output, v, err := s.check(e)
 		if err != nil {
 			return nil, err
 		}
-		messages[i] = message
+		verdicts[i] = v
 		if e.variable != "" {
 			s.types.variables[e.variable] = output
 		}
 	}
-	return messages, nil
+	return verdicts, nil
 }
 
-func allFit(messages []string) bool {
-	for _, message := range messages {
-		if message != "" {
-			return false
-		}
-	}
-	return true
+func allFit(verdicts []verdict) bool {
+	return !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.message != "" })
 }

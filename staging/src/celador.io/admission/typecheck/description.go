@@ -14,6 +14,9 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
+// paramKindField is the part of a policy that names the type of its parameters.
+const paramKindField = "spec.paramKind"
+
 // description is a kind and its schema. Without a schema, nothing is known of the type.
 type description struct {
 	kind   schema.GroupVersionKind
@@ -45,7 +48,7 @@ func (c *Checker) findParams(declared *v1.ParamKind, result *Result) *descriptio
 		}
 	}
 	if err != nil {
-		result.omit(Unchecked{Field: "spec.paramKind", Kind: kind, Reason: reasonOf(err), Err: err})
+		result.omit(Unchecked{Field: paramKindField, Kind: kind, Reason: reasonOf(err), Err: err})
 		return &description{}
 	}
 	result.Params = kind

@@ -20,6 +20,7 @@
 //   - The core group, "", is not all groups.
 //
 // A field that the schema does not have is reported even if has() or another condition
-// keeps it from being read. 'oldObject' has the type of 'object' for all operations, also
+// keeps it from being read. The finding says if has() does, and another type has the field.
+// 'oldObject' has the type of 'object' for all operations, also
 // where it is always null, as in rules for CREATE: expressions may well look first.
 package typecheck

@@ -23,12 +23,12 @@ import (
 // {"": dyn(x)} in place of the object x, [{"": dyn(x)}] in place of a list of objects. It
 // leaves out issues that only the second check has, which are about results that the first
 // one knew nothing of.
-func (s *scope) excuse(env *cel.Env, source string, issues *cel.Issues) (*cel.Type, *cel.Issues) {
-	operands := s.typesIn(env, source)
-	parsed, unparsable := env.Parse(source)
-	if operands == nil || unparsable.Err() != nil {
+func (s *scope) excuse(env *cel.Env, e syntax, issues *cel.Issues) (*cel.Type, *cel.Issues) {
+	operands := s.typesIn(env, e.tree())
+	if operands == nil {
 		return cel.DynType, issues
 	}
+	parsed := e.tree()
 	r := &reader{
 		ExprFactory: ast.NewExprFactory(),
 		objects:     s.types.objects,
@@ -59,11 +59,7 @@ func idsOf(issues *cel.Issues) map[int64]bool {
 
 // typesIn returns the types of all parts of an expression that have one, though others do
 // not. A cel.Env does not tell those.
-func (s *scope) typesIn(env *cel.Env, source string) map[int64]*types.Type {
-	parsed, issues := env.Parse(source)
-	if issues.Err() != nil {
-		return nil
-	}
+func (s *scope) typesIn(env *cel.Env, parsed *cel.Ast) map[int64]*types.Type {
 	declared, err := checker.NewEnv(env.Container, s.types, checker.CrossTypeNumericComparisons(true))
 	if err == nil {
 		err = declared.AddIdents(env.Variables()...)

@@ -5,10 +5,12 @@ package typecheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Result is the outcome of checking one policy. The same policy, resources and schemas give
@@ -37,6 +39,9 @@ type Finding struct {
 	Params schema.GroupVersionKind
 	// Message is what the compiler says, which are several lines.
 	Message string
+	// Guarded is set when what is wrong is never evaluated for objects of Type: has() of a
+	// field that Type lacks and another type of the policy has, or may have, rules it out.
+	Guarded bool
 }
 
 // Unchecked is something that a policy names and that expressions were not checked against.
@@ -71,11 +76,32 @@ const (
 	Wildcard Reason = "Wildcard"
 	// Subresource is for subresources. They are never checked.
 	Subresource Reason = "Subresource"
-	// TooManyTypes is for what comes after the first ten types of a rule. It is never checked.
+	// TooManyTypes is for what comes after the first ten types of a rule, or after very many
+	// names that were looked up. It is never checked.
 	TooManyTypes Reason = "TooManyTypes"
 )
 
 func (r *Result) omit(u Unchecked) { r.Unchecked = append(r.Unchecked, u) }
+
+// knows tells whether the targets are all types that objects may have. A resource that is
+// found in one group and version need not be in others.
+func (r *Result) knows(targets []target) bool {
+	found := sets.New[string]()
+	for _, t := range targets {
+		found.Insert(t.resource.Resource)
+	}
+	return !slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool {
+		return u.Field != paramKindField && (u.Reason != UnknownResource || !found.Has(u.Resource.Resource))
+	})
+}
+
+// Enforceable returns the result without guarded findings. The policy decides about objects
+// of several types in spite of these.
+func (r *Result) Enforceable() *Result {
+	enforceable := *r
+	enforceable.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Guarded })
+	return &enforceable
+}
 
 // Warnings returns the findings as status.typeChecking.expressionWarnings has them: one
 // warning for each expression that does not fit, with all types that it does not fit. Nil

@@ -59,18 +59,27 @@ func (s *scope) env(authorizer bool) (*cel.Env, error) {
 	return env, nil
 }
 
-// check returns the type of an expression's result and what is wrong with the expression,
-// empty when it fits. When something is wrong, the type is dynamic. The error is one of
-// the environment.
-func (s *scope) check(source string, authorizer bool) (output *cel.Type, message string, err error) {
-	env, err := s.env(authorizer)
+// check returns the type of an expression's result and what is wrong with the expression.
+// When something is wrong, the type is dynamic. The error is one of the environment.
+func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error) {
+	parsed, err := e.parse()
 	if err != nil {
-		return nil, "", err
+		return nil, v, err
 	}
-	checked, issues := env.Compile(source)
+	if parsed.tree == nil {
+		return cel.DynType, verdict{message: parsed.issues.String()}, nil
+	}
+	env, err := s.env(e.authorizer)
+	if err != nil {
+		return nil, v, err
+	}
+	checked, issues := env.Check(parsed.tree())
 	if issues.Err() == nil {
-		return checked.OutputType(), "", nil
+		return checked.OutputType(), v, nil
 	}
-	output, remaining := s.excuse(env, source, issues)
-	return output, remaining.String(), nil
+	output, remaining := s.excuse(env, parsed, issues)
+	if remaining.Err() == nil {
+		return output, v, nil
+	}
+	return output, verdict{message: remaining.String(), absent: parsed.tests(idsOf(issues))}, nil
 }

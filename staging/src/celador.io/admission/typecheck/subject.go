@@ -19,6 +19,8 @@ type subject struct {
 // fieldExpression is an expression and the field that holds it.
 type fieldExpression struct {
 	field, source string
+	// parse parses the source when first called.
+	parse func() (syntax, error)
 	// variable is the name by which the expressions after this one read its value.
 	variable string
 	// authorizer puts 'authorizer' in scope.

@@ -18,13 +18,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxTypes is how many types a rule may name. Nothing is looked at after a rule that does.
-const maxTypes = 10
+const (
+	// maxTypes is how many types a rule may name. Nothing is looked at after a rule that does.
+	maxTypes = 10
+	// maxLookups is how many combinations of group, version and resource the rules of a
+	// policy may have. Short lists have very many, few of which exist.
+	maxLookups = 10_000
+)
 
 var (
 	errWildcard    = errors.New(`types behind "*" are not checked`)
 	errSubresource = errors.New("subresources are not checked")
 	errTooMany     = fmt.Errorf("no more than %d types of a rule are checked", maxTypes)
+	errTooLong     = fmt.Errorf("no more than %d combinations of groups, versions and resources of a policy are looked at", maxLookups)
 )
 
 // target is a type that match constraints name, and where.
@@ -41,13 +47,14 @@ func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []
 		return nil
 	}
 	found := map[schema.GroupVersionKind]target{}
-	full := false
+	var full error
+	lookups := 0
 	for i := range constraints.ResourceRules {
 		path := field.NewPath("spec", "matchConstraints", "resourceRules").Index(i)
-		if !full {
-			full = c.addTargets(path, &constraints.ResourceRules[i].Rule, found, result)
+		if full == nil {
+			full = c.addTargets(path, &constraints.ResourceRules[i].Rule, &lookups, found, result)
 		} else {
-			result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: errTooMany})
+			result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: full})
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b target) int {
@@ -58,14 +65,22 @@ func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []
 	})
 }
 
-// addTargets returns whether the rule names as many types as may be.
-func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, found map[schema.GroupVersionKind]target, result *Result) bool {
+// addTargets returns why nothing after the rule is looked at, or nil.
+func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, found map[schema.GroupVersionKind]target, result *Result) error {
 	count := 0
 	for resource := range resources(path, rule, result) {
-		if count == maxTypes {
-			result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: errTooMany})
-			return true
+		var full error
+		switch {
+		case count == maxTypes:
+			full = errTooMany
+		case *lookups == maxLookups:
+			full = errTooLong
 		}
+		if full != nil {
+			result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: full})
+			return full
+		}
+		*lookups++
 		kinds, err := c.mapper.KindsFor(resource)
 		// The mapper takes an empty group or version for any.
 		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k schema.GroupVersionKind) bool {
@@ -85,7 +100,10 @@ func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, found map[schema.G
 			count++
 		}
 	}
-	return count == maxTypes
+	if count == maxTypes {
+		return errTooMany
+	}
+	return nil
 }
 
 // resources returns the resources that a rule names one by one, sorted.

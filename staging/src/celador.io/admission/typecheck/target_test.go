@@ -5,6 +5,7 @@ package typecheck_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -151,6 +152,76 @@ func TestTypes(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.unchecked, result.Unchecked); diff != "" {
 				t.Errorf("unchecked differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// countingMapper counts what it is asked for.
+type countingMapper struct {
+	meta.RESTMapper
+	lookups *int
+}
+
+func (m countingMapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+	*m.lookups++
+	return m.RESTMapper.KindsFor(r)
+}
+
+// Lists of names are cheap to write, and their combinations are not looked up without end.
+func TestManyCombinations(t *testing.T) {
+	names := func(prefix string, count int, more ...string) []string {
+		for i := range count - len(more) {
+			more = append(more, fmt.Sprintf("%s%06d", prefix, i))
+		}
+		return more
+	}
+	const most = 10_000
+	rule0, rule1 := "spec.matchConstraints.resourceRules[0]", "spec.matchConstraints.resourceRules[1]"
+	for name, test := range map[string]struct {
+		rules   []v1.Rule
+		lookups int
+		types   []schema.GroupVersionKind
+		tooMany []string // fields
+	}{
+		"none exists": {
+			rules:   []v1.Rule{{APIGroups: names("g", 1000), APIVersions: names("v", 100), Resources: names("r", 1000)}},
+			lookups: most, tooMany: []string{rule0},
+		},
+		"first exists": {
+			rules:   []v1.Rule{{APIGroups: names("g", 1000, "apps"), APIVersions: names("w", 100, "v1"), Resources: names("r", 1000, "deployments")}},
+			lookups: most, types: []schema.GroupVersionKind{deployment}, tooMany: []string{rule0},
+		},
+		"as many as may be": {
+			rules:   []v1.Rule{{APIGroups: names("z", 10, "apps"), APIVersions: names("w", 10, "v1"), Resources: names("r", 100, "replicasets")}},
+			lookups: most, types: []schema.GroupVersionKind{replicaSet},
+		},
+		"many rules": {
+			rules: []v1.Rule{
+				{APIGroups: names("g", 99, "apps"), APIVersions: []string{"v1"}, Resources: names("r", 100, "deployments")},
+				{APIGroups: names("g", 2), APIVersions: []string{"v1"}, Resources: names("r", 100)},
+				{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"replicasets"}},
+			},
+			lookups: most, types: []schema.GroupVersionKind{deployment}, tooMany: []string{rule1, "spec.matchConstraints.resourceRules[2]"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lookups := 0
+			result := checker(t, countingMapper{mapperFor(deployment, replicaSet), &lookups}, builtIn).CheckValidating(policy("true", rules(test.rules...)))
+			if lookups != test.lookups {
+				t.Errorf("looked up %d combinations, want %d", lookups, test.lookups)
+			}
+			if diff := cmp.Diff(test.types, result.Types); diff != "" {
+				t.Errorf("types differ (-want +got):\n%s", diff)
+			}
+			var tooMany []string
+			for _, u := range result.Unchecked {
+				if u.Reason == typecheck.TooManyTypes {
+					tooMany = append(tooMany, u.Field)
+				}
+			}
+			if diff := cmp.Diff(test.tooMany, tooMany); diff != "" {
+				t.Errorf("what is not looked at differs (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -1,0 +1,32 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typecheck_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Text beyond ASCII is expensive to parse. That is done once, whether or not it fits and
+// however many types there are.
+func TestCostOfText(t *testing.T) {
+	c := checker(t, mapperFor(deployment, replicaSet, pod, configMap, secret), builtIn)
+	allocations := func(expression string, kinds ...string) float64 {
+		p := policy(expression+" != '"+strings.Repeat("é", 2000)+"'", rule("", "v1", kinds...), params("v1", "ConfigMap"))
+		if got := len(c.CheckValidating(p).Types); got != len(kinds) {
+			t.Fatalf("checked %d types, want %d", got, len(kinds))
+		}
+		return testing.AllocsPerRun(3, func() { c.CheckValidating(p) })
+	}
+	one := allocations("object.metadata.name", "pods")
+	for name, more := range map[string]float64{
+		"types":          allocations("object.metadata.name", "configmaps", "pods", "secrets"),
+		"does not fit":   allocations("object.metadata.names", "pods"),
+		"types, neither": allocations("object.metadata.names", "configmaps", "pods", "secrets"),
+	} {
+		if more > 1.5*one {
+			t.Errorf("%s: %v allocations, one type that fits takes %v", name, more, one)
+		}
+	}
+}
