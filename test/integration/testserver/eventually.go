@@ -18,11 +18,11 @@ const (
 )
 
 // Eventually calls check until it returns nil. After a minute without success the
-// test ends with the last error.
+// test ends with the last error. It may be called in a test's cleanup.
 func Eventually(t *testing.T, check func(context.Context) error) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), pollInterval, deadline, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), pollInterval, deadline, true, func(ctx context.Context) (bool, error) {
 		// An answer that the end of the time cuts off says less than the one before.
 		if err := check(ctx); err == nil || ctx.Err() == nil {
 			last = err

@@ -6,8 +6,11 @@ package testserver
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
+	"strconv"
 	"sync"
+	"testing"
 
 	"k8s.io/klog/v2"
 )
@@ -31,22 +34,53 @@ func (l *logTail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (l *logTail) tail() string {
+func (l *logTail) clear() {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	text := l.text[max(0, len(l.text)-maxLog):]
-	if len(text) == 0 {
+	l.text = nil
+}
+
+func (l *logTail) last() string {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return string(l.text[max(0, len(l.text)-maxLog):])
+}
+
+func (l *logTail) tail() string {
+	text := l.last()
+	if text == "" {
 		return ""
 	}
-	return "the last lines of the server's log:\n" + string(text)
+	return "the last lines of the server's log:\n" + text
+}
+
+// LogAt returns what servers log with the verbosity while do runs: the last 16 kB of it.
+func LogAt(t *testing.T, verbosity int, do func()) string {
+	t.Helper()
+	logs := captureLogs()
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags)
+	before := flags.Lookup("v").Value.String()
+	set := func(verbosity string) {
+		if err := flags.Set("v", verbosity); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What was logged earlier is of the same form, and must not be taken for new.
+	logs.clear()
+	set(strconv.Itoa(verbosity))
+	defer set(before)
+	do()
+	return logs.last()
 }
 
 // captureLogs lets klog write into the returned log, which all servers of the
 // process share; fatal messages go to standard error as well.
 var captureLogs = sync.OnceValue(func() *logTail {
 	captured := &logTail{}
+	var output io.Writer = captured
 	if os.Getenv("CELADOR_TEST_LOGS") != "" {
-		return captured
+		output = io.MultiWriter(os.Stderr, captured)
 	}
 	flags := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(flags)
@@ -55,6 +89,6 @@ var captureLogs = sync.OnceValue(func() *logTail {
 			panic(err)
 		}
 	}
-	klog.SetOutput(captured)
+	klog.SetOutput(output)
 	return captured
 })

@@ -1,0 +1,46 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhooks
+
+import (
+	"fmt"
+	"testing"
+
+	"celador.io/celador/test/integration/webhookserver"
+)
+
+// The server does not as much as connect to a webhook whose conditions exclude a request.
+func TestExcludedRequestsOpenNoConnection(t *testing.T) {
+	for _, kind := range []string{validating, mutating} {
+		t.Run(kind, func(t *testing.T) {
+			ns := namespace(t)
+			marked := []string{"object.data.mark == 'yes'"}
+			// Webhooks at one place share connections.
+			var hooks []*webhookserver.Admission
+			for i := range 10 {
+				hook := webhookserver.Admit(t, webhookserver.Allow)
+				hooks = append(hooks, hook)
+				configure(t, kind, ns, hook, webhook{name: fmt.Sprintf("hook-%d", i), rule: createConfigMaps, conditions: marked})
+			}
+			for range 20 {
+				_, err := newConfigMap(t, core, ns, "no")
+				expectAdmitted(t, err)
+			}
+			for i, hook := range hooks {
+				if got := hook.Connections(); got != 0 {
+					t.Errorf("hook-%d: %d connections", i, got)
+				}
+				expectCalls(t, hook)
+			}
+			_, err := newConfigMap(t, core, ns, "yes")
+			expectAdmitted(t, err)
+			for i, hook := range hooks {
+				if got := hook.Connections(); got == 0 {
+					t.Errorf("hook-%d: no connection for a request that is not excluded", i)
+				}
+				expectCalls(t, hook, fmt.Sprintf("hook-%d", i))
+			}
+		})
+	}
+}
