@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +16,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/validating"
+
+	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 )
 
 // enforce acts on the engine's decisions: it warns, annotates the audit event, counts,
@@ -78,22 +79,7 @@ func denied(a admission.Attributes, d *validating.Decision) error {
 		reason = metav1.StatusReasonInvalid
 	}
 	status.ErrStatus.Reason = reason
-	status.ErrStatus.Code = codeFor(reason)
+	status.ErrStatus.Code = policyplugin.StatusCode(reason)
 	status.ErrStatus.Details.Causes = append(status.ErrStatus.Details.Causes, metav1.StatusCause{Message: message})
 	return status
-}
-
-// statusCodes are the HTTP status codes of the reasons that validations may state.
-var statusCodes = map[metav1.StatusReason]int32{
-	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
-	metav1.StatusReasonForbidden:             http.StatusForbidden,
-	metav1.StatusReasonInvalid:               http.StatusUnprocessableEntity,
-	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge,
-}
-
-func codeFor(reason metav1.StatusReason) int32 {
-	if code, ok := statusCodes[reason]; ok {
-		return code
-	}
-	return http.StatusUnprocessableEntity
 }

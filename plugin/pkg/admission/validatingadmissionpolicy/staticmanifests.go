@@ -5,9 +5,11 @@ package validatingadmissionpolicy
 
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/manifest"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
+	"celador.io/admission/expression"
 	"celador.io/admission/validating"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
@@ -24,6 +26,21 @@ type (
 	staticLoader  = manifest.Loader[*policy, *binding]
 	staticObjects = manifest.Set[*policy, *binding]
 )
+
+// newReader returns a function that makes a snapshot of what files hold.
+func newReader(features validating.Features) func([]upstream.FileDoc) (*validating.Snapshot, error) {
+	loader := newStaticLoader(features)
+	return func(documents []upstream.FileDoc) (*validating.Snapshot, error) {
+		objects, err := loader.Load(documents)
+		if err == nil {
+			err = checkSingletons(objects)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return validating.NewSnapshot(expression.Default(), features, objects.Policies, objects.Bindings), nil
+	}
+}
 
 // newStaticLoader returns a loader of policies and bindings that use no other features.
 func newStaticLoader(features validating.Features) *staticLoader {

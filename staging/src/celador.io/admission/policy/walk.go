@@ -36,17 +36,30 @@ type Visitor[B any] interface {
 	Misconfigured(*Policy[B], *Binding, error)
 }
 
-// Walk shows a visitor all that applies to a request. It returns only errors of the
-// visitor.
-func (s *Snapshot[B]) Walk(ctx context.Context, request *matching.Request, visitor Visitor[B]) error {
-	w := &walk[B]{ctx: ctx, request: request, visitor: visitor, why: klog.FromContext(ctx).V(5)}
-	w.explain = w.why.Enabled()
+// Walk shows a visitor all that applies to one request. Not safe for concurrent use.
+type Walk[B any] struct {
+	ctx     context.Context
+	request *matching.Request
+	visitor Visitor[B]
+	// why logs the reasons for which a policy or binding does not apply, if explain is set.
+	why     klog.Logger
+	explain bool
+}
+
+// NewWalk returns a walk, not as a pointer, so that it can be part of the visitor.
+func NewWalk[B any](ctx context.Context, request *matching.Request, visitor Visitor[B]) Walk[B] {
+	why := klog.FromContext(ctx).V(5)
+	return Walk[B]{ctx, request, visitor, why, why.Enabled()}
+}
+
+// Through shows what applies of a snapshot. It returns only errors of the visitor.
+func (w *Walk[B]) Through(s *Snapshot[B]) error {
 	candidates := w.candidates(s)
 	// Between two requests the processor forgets most policies, and waits for memory again
 	// and again where one is examined after the other. Reads that do not depend on each
 	// other it waits for together.
 	for _, c := range candidates {
-		visitor.Fetch(s.policies[c.Position].Policy)
+		w.visitor.Fetch(s.policies[c.Position].Policy)
 	}
 	for _, c := range candidates {
 		if err := w.policy(s.policies[c.Position], c.Certain); err != nil {
@@ -56,19 +69,9 @@ func (s *Snapshot[B]) Walk(ctx context.Context, request *matching.Request, visit
 	return nil
 }
 
-// walk is for one request.
-type walk[B any] struct {
-	ctx     context.Context
-	request *matching.Request
-	visitor Visitor[B]
-	// why logs the reasons for which a policy or binding does not apply, if explain is set.
-	why     klog.Logger
-	explain bool
-}
-
 // candidates returns the policies to examine. Only when the reasons are to be logged,
 // those which obviously do not match are among them.
-func (w *walk[B]) candidates(s *Snapshot[B]) []matching.Candidate {
+func (w *Walk[B]) candidates(s *Snapshot[B]) []matching.Candidate {
 	if !w.explain {
 		return s.index.Candidates(w.request)
 	}
@@ -80,7 +83,7 @@ func (w *walk[B]) candidates(s *Snapshot[B]) []matching.Candidate {
 }
 
 // bindings returns those of the bindings to examine, in slices one after the other.
-func (w *walk[B]) bindings(of matching.NamespaceIndex[*Binding]) [][]*Binding {
+func (w *Walk[B]) bindings(of matching.NamespaceIndex[*Binding]) [][]*Binding {
 	if w.explain {
 		return of.All()
 	}
@@ -88,7 +91,7 @@ func (w *walk[B]) bindings(of matching.NamespaceIndex[*Binding]) [][]*Binding {
 }
 
 // policy shows a policy if the request matches it, which may be certain.
-func (w *walk[B]) policy(p *boundPolicy[B], certain bool) error {
+func (w *Walk[B]) policy(p *boundPolicy[B], certain bool) error {
 	target, matches, err := matching.Target{Resource: w.request.GetResource(), Kind: w.request.GetKind()}, certain, error(nil)
 	if !certain {
 		target, matches, err = p.criteria.Match(w.request)
@@ -129,7 +132,7 @@ func (w *walk[B]) policy(p *boundPolicy[B], certain bool) error {
 
 // apply shows some of the bindings of a policy. It says whether any applies to the
 // request. The lister is nil without a paramKind.
-func (w *walk[B]) apply(p *boundPolicy[B], bindings matching.NamespaceIndex[*Binding], lister params.Lister) (applied bool, err error) {
+func (w *Walk[B]) apply(p *boundPolicy[B], bindings matching.NamespaceIndex[*Binding], lister params.Lister) (applied bool, err error) {
 	for _, chunk := range w.bindings(bindings) {
 		for _, b := range chunk {
 			applies, err := w.binding(p, b, lister)
@@ -144,7 +147,7 @@ func (w *walk[B]) apply(p *boundPolicy[B], bindings matching.NamespaceIndex[*Bin
 
 // binding shows a binding with its params. It says whether the binding applies to the
 // request, which it also does when it is misconfigured.
-func (w *walk[B]) binding(p *boundPolicy[B], b *Binding, lister params.Lister) (applies bool, err error) {
+func (w *Walk[B]) binding(p *boundPolicy[B], b *Binding, lister params.Lister) (applies bool, err error) {
 	if b.criteria != nil {
 		_, matches, err := b.criteria.Match(w.request)
 		if err != nil {
@@ -170,7 +173,7 @@ func (w *walk[B]) binding(p *boundPolicy[B], b *Binding, lister params.Lister) (
 	return len(found) > 0, w.visitor.Apply(b, found)
 }
 
-func (w *walk[B]) misconfigured(p *boundPolicy[B], b *Binding, err error) (applies bool, _ error) {
+func (w *Walk[B]) misconfigured(p *boundPolicy[B], b *Binding, err error) (applies bool, _ error) {
 	w.visitor.Misconfigured(p.Policy, b, fmt.Errorf("failed to configure binding: %w", err))
 	return true, nil
 }
@@ -178,7 +181,7 @@ func (w *walk[B]) misconfigured(p *boundPolicy[B], b *Binding, err error) (appli
 // withoutParams has a policy evaluated once, with 'params' being null if it is declared.
 var withoutParams = []*unstructured.Unstructured{nil}
 
-func (w *walk[B]) params(p *boundPolicy[B], b *Binding, lister params.Lister) ([]*unstructured.Unstructured, error) {
+func (w *Walk[B]) params(p *boundPolicy[B], b *Binding, lister params.Lister) ([]*unstructured.Unstructured, error) {
 	if lister == nil || b.params == nil {
 		return withoutParams, nil
 	}

@@ -36,14 +36,19 @@ func NewEngine(namespaces matching.NamespaceGetter, authz authorizer.Uncondition
 // are part of the result; the returned error means that the request itself cannot be
 // examined, because its namespace cannot be found.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
-	run := &run{
-		ctx:     ctx,
-		request: matching.NewRequest(ctx, a, objects, e.namespaces),
-		objects: objects,
-		engine:  e,
+	// One piece of memory for both.
+	made := &struct {
+		run
+		request matching.Request
+	}{
+		run:     run{ctx: ctx, objects: objects, engine: e},
+		request: *matching.NewRequest(ctx, a, objects, e.namespaces),
 	}
+	run := &made.run
+	run.request = &made.request
+	run.walk = policy.NewWalk(ctx, run.request, run)
 	for _, snapshot := range snapshots {
-		if err := snapshot.Walk(ctx, run.request, run); err != nil {
+		if err := run.walk.Through(snapshot); err != nil {
 			return Result{}, err
 		}
 	}
@@ -56,6 +61,7 @@ type run struct {
 	request *matching.Request
 	objects admission.ObjectInterfaces
 	engine  *Engine
+	walk    policy.Walk[body]
 	// authorizer is what all expressions of the request share. Nil until there is an
 	// input, or without any.
 	authorizer *activation.Authorizer

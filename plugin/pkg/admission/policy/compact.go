@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package validatingadmissionpolicy
+package policy
 
 import (
 	"bytes"
@@ -54,6 +54,14 @@ func (c *compactor) transform(object any) (any, error) {
 		o.Spec.MatchResources = share(c.seed, &c.matchResources, o.Spec.MatchResources)
 		o.Spec.ParamRef = share(c.seed, &c.paramRefs, o.Spec.ParamRef)
 		o.Spec.ValidationActions = shareActions(o.Spec.ValidationActions)
+	case *v1.MutatingAdmissionPolicy:
+		c.compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		o.Spec.MatchConstraints = share(c.seed, &c.matchResources, o.Spec.MatchConstraints)
+	case *v1.MutatingAdmissionPolicyBinding:
+		c.compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		shareText(&o.Spec.PolicyName)
+		o.Spec.MatchResources = share(c.seed, &c.matchResources, o.Spec.MatchResources)
+		o.Spec.ParamRef = share(c.seed, &c.paramRefs, o.Spec.ParamRef)
 	}
 	return object, nil
 }
