@@ -3,95 +3,12 @@
 
 package equivalence
 
-import (
-	"fmt"
-
-	appsv1 "k8s.io/api/apps/v1"
-	appsv1beta1 "k8s.io/api/apps/v1beta1"
-	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/kubernetes/pkg/api/legacyscheme"
-	_ "k8s.io/kubernetes/pkg/apis/apps/install"
-	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
-	_ "k8s.io/kubernetes/pkg/apis/core/install"
-	_ "k8s.io/kubernetes/pkg/apis/extensions/install"
-)
+import types "celador.io/celador/test/equivalence/served"
 
 var (
-	deployments       = appsv1.SchemeGroupVersion.WithResource("deployments")
-	deployment        = appsv1.SchemeGroupVersion.WithKind("Deployment")
-	legacyDeployments = extensionsv1beta1.SchemeGroupVersion.WithResource("deployments")
-	legacyDeployment  = extensionsv1beta1.SchemeGroupVersion.WithKind("Deployment")
-	widgets           = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
-	widget            = widgets.GroupVersion().WithKind("Widget")
-	newerWidgets      = schema.GroupVersionResource{Group: "example.com", Version: "v2", Resource: "widgets"}
-	newerWidget       = newerWidgets.GroupVersion().WithKind("Widget")
+	deployments, deployment             = types.Deployments, types.Deployment
+	legacyDeployments, legacyDeployment = types.LegacyDeployments, types.LegacyDeployment
+	widgets, widget                     = types.Widgets, types.Widget
+	newerWidgets, newerWidget           = types.NewerWidgets, types.NewerWidget
+	interfaces                          = types.Interfaces
 )
-
-// interfaces are those of a server with the built-in types, with widgets in two
-// versions, and with deployments in several: one that has no kind, and one whose kind
-// has no type.
-var interfaces = func() admission.ObjectInterfaces {
-	equivalents := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
-		if r.Resource == "deployments" {
-			return "deployments"
-		}
-		return ""
-	})
-	for resource, kind := range map[schema.GroupVersionResource]schema.GroupVersionKind{
-		deployments:       deployment,
-		legacyDeployments: legacyDeployment,
-		widgets:           widget,
-		newerWidgets:      newerWidget,
-		appsv1beta1.SchemeGroupVersion.WithResource("deployments"): {},
-		{Group: "apps", Version: "v9", Resource: "deployments"}:    {Group: "apps", Version: "v9", Kind: "Deployment"},
-	} {
-		equivalents.RegisterKindFor(resource, "", kind)
-	}
-	s := scheme{legacyscheme.Scheme}
-	return &admission.RuntimeObjectInterfaces{
-		ObjectCreater: s, ObjectTyper: s, ObjectDefaulter: s, ObjectConvertor: s,
-		EquivalentResourceMapper: equivalents,
-	}
-}()
-
-// scheme adds widgets to the built-in types. What v1 calls replicas, v2 calls size.
-type scheme struct{ *runtime.Scheme }
-
-// New implements runtime.ObjectCreater.
-func (s scheme) New(kind schema.GroupVersionKind) (runtime.Object, error) {
-	if kind != widget && kind != newerWidget {
-		return s.Scheme.New(kind)
-	}
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	return object, nil
-}
-
-// Convert implements runtime.ObjectConvertor.
-func (s scheme) Convert(in, out, context any) error {
-	from, ok := in.(*unstructured.Unstructured)
-	if !ok {
-		return s.Scheme.Convert(in, out, context)
-	}
-	to, ok := out.(*unstructured.Unstructured)
-	if !ok {
-		return fmt.Errorf("cannot convert %s to %T", from.GetKind(), out)
-	}
-	kind := to.GroupVersionKind()
-	from.DeepCopyInto(to)
-	old, current := "replicas", "size"
-	if kind == widget {
-		old, current = current, old
-	}
-	if spec, ok := to.Object["spec"].(map[string]any); ok {
-		if size, ok := spec[old]; ok {
-			delete(spec, old)
-			spec[current] = size
-		}
-	}
-	return nil
-}

@@ -19,8 +19,17 @@ type evaluationKey struct{}
 
 // WithEvaluation returns a context in which the match conditions of all webhooks share
 // what they read and what they come to. It is for one request, one webhook after the other.
+// EndEvaluation should follow.
 func WithEvaluation(ctx context.Context) context.Context {
 	return context.WithValue(ctx, evaluationKey{}, &evaluation{})
+}
+
+// EndEvaluation makes the memory of an evaluation available to other requests. Conditions
+// that are evaluated after that read everything again.
+func EndEvaluation(ctx context.Context) {
+	if e, ok := ctx.Value(evaluationKey{}).(*evaluation); ok {
+		e.end()
+	}
 }
 
 // evaluation is what the match conditions of one request share. Not safe for concurrent use.
@@ -28,6 +37,15 @@ type evaluation struct {
 	authorizer *activation.Authorizer
 	// forms are few: one for each kind that webhooks ask for.
 	forms []form
+	// budget is that of the webhook whose conditions are evaluated.
+	budget expression.Budget
+}
+
+func (e *evaluation) end() {
+	for i := range e.forms {
+		e.forms[i].series.End()
+	}
+	e.forms = nil
 }
 
 // form is the request with its objects in one kind.
@@ -60,6 +78,7 @@ func (e *evaluation) series(ctx context.Context, a *admission.VersionedAttribute
 	if at == len(e.forms) {
 		e.forms = append(e.forms, made)
 	} else {
+		e.forms[at].series.End()
 		e.forms[at] = made
 	}
 	return series

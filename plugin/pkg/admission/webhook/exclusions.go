@@ -4,6 +4,10 @@
 package webhook
 
 import (
+	"sync"
+
+	"k8s.io/apiserver/pkg/admission"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 )
@@ -17,3 +21,18 @@ var exclusions = metrics.NewCounterVec(&metrics.CounterOpts{
 }, []string{"name", "type", "operation"})
 
 func init() { legacyregistry.MustRegister(exclusions) }
+
+// exclusionCounters count the requests that are kept from a webhook by operation, without
+// looking labels up each time. Safe for concurrent use.
+type exclusionCounters map[admission.Operation]func() metrics.CounterMetric
+
+// countersOf returns counters that are in the metric from their first use on.
+func countersOf(w upstream.WebhookAccessor) exclusionCounters {
+	counters := exclusionCounters{}
+	for _, operation := range []admission.Operation{admission.Create, admission.Update, admission.Delete, admission.Connect} {
+		counters[operation] = sync.OnceValue(func() metrics.CounterMetric {
+			return exclusions.WithLabelValues(w.GetName(), w.GetType(), string(operation))
+		})
+	}
+	return counters
+}

@@ -25,9 +25,10 @@ import (
 type matcher struct {
 	conditions matchconditions.Conditions
 	// ignores is set when errors are to skip the webhook.
-	ignores bool
-	webhook upstream.WebhookAccessor
-	step    *Step
+	ignores  bool
+	webhook  upstream.WebhookAccessor
+	step     *Step
+	excluded exclusionCounters
 }
 
 func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
@@ -37,6 +38,7 @@ func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
 		ignores:    policy != nil && *policy == v1.Ignore,
 		webhook:    w,
 		step:       s,
+		excluded:   countersOf(w),
 	}
 }
 
@@ -49,7 +51,8 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 		shared = &evaluation{}
 	}
 	series := shared.series(ctx, a, authz)
-	series.Continue(expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions))
+	shared.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
+	series.Continue(&shared.budget)
 	result := m.conditions.Check(series)
 	if !result.Excluded && result.Err == nil {
 		return upstreamconditions.MatchResult{Matches: true}
@@ -63,7 +66,7 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 	if result.Err != nil && !m.ignores {
 		return upstreamconditions.MatchResult{Error: result.Err}
 	}
-	exclusions.WithLabelValues(name, m.webhook.GetType(), operation).Inc()
+	m.excluded[a.GetOperation()]().Inc()
 	logger := klog.FromContext(ctx)
 	if result.Err != nil {
 		logger.V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",

@@ -51,7 +51,10 @@ func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o adm
 		run.round = 1
 		run.reinvocation.Resume(a.GetObject())
 	}
-	defer func() { run.reinvocation.Suspend(a.GetObject()) }()
+	defer func() {
+		run.reinvocation.Suspend(a.GetObject())
+		webhook.EndEvaluation(run.evaluation)
+	}()
 	for i, w := range webhooks {
 		if err := run.webhook(i, w); err != nil {
 			return err
@@ -145,7 +148,7 @@ func (r *run) call(invocation *generic.WebhookInvocation, a *admission.Versioned
 			return err
 		}
 		// Converted back to a kind, a custom resource may be the same memory as before.
-		r.evaluation = webhook.WithEvaluation(r.ctx)
+		webhook.EndEvaluation(r.evaluation)
 		span.AddEvent("Patch applied")
 		annotate.patched(r.ctx, patch)
 		r.objects.GetObjectDefaulter().Default(a.VersionedObject.Object())

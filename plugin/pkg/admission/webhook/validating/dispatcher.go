@@ -77,6 +77,7 @@ func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admis
 		return nil, nil
 	}
 	ctx = webhook.WithEvaluation(ctx)
+	defer webhook.EndEvaluation(ctx)
 	versions := &versions{attributes: a, objects: o}
 	var calls []call
 	for _, w := range webhooks {

@@ -3,7 +3,11 @@
 
 package expression
 
-import "github.com/google/cel-go/common/types/ref"
+import (
+	"sync"
+
+	"github.com/google/cel-go/common/types/ref"
+)
 
 // outcome is what an evaluation came to. It can be charged to any number of budgets.
 type outcome struct {
@@ -16,11 +20,22 @@ type outcome struct {
 
 // Recurring returns a series without variables that evaluates each program once. It can
 // go on with another budget, which pays for what was evaluated before as if it were
-// evaluated again.
+// evaluated again. It should come to an End.
 func (s *Series) Recurring() *Series {
-	s.outcomes = map[*Program]outcome{}
+	s.outcomes = spare.Get().(map[*Program]outcome)
 	return s
 }
+
+// End makes the memory of a recurring series available to others. It must not be used any
+// more.
+func (s *Series) End() {
+	clear(s.outcomes)
+	spare.Put(s.outcomes)
+	s.outcomes = nil
+}
+
+// spare are empty maps that have grown.
+var spare = sync.Pool{New: func() any { return map[*Program]outcome{} }}
 
 // Continue gives the series another budget.
 func (s *Series) Continue(budget *Budget) { s.budget = budget }
