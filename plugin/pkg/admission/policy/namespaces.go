@@ -13,18 +13,18 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// namespaceGetter implements matching.NamespaceGetter.
-type namespaceGetter struct {
-	lister listers.NamespaceLister
-	client kubernetes.Interface
+// NamespaceGetter implements matching.NamespaceGetter.
+type NamespaceGetter struct {
+	Lister listers.NamespaceLister
+	Client kubernetes.Interface
 }
 
 // GetNamespace asks the server itself about a namespace that the informer has not
 // seen: it may have been created a moment ago.
-func (g *namespaceGetter) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
-	namespace, err := g.lister.Get(name)
+func (g *NamespaceGetter) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	namespace, err := g.Lister.Get(name)
 	if apierrors.IsNotFound(err) && name != "" {
-		return g.client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		return g.Client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	}
 	return namespace, err
 }

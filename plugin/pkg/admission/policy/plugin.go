@@ -122,7 +122,7 @@ func (p *Plugin) Params() *paramsource.Source {
 
 // Namespaces returns what looks namespaces up.
 func (p *Plugin) Namespaces() matching.NamespaceGetter {
-	return &namespaceGetter{p.informers.Core().V1().Namespaces().Lister(), p.client}
+	return &NamespaceGetter{p.informers.Core().V1().Namespaces().Lister(), p.client}
 }
 
 // Authorizer returns what answers expressions that ask for authorization.

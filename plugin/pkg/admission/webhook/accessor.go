@@ -10,18 +10,22 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+
+	"celador.io/admission/matching"
 )
 
 // accessor gives access to a webhook whose match conditions are evaluated by Celador's
 // engine. Safe for concurrent use.
 type accessor struct {
 	upstream.WebhookAccessor
+	// criteria are nil for a webhook that does not match anything.
+	criteria *matching.Criteria
 	// matcher compiles the conditions when the first request needs them.
 	matcher func() *matcher
 }
 
 func (s *Step) newAccessor(of upstream.WebhookAccessor) *accessor {
-	return &accessor{of, sync.OnceValue(func() *matcher { return s.newMatcher(of) })}
+	return &accessor{of, criteriaOf(of), sync.OnceValue(func() *matcher { return s.newMatcher(of) })}
 }
 
 // GetCompiledMatcher implements upstream.WebhookAccessor. It has no use for the compiler.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
@@ -21,7 +22,7 @@ type evaluationKey struct{}
 // what they read and what they come to. It is for one request, one webhook after the other.
 // EndEvaluation should follow.
 func WithEvaluation(ctx context.Context) context.Context {
-	return context.WithValue(ctx, evaluationKey{}, &evaluation{})
+	return context.WithValue(ctx, evaluationKey{}, newEvaluation(ctx))
 }
 
 // EndEvaluation makes the memory of an evaluation available to other requests. Conditions
@@ -34,11 +35,20 @@ func EndEvaluation(ctx context.Context) {
 
 // evaluation is what the match conditions of one request share. Not safe for concurrent use.
 type evaluation struct {
+	// why logs what excludes the request from webhooks, if explain is set.
+	why     klog.Logger
+	explain bool
+
 	authorizer *activation.Authorizer
 	// forms are few: one for each kind that webhooks ask for.
 	forms []form
 	// budget is that of the webhook whose conditions are evaluated.
 	budget expression.Budget
+}
+
+func newEvaluation(ctx context.Context) *evaluation {
+	why := klog.FromContext(ctx).V(5)
+	return &evaluation{why: why, explain: why.Enabled()}
 }
 
 func (e *evaluation) end() {

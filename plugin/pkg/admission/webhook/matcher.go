@@ -48,7 +48,7 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 	start := time.Now()
 	shared, ok := ctx.Value(evaluationKey{}).(*evaluation)
 	if !ok {
-		shared = &evaluation{}
+		shared = newEvaluation(ctx)
 	}
 	series := shared.series(ctx, a, authz)
 	shared.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
@@ -67,12 +67,11 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 		return upstreamconditions.MatchResult{Error: result.Err}
 	}
 	m.excluded[a.GetOperation()]().Inc()
-	logger := klog.FromContext(ctx)
 	if result.Err != nil {
-		logger.V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
+		klog.FromContext(ctx).V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
 			"webhook", name, "configuration", m.webhook.GetConfigurationName(), "err", result.Err)
-	} else if logger := logger.V(5); logger.Enabled() {
-		logger.Info("Request excluded from webhook by a match condition",
+	} else if shared.explain {
+		shared.why.Info("Request excluded from webhook by a match condition",
 			"webhook", name, "configuration", m.webhook.GetConfigurationName(), "matchCondition", result.Condition,
 			"operation", operation, "resource", a.GetResource(), "subresource", a.GetSubresource(), "object", klog.KRef(a.GetNamespace(), a.GetName()))
 	}

@@ -13,11 +13,16 @@ import (
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	webhookinit "k8s.io/apiserver/pkg/admission/plugin/webhook/initializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
+	"celador.io/admission/matching"
+
 	"celador.io/celador/pkg/features"
+	"celador.io/celador/plugin/pkg/admission/policy"
 )
 
 // Plugin is what the plugins of both steps are made of. Its setters are called before the
@@ -27,6 +32,8 @@ type Plugin struct {
 	step *Step
 	// conditions says whether match conditions count.
 	conditions bool
+	authorizer authorizer.UnconditionalAuthorizer
+	namespaces policy.NamespaceGetter
 }
 
 var (
@@ -55,6 +62,29 @@ func (s *Step) NewPlugin(configFile io.Reader, list ListWebhooks, dispatcher fun
 		return nil, err
 	}
 	return p, nil
+}
+
+// SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
+func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) {
+	p.Webhook.SetUnconditionalAuthorizer(a)
+	p.authorizer = a
+}
+
+// SetExternalKubeInformerFactory implements initializer.WantsExternalKubeInformerFactory.
+func (p *Plugin) SetExternalKubeInformerFactory(f informers.SharedInformerFactory) {
+	p.Webhook.SetExternalKubeInformerFactory(f)
+	p.namespaces.Lister = f.Core().V1().Namespaces().Lister()
+}
+
+// SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
+func (p *Plugin) SetExternalKubeClientSet(client kubernetes.Interface) {
+	p.Webhook.SetExternalKubeClientSet(client)
+	p.namespaces.Client = client
+}
+
+// NewRequest returns a request for Choose.
+func (p *Plugin) NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) *matching.Request {
+	return matching.NewRequest(ctx, a, o, &p.namespaces)
 }
 
 func (p *Plugin) conditionsCount() bool { return p.conditions }

@@ -58,7 +58,7 @@ func (s *Source) Webhooks() []upstream.WebhookAccessor {
 
 func (s *Source) wrap(a upstream.WebhookAccessor) upstream.WebhookAccessor {
 	if !s.conditions() {
-		return unconditional{a}
+		a = unconditional{a}
 	}
 	return s.step.newAccessor(a)
 }

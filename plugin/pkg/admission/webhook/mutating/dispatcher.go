@@ -18,6 +18,7 @@ import (
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/component-base/tracing"
 
+	"celador.io/admission/matching"
 	"celador.io/admission/reinvocation"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
@@ -70,6 +71,8 @@ type run struct {
 	evaluation context.Context
 	attributes admission.Attributes
 	objects    admission.ObjectInterfaces
+	// request is what webhooks match. Nil when the object was changed.
+	request *matching.Request
 	// round is 1 when the plugins run a second time.
 	round int
 	// reinvocation has the UIDs of webhooks.
@@ -95,11 +98,14 @@ func (r *run) VersionedAttribute(kind schema.GroupVersionKind) (*admission.Versi
 
 // webhook asks a webhook if the request concerns it. The index is its place among all.
 func (r *run) webhook(index int, w upstream.WebhookAccessor) error {
-	current := r.attributes
-	if r.versioned != nil {
-		current = r.versioned
+	if r.request == nil {
+		current := r.attributes
+		if r.versioned != nil {
+			current = r.versioned
+		}
+		r.request = r.plugin.NewRequest(r.ctx, current, r.objects)
 	}
-	invocation, status := r.plugin.ShouldCallHook(r.evaluation, w, current, r.objects, r)
+	invocation, status := r.plugin.Choose(r.evaluation, w, r.request, r.objects, r)
 	if status != nil {
 		return status
 	}
@@ -147,6 +153,7 @@ func (r *run) call(invocation *generic.WebhookInvocation, a *admission.Versioned
 		if changed, err = apply(name, patch, response, a, r.objects); err != nil {
 			return err
 		}
+		r.request = nil
 		// Converted back to a kind, a custom resource may be the same memory as before.
 		webhook.EndEvaluation(r.evaluation)
 		span.AddEvent("Patch applied")

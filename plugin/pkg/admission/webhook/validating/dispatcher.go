@@ -79,9 +79,10 @@ func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admis
 	ctx = webhook.WithEvaluation(ctx)
 	defer webhook.EndEvaluation(ctx)
 	versions := &versions{attributes: a, objects: o}
+	request := d.plugin.NewRequest(ctx, a, o)
 	var calls []call
 	for _, w := range webhooks {
-		invocation, status := d.plugin.ShouldCallHook(ctx, w, a, o, versions)
+		invocation, status := d.plugin.Choose(ctx, w, request, o, versions)
 		if status != nil {
 			return nil, status
 		}
