@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
 	upstream "k8s.io/kubernetes/pkg/kubeapiserver/options"
 
+	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 	mutatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/mutating"
 	validatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/validating"
@@ -29,15 +30,8 @@ func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer)
 	mutatingwebhook.Register(plugins)
 	validatingwebhook.Register(plugins)
 
-	registerMutatingAdmissionPolicy(plugins)
-	plugins.Register(validatingadmissionpolicy.PluginName, func(file io.Reader) (admission.Interface, error) {
-		plugin, err := validatingadmissionpolicy.New(file)
-		if err != nil {
-			return nil, err
-		}
-		initialize.Initialize(plugin)
-		return plugin, nil
-	})
+	register(plugins, mutatingadmissionpolicy.PluginName, mutatingadmissionpolicy.New, initialize)
+	register(plugins, validatingadmissionpolicy.PluginName, validatingadmissionpolicy.New, initialize)
 
 	known := plugins.Registered()
 	for _, name := range host.Registered() {
@@ -46,4 +40,16 @@ func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer)
 		}
 	}
 	return plugins
+}
+
+// register adds a plugin that is initialized as soon as it is made.
+func register[P admission.Interface](plugins *admission.Plugins, name string, make func(io.Reader) (P, error), initialize admission.PluginInitializer) {
+	plugins.Register(name, func(file io.Reader) (admission.Interface, error) {
+		plugin, err := make(file)
+		if err != nil {
+			return nil, err
+		}
+		initialize.Initialize(plugin)
+		return plugin, nil
+	})
 }

@@ -93,26 +93,13 @@ func TestHostPlugins(t *testing.T) {
 	}
 }
 
-func TestMutatingAdmissionPolicyHandlesNothing(t *testing.T) {
-	plugins := kubeoptions.NewPlugins(admission.NewPlugins(), &recorder{})
-	plugin, err := plugins.InitPlugin("MutatingAdmissionPolicy", nil, &recorder{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, operation := range []admission.Operation{admission.Create, admission.Update, admission.Delete, admission.Connect} {
-		if plugin.Handles(operation) {
-			t.Errorf("handles %s", operation)
-		}
-	}
-}
-
 func TestConfigurationFiles(t *testing.T) {
 	head := func(kind string) string {
 		return "apiVersion: apiserver.config.k8s.io/v1\nkind: " + kind + "Configuration\n"
 	}
 	for name, test := range map[string]struct{ plugin, config, err string }{
 		"mutating, empty":       {"MutatingAdmissionPolicy", head("MutatingAdmissionPolicy"), ""},
-		"mutating, manifests":   {"MutatingAdmissionPolicy", head("MutatingAdmissionPolicy") + "staticManifestsDir: " + t.TempDir(), "remove the field"},
+		"mutating, manifests":   {"MutatingAdmissionPolicy", head("MutatingAdmissionPolicy") + "staticManifestsDir: " + t.TempDir(), ""},
 		"mutating, garbage":     {"MutatingAdmissionPolicy", "{", `couldn't init admission plugin "MutatingAdmissionPolicy"`},
 		"validating, empty":     {"ValidatingAdmissionPolicy", head("ValidatingAdmissionPolicy"), ""},
 		"validating, wrong one": {"ValidatingAdmissionPolicy", head("MutatingAdmissionPolicy"), "unexpected type"},

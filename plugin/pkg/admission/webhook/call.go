@@ -42,8 +42,8 @@ func (s *Step) Call(ctx context.Context, clients *webhookutil.ClientManager, inv
 	if a.IsDryRun() {
 		switch effects := w.GetSideEffects(); {
 		case effects == nil:
-			const reason = "Webhook SideEffects is nil"
-			return unreachable(errors.New(reason), apierrors.NewBadRequest(reason))
+			status := apierrors.NewBadRequest("Webhook SideEffects is nil")
+			return unreachable(errors.New(status.ErrStatus.Message), status)
 		case *effects != v1.SideEffectClassNone && *effects != v1.SideEffectClassNoneOnDryRun:
 			return webhookerrors.NewDryRunUnsupportedErr(w.GetName())
 		}

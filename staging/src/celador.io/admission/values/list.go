@@ -111,8 +111,11 @@ func (l *listValue) ConvertToType(to ref.Type) ref.Val {
 }
 
 // ConvertToNative implements ref.Val. Whichever slice is asked for, the list is the
-// slice that it is.
+// slice that it is. It is also JSON.
 func (l *listValue) ConvertToNative(to reflect.Type) (any, error) {
+	if to == jsonValueType {
+		return jsonValue(l.object)
+	}
 	if to.Kind() != reflect.Slice {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.ListType, to)
 	}

@@ -181,8 +181,11 @@ func (m *mapValue) ConvertToType(to ref.Type) ref.Val {
 	}
 }
 
-// ConvertToNative implements ref.Val. A map is only ever itself.
+// ConvertToNative implements ref.Val. A map is only ever itself, or JSON.
 func (m *mapValue) ConvertToNative(to reflect.Type) (any, error) {
+	if to == jsonValueType {
+		return jsonValue(m.object)
+	}
 	if !m.object.Type().AssignableTo(to) {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.MapType, to)
 	}

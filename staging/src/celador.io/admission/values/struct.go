@@ -166,8 +166,11 @@ func (s *structValue) ConvertToType(to ref.Type) ref.Val {
 	}
 }
 
-// ConvertToNative implements ref.Val. A struct is only ever itself.
+// ConvertToNative implements ref.Val. A struct is only ever itself, or JSON.
 func (s *structValue) ConvertToNative(to reflect.Type) (any, error) {
+	if to == jsonValueType {
+		return jsonValue(s.object)
+	}
 	if from := s.object.Type(); !from.AssignableTo(to) {
 		return nil, fmt.Errorf("type conversion error from struct type %v to %v", from, to)
 	}

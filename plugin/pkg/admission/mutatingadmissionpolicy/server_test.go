@@ -1,0 +1,207 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutatingadmissionpolicy_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	upstreamfeatures "k8s.io/apiserver/pkg/features"
+	"k8s.io/client-go/discovery"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	kubeinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/openapi"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/apis/core"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	upstreamadmission "k8s.io/kubernetes/pkg/kubeapiserver/admission"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset/fake"
+	"celador.io/client-go/informers"
+
+	"celador.io/celador/pkg/features"
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
+)
+
+func TestMain(m *testing.M) {
+	klog.SetLogger(klog.Logger{}) // informers have much to say
+	m.Run()
+}
+
+// server is what a plugin is given by a kube-apiserver.
+type server struct {
+	gates           featuregate.FeatureGate
+	kube            *kubefake.Clientset
+	kubeInformers   kubeinformers.SharedInformerFactory
+	policyInformers informers.SharedInformerFactory
+	stop            chan struct{}
+}
+
+// newServer returns a server that stores the given policies and bindings and has feature
+// gates on or off. It ends with the test.
+func newServer(t *testing.T, enabled, inline bool, objects ...runtime.Object) *server {
+	t.Helper()
+	gates := featuregate.NewFeatureGate()
+	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		upstreamfeatures.MutatingAdmissionPolicy:             {Default: enabled, PreRelease: featuregate.Beta},
+		upstreamfeatures.ManifestBasedAdmissionControlConfig: {Default: true, PreRelease: featuregate.Beta},
+		features.MutatingAdmissionPolicyInlineExpressions:    {Default: inline, PreRelease: featuregate.Alpha},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{
+		gates: gates,
+		kube:  kubefake.NewSimpleClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "blue"}}),
+		stop:  make(chan struct{}),
+	}
+	s.kubeInformers = kubeinformers.NewSharedInformerFactory(s.kube, 0)
+	s.policyInformers = informers.NewSharedInformerFactory(fake.NewSimpleClientset(objects...), 0)
+	t.Cleanup(func() {
+		close(s.stop)
+		s.kubeInformers.Shutdown()
+		s.policyInformers.Shutdown()
+	})
+	return s
+}
+
+// initialize hands a plugin all it wants.
+func (s *server) initialize(plugin admission.Interface) error {
+	admission.PluginInitializers{
+		initializer.NewAPIServerIDInitializer("the-server"),
+		initializer.New(client{s.kube}, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), s.kubeInformers, authorizer.AuthorizerFunc(denyAll), s.gates, nil, s.stop,
+			meta.NewDefaultRESTMapper(nil)),
+		upstreamadmission.NewPluginInitializer(),
+		kubeadmission.NewInitializer(s.policyInformers),
+	}.Initialize(plugin)
+	return plugin.(admission.InitializationValidator).ValidateInitialization()
+}
+
+// start starts all informers and waits until they watch.
+func (s *server) start() {
+	s.kubeInformers.Start(s.stop)
+	s.policyInformers.Start(s.stop)
+	synctest.Wait()
+}
+
+func denyAll(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
+// client is that of a server that publishes a schema without any kind, which is enough for
+// JSON patches.
+type client struct{ kubernetes.Interface }
+
+// Discovery implements kubernetes.Interface.
+func (c client) Discovery() discovery.DiscoveryInterfaces {
+	return publishing{c.Interface.Discovery()}
+}
+
+type publishing struct{ discovery.DiscoveryInterfaces }
+
+// OpenAPIV3 implements discovery.OpenAPIV3SchemaInterface.
+func (publishing) OpenAPIV3() openapi.Client { return document{} }
+
+type document struct{}
+
+// Paths implements openapi.Client.
+func (d document) Paths() (map[string]openapi.GroupVersion, error) {
+	return map[string]openapi.GroupVersion{"api/v1": d}, nil
+}
+
+// Schema implements openapi.GroupVersion.
+func (document) Schema(string) ([]byte, error) {
+	return []byte(`{"openapi": "3.0.0", "components": {}}`), nil
+}
+
+// ServerRelativeURL implements openapi.GroupVersion.
+func (document) ServerRelativeURL() string { return "/openapi/v3/api/v1" }
+
+// started returns a plugin that follows the given policies and bindings.
+func started(t *testing.T, inline bool, objects ...runtime.Object) *mutatingadmissionpolicy.Plugin {
+	t.Helper()
+	s := newServer(t, true, inline, objects...)
+	plugin := newPlugin(t, "")
+	if err := s.initialize(plugin); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	return plugin
+}
+
+// newPlugin returns a plugin that reads policies from a directory, unless that is empty.
+func newPlugin(t *testing.T, dir string) *mutatingadmissionpolicy.Plugin {
+	t.Helper()
+	plugin, err := mutatingadmissionpolicy.New(strings.NewReader(header + "staticManifestsDir: " + dir + "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plugin
+}
+
+const header = "apiVersion: apiserver.config.k8s.io/v1\nkind: MutatingAdmissionPolicyConfiguration\n"
+
+// create asks for a config map with the data {"a": "1"}, and returns what that has become and
+// the error.
+func create(t *testing.T, plugin *mutatingadmissionpolicy.Plugin) (map[string]string, *metav1.Status) {
+	t.Helper()
+	sent := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data", Namespace: "blue"}, Data: map[string]string{"a": "1"}}
+	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	request := admission.NewAttributesRecord(sent, nil, kind, "blue", "data", kind.GroupVersion().WithResource("configmaps"), "", admission.Create,
+		&metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "somebody"})
+	err := plugin.Admit(t.Context(), request, admission.NewObjectInterfacesFromScheme(legacyscheme.Scheme))
+	if err == nil {
+		return sent.Data, nil
+	}
+	status, ok := err.(apierrors.APIStatus)
+	if !ok {
+		t.Fatalf("got error %v, want one for clients", err)
+	}
+	return sent.Data, new(status.Status())
+}
+
+// policyOf returns a policy for config maps.
+func policyOf(name string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
+	return &v1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1.MutatingAdmissionPolicySpec{
+			FailurePolicy: new(v1.Fail),
+			MatchConstraints: &v1.MatchResources{
+				MatchPolicy: new(v1.Equivalent), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
+				ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
+					Operations: []v1.OperationType{v1.Create},
+					Rule:       v1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+				}}},
+			},
+			Mutations:          mutations,
+			ReinvocationPolicy: v1.NeverReinvocationPolicy,
+		},
+	}
+}
+
+func bindingOf(policy string) *v1.MutatingAdmissionPolicyBinding {
+	return &v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy}}
+}
+
+// set adds an entry to the data of a config map.
+func set(key, value string) v1.Mutation {
+	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: `[JSONPatch{op: "add", path: "/data/` + key + `", value: ` + value + `}]`}}
+}

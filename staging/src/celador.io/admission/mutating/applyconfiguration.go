@@ -1,0 +1,120 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
+	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"celador.io/admission/expression"
+)
+
+// TypeConverters know the schemas by which apply configurations are merged.
+// Implementations are safe for concurrent use.
+type TypeConverters interface {
+	// GetTypeConverter returns nil for a kind whose schema is not known (yet).
+	GetTypeConverter(schema.GroupVersionKind) managedfields.TypeConverter
+}
+
+// converter returns what knows the schema of the target.
+func (t target) converter() (managedfields.TypeConverter, error) {
+	if converter := t.converters.GetTypeConverter(t.VersionedKind); converter != nil {
+		return converter, nil
+	}
+	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", t.VersionedKind))
+}
+
+// configurationPatcher merges an apply configuration as server-side apply does.
+type configurationPatcher struct{ expression.Compiled }
+
+func (p configurationPatcher) patch(series *expression.Series, t target) (patched, error) {
+	value, err := evaluate(p.Compiled, series)
+	if err != nil {
+		return patched{}, err
+	}
+	object, ok := value.(*dynamic.ObjectVal)
+	if !ok {
+		return patched{}, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
+	}
+	fields, err := fieldsOf(object)
+	if err != nil {
+		return patched{}, err
+	}
+	converter, err := t.converter()
+	if err != nil {
+		return patched{}, err
+	}
+	configuration := &unstructured.Unstructured{Object: fields}
+	configuration.SetGroupVersionKind(t.object().GetObjectKind().GroupVersionKind())
+	named := func() []string {
+		written := maps.Clone(fields)
+		delete(written, "apiVersion")
+		delete(written, "kind")
+		return leavesOf(written)
+	}
+	if merged := t.mergePlain(converter, configuration); merged != nil {
+		return patched{merged, named}, nil
+	}
+	merged, err := patch.ApplyStructuredMergeDiff(converter, t.object(), configuration)
+	if err != nil {
+		return patched{}, fmt.Errorf("error applying patch: %w", err)
+	}
+	return patched{merged, named}, nil
+}
+
+// mergePlain returns nil where merge does, and for whatever ends in an error.
+func (t target) mergePlain(converter managedfields.TypeConverter, configuration *unstructured.Unstructured) runtime.Object {
+	if _, custom := t.object().(*unstructured.Unstructured); custom {
+		return nil
+	}
+	typedConfiguration, err := converter.ObjectToTyped(configuration)
+	if err != nil {
+		return nil
+	}
+	if t.valid != t.object() {
+		if _, err := converter.ObjectToTyped(t.object(), typed.AllowDuplicates); err != nil {
+			return nil
+		}
+	}
+	base := t.object()
+	if t.own != base {
+		// Defaults will be set in all of it.
+		base = base.DeepCopyObject()
+	}
+	merged, changed := merge(base, typedConfiguration)
+	switch {
+	case merged == nil:
+		return nil
+	case !changed && t.own == base:
+		return t.object()
+	default:
+		t.valid = merged
+		return merged
+	}
+}
+
+// fieldsOf returns the fields of an object that an expression constructs, the types of
+// which have to be those of the fields they are in.
+func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
+	if err := object.CheckTypeNamesMatchFieldPathNames(); err != nil {
+		return nil, fmt.Errorf("type mismatch: %w", err)
+	}
+	fields, ok := object.Value().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("invalid return type: %T", object)
+	}
+	if err := loosen(fields); err != nil {
+		return nil, err
+	}
+	return fields, nil
+}

@@ -1,0 +1,54 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/traits"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	celmutation "k8s.io/apiserver/pkg/cel/mutation"
+
+	"celador.io/admission/expression"
+)
+
+// errRefused is the error of an expression that refuses the request.
+var errRefused = errors.New("expression evaluated to false")
+
+// inlinePatcher does what the value of its expression says (KEP-3775, "Return Values for
+// Mutating Expressions").
+type inlinePatcher struct{ expression.Compiled }
+
+func (p inlinePatcher) patch(series *expression.Series, t target) (patched, error) {
+	value, err := evaluate(p.Compiled, series)
+	if err != nil {
+		return patched{}, err
+	}
+	var operations jsonpatch.Patch
+	switch v := value.(type) {
+	case types.Null:
+	case types.Bool:
+		if !v {
+			return patched{}, errRefused
+		}
+	case *celmutation.JSONPatchVal:
+		operation, err := operationOf(v)
+		if err != nil {
+			return patched{}, err
+		}
+		operations = jsonpatch.Patch{operation}
+	case traits.Lister:
+		if operations, err = operationsOf(v); err != nil {
+			return patched{}, err
+		}
+	default:
+		return patched{}, fmt.Errorf("type mismatch: mutation expression should evaluate to JSONPatch, a list of them, null or bool, got %T", value)
+	}
+	if len(operations) == 0 {
+		return patched{object: t.object()}, nil
+	}
+	return perform(operations, t)
+}

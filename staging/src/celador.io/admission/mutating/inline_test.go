@@ -1,0 +1,160 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating_test
+
+import (
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/admission/mutating"
+)
+
+// outcome is what became of a config map with the data {"a": "1"}.
+type outcome struct {
+	data     map[string]string
+	failures []mutating.Failure
+}
+
+func run(t *testing.T, features mutating.Features, policies ...*v1.MutatingAdmissionPolicy) outcome {
+	t.Helper()
+	s := create(features, configMap("a", "1"), policies...)
+	result, err := s.mutate(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome{s.data(), result.Failures}
+}
+
+func expect(t *testing.T, got, want outcome) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(outcome{})); diff != "" {
+		t.Errorf("outcome (-want +got):\n%s", diff)
+	}
+}
+
+func failure(message string, reason metav1.StatusReason, stated bool) []mutating.Failure {
+	return []mutating.Failure{{Policy: "p", Binding: "p", Message: message, Reason: reason, Stated: stated}}
+}
+
+var unchanged = map[string]string{"a": "1"}
+
+// What an inline expression evaluates to says what to do.
+func TestInlineExpressions(t *testing.T) {
+	for source, want := range map[string]outcome{
+		`JSONPatch{op: "add", path: "/data/b", value: "2"}`:                                             {data: map[string]string{"a": "1", "b": "2"}},
+		`[JSONPatch{op: "add", path: "/data/b", value: "2"}, JSONPatch{op: "remove", path: "/data/a"}]`: {data: map[string]string{"b": "2"}},
+		`[JSONPatch{}].filter(p, false)`:                                                                {data: unchanged},
+		`null`:                                                                                          {data: unchanged},
+		`object.data.a == "1" ? null : JSONPatch{op: "remove", path: "/data/a"}`:                        {data: unchanged},
+		`object.data.a == "2" ? null : JSONPatch{op: "remove", path: "/data/a"}`:                        {data: map[string]string{}},
+		`true`:  {data: unchanged},
+		`false`: {data: unchanged, failures: failure("expression evaluated to false", metav1.StatusReasonInvalid, true)},
+		`object.data.missing == "1"`: {data: unchanged,
+			failures: failure(`expression 'object.data.missing == "1"' resulted in error: no such key: missing`, metav1.StatusReasonInvalid, false)},
+		`JSONPatch{op: "remove", path: "/data/missing"}`: {data: unchanged,
+			failures: failure("JSON Patch: error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: missing value", metav1.StatusReasonInvalid, false)},
+		`"true"`: {data: unchanged, failures: failure("must evaluate to one of [JSONPatch list(JSONPatch) null_type bool] but got string", metav1.StatusReasonInvalid, false)},
+	} {
+		t.Run(source, func(t *testing.T) { expect(t, run(t, on, policyOf("p", inline(source))), want) })
+	}
+}
+
+// A refusal is a decision. Unlike an error, it does not pass for a policy that ignores
+// failures.
+func TestRefusalIsNotIgnored(t *testing.T) {
+	for source, want := range map[string]mutating.Failure{
+		"false":                    {Message: "expression evaluated to false", Reason: metav1.StatusReasonInvalid, Stated: true},
+		"object.data.missing == 1": {Message: "expression 'object.data.missing == 1' resulted in error: no such key: missing", Reason: metav1.StatusReasonInvalid, Ignored: true},
+	} {
+		want.Policy, want.Binding = "p", "p"
+		expect(t, run(t, on, ignoring(policyOf("p", inline(source)))), outcome{unchanged, []mutating.Failure{want}})
+	}
+}
+
+// The author of a mutation says with what words and for what reason a request fails.
+func TestMessageAndReason(t *testing.T) {
+	for name, test := range map[string]struct {
+		mutation v1.Mutation
+		want     []mutating.Failure
+	}{
+		"message":            {v1.Mutation{Expression: new("false"), Message: new("no")}, failure("no", metav1.StatusReasonInvalid, true)},
+		"reason":             {v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonForbidden)}, failure("expression evaluated to false", metav1.StatusReasonForbidden, true)},
+		"message of errors":  {v1.Mutation{Expression: new("object.data.b == '1'"), Message: new("no")}, failure("no", metav1.StatusReasonInvalid, false)},
+		"reason of errors":   {v1.Mutation{Expression: new("object.data.b == '1'"), Message: new("no"), Reason: new(metav1.StatusReasonForbidden)}, failure("no", metav1.StatusReasonForbidden, true)},
+		"of other mutations": {with(set("b", "object.data.b"), func(m *v1.Mutation) { m.Message = new("no b") }), failure("no b", metav1.StatusReasonInvalid, false)},
+		"nothing fails":      {v1.Mutation{Expression: new("true"), Message: new("no")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) { expect(t, run(t, on, policyOf("p", test.mutation)), outcome{unchanged, test.want}) })
+	}
+}
+
+func with(m v1.Mutation, change func(*v1.Mutation)) v1.Mutation {
+	change(&m)
+	return m
+}
+
+func conditional(m v1.Mutation, condition string) v1.Mutation {
+	return with(m, func(m *v1.Mutation) { m.Condition = &condition })
+}
+
+// A mutation with a condition is made where that is true. Conditions see what was changed
+// before.
+func TestConditions(t *testing.T) {
+	changed := map[string]string{"a": "1", "b": "2"}
+	for condition, want := range map[string]outcome{
+		"true":                 {data: changed},
+		"object.data.a == '1'": {data: changed},
+		"false":                {data: unchanged},
+		"variables.isTwo":      {data: unchanged},
+		"object.data.missing == 1": {data: unchanged,
+			failures: failure("expression 'object.data.missing == 1' resulted in error: no such key: missing", metav1.StatusReasonInvalid, false)},
+	} {
+		t.Run(condition, func(t *testing.T) {
+			p := policyOf("p", conditional(set("b", "'2'"), condition))
+			p.Spec.Variables = []v1.Variable{{Name: "isTwo", Expression: "object.data.a == '2'"}}
+			expect(t, run(t, on, p), want)
+		})
+	}
+	t.Run("after other mutations", func(t *testing.T) {
+		p := policyOf("p", set("a", "'2'"), conditional(set("b", "'2'"), "object.data.a == '2'"), conditional(set("c", "'3'"), "object.data.a == '1'"))
+		expect(t, run(t, on, p), outcome{data: map[string]string{"a": "2", "b": "2"}})
+	})
+	t.Run("ignored error", func(t *testing.T) {
+		failed := failure("expression 'object.data.missing == 1' resulted in error: no such key: missing", metav1.StatusReasonInvalid, false)
+		failed[0].Ignored = true
+		expect(t, run(t, on, ignoring(policyOf("p", conditional(inline("false"), "object.data.missing == 1")))), outcome{unchanged, failed})
+	})
+}
+
+// Without the gate, a mutation is what remains of it without the fields. One of which nothing
+// remains says so, as there is nothing to go by.
+func TestInlineExpressionsOff(t *testing.T) {
+	off := mutating.Features{}
+	stated := with(set("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })
+	for name, test := range map[string]struct {
+		mutation v1.Mutation
+		want     outcome
+	}{
+		"condition":          {conditional(set("b", "'2'"), "false"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
+		"wrong condition":    {conditional(set("b", "'2'"), "no such thing"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
+		"message and reason": {stated, outcome{unchanged, failure(`expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`, metav1.StatusReasonInvalid, false)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, run(t, off, policyOf("p", test.mutation)), test.want)
+		})
+	}
+	for name, mutation := range map[string]v1.Mutation{
+		`""`:                    inline("null"),
+		`"JSONMergePatch"`:      {PatchType: v1.PatchTypeJSONMergePatch, JSONMergePatch: &v1.JSONMergePatch{Expression: "{}"}},
+		`"StrategicMergePatch"`: {PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: "{}"}},
+	} {
+		t.Run("nothing left of "+name, func(t *testing.T) {
+			want := "mutation has no expression for patchType " + name + ", or the feature gate for it is off"
+			expect(t, run(t, off, policyOf("p", mutation)), outcome{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
+		})
+	}
+}

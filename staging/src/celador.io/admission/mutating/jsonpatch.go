@@ -1,0 +1,160 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"google.golang.org/protobuf/types/known/structpb"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	celmutation "k8s.io/apiserver/pkg/cel/mutation"
+	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+
+	"celador.io/admission/expression"
+)
+
+// jsonPatcher performs the operations of a JSON patch.
+type jsonPatcher struct{ expression.Compiled }
+
+func (p jsonPatcher) patch(series *expression.Series, t target) (patched, error) {
+	value, err := evaluate(p.Compiled, series)
+	if err != nil {
+		return patched{}, err
+	}
+	list, ok := value.(traits.Lister)
+	if !ok {
+		return patched{}, errors.New("type mismatch: JSONPatchType.expression should evaluate to array")
+	}
+	operations, err := operationsOf(list)
+	if err != nil {
+		return patched{}, err
+	}
+	return perform(operations, t)
+}
+
+func operationsOf(list traits.Lister) (jsonpatch.Patch, error) {
+	patch := jsonpatch.Patch{}
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		element := it.Next()
+		operation, ok := element.(*celmutation.JSONPatchVal)
+		if !ok {
+			_, err := element.ConvertToNative(operationType)
+			return nil, fmt.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch: %w", err)
+		}
+		encoded, err := operationOf(operation)
+		if err != nil {
+			return nil, err
+		}
+		patch = append(patch, encoded)
+	}
+	return patch, nil
+}
+
+func operationOf(o *celmutation.JSONPatchVal) (jsonpatch.Operation, error) {
+	operation := jsonpatch.Operation{}
+	for field, text := range map[string]string{"op": o.Op, "path": o.Path, "from": o.From} {
+		if field == "from" && text == "" {
+			continue
+		}
+		encoded, err := json.Marshal(text)
+		if err != nil {
+			return nil, fmt.Errorf("JSON Patch: %q: %w", field, err)
+		}
+		operation[field] = (*json.RawMessage)(&encoded)
+	}
+	if o.Val == nil {
+		return operation, nil
+	}
+	encoded, err := jsonOf(o.Val)
+	if err != nil {
+		return nil, err
+	}
+	operation["value"] = (*json.RawMessage)(&encoded)
+	return operation, nil
+}
+
+// jsonOf encodes any value that JSON can represent.
+func jsonOf(value ref.Val) ([]byte, error) {
+	var native any
+	var err error
+	if object, ok := value.(*dynamic.ObjectVal); ok {
+		fields, wrong := fieldsOf(object)
+		if wrong != nil {
+			return nil, wrong
+		}
+		native, err = structpb.NewValue(fields)
+	} else {
+		native, err = value.ConvertToNative(jsonValueType)
+	}
+	if err == nil {
+		var encoded []byte
+		if encoded, err = json.Marshal(native.(*structpb.Value)); err == nil {
+			return encoded, nil
+		}
+	}
+	return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
+}
+
+var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
+
+// jsonValueType is what every value converts to that JSON can represent.
+var jsonValueType = reflect.TypeFor[*structpb.Value]()
+
+// perform returns the object as the operations leave it. A test that fails leaves it as it is.
+func perform(operations jsonpatch.Patch, t target) (patched, error) {
+	codec := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
+	before, err := runtime.Encode(codec, t.object())
+	if err != nil {
+		return patched{}, fmt.Errorf("failed to create JSON patch: %w", err)
+	}
+	after, err := operations.Apply(before)
+	if errors.Is(err, jsonpatch.ErrTestFailed) {
+		return patched{object: t.object()}, nil
+	}
+	if err != nil {
+		return patched{}, fmt.Errorf("JSON Patch: %w", err)
+	}
+	object, err := t.decode(codec, after)
+	if err != nil {
+		if err := checkKind(t.object(), after); err != nil {
+			return patched{}, err
+		}
+		return patched{}, apierrors.NewInternalError(err)
+	}
+	return patched{object, func() []string { return pathsOf(operations) }}, nil
+}
+
+func pathsOf(operations jsonpatch.Patch) []string {
+	var paths []string
+	for _, operation := range operations {
+		// One without a path could not be performed.
+		if path, err := operation.Path(); err == nil && operation.Kind() != "test" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// decode makes an object of the target's kind from its JSON.
+func (t target) decode(decoder runtime.Decoder, text []byte) (runtime.Object, error) {
+	var into runtime.Object = &unstructured.Unstructured{}
+	if _, custom := t.object().(*unstructured.Unstructured); !custom {
+		var err error
+		if into, err = t.objects.GetObjectCreater().New(t.VersionedKind); err != nil {
+			return nil, err
+		}
+	}
+	object, _, err := decoder.Decode(text, nil, into)
+	return object, err
+}

@@ -1,0 +1,241 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// Whatever merge does, structured-merge-diff does as well, on any object and configuration;
+// and it does something for most of them.
+func TestMergeIsThatOfStructuredMergeDiff(t *testing.T) {
+	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
+	const rounds = 3000
+	plain := 0
+	for seed := range uint64(rounds) {
+		random := &random{rand.New(rand.NewPCG(seed, 7))}
+		object, configuration := random.pod(), random.configuration()
+		before, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var merged runtime.Object
+		if typedConfiguration, err := converter.ObjectToTyped(configuration); err == nil && fits(converter, object) {
+			merged, _ = merge(object, typedConfiguration)
+		}
+		if after, err := json.Marshal(object); err != nil || string(before) != string(after) {
+			t.Fatalf("seed %d: the object itself has changed (-before +after):\n%s", seed, cmp.Diff(string(before), string(after)))
+		}
+		if merged == nil {
+			continue
+		}
+		plain++
+		want, err := patch.ApplyStructuredMergeDiff(converter, object, configuration)
+		if err != nil {
+			t.Fatalf("seed %d: got %v, want the error %v\nfrom %v", seed, merged, err, configuration.Object)
+		}
+		wanted := &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(want.(*unstructured.Unstructured).Object, wanted); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if got, want := text(t, merged), text(t, wanted); got != want {
+			t.Fatalf("seed %d: %s\nis merged to (-want +got):\n%s", seed, text(t, configuration), cmp.Diff(want, got))
+		}
+	}
+	if plain < rounds/4 {
+		t.Errorf("only %d of %d configurations were plain", plain, rounds)
+	}
+}
+
+// Changes are told from configurations that an object already has.
+func TestMergeTellsChanges(t *testing.T) {
+	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
+	both := map[bool]int{}
+	for seed := range uint64(3000) {
+		random := &random{rand.New(rand.NewPCG(seed, 8))}
+		object, configuration := random.pod(), random.configuration()
+		if random.IntN(2) == 0 {
+			configuration = random.part(object)
+		}
+		typedConfiguration, err := converter.ObjectToTyped(configuration)
+		if err != nil {
+			continue
+		}
+		merged, changed := merge(object, typedConfiguration)
+		if merged == nil {
+			continue
+		}
+		both[changed]++
+		if same := apiequality.Semantic.DeepEqual(object, merged); same == changed {
+			t.Fatalf("seed %d: change is %t, but the objects are the same: %t\n%s\n%s", seed, changed, same, text(t, object), text(t, configuration))
+		}
+	}
+	if both[true] < 100 || both[false] < 100 {
+		t.Errorf("changed and did not: %v", both)
+	}
+}
+
+// fits says whether an object is one that is merged at all.
+func fits(converter managedfields.TypeConverter, object runtime.Object) bool {
+	_, err := converter.ObjectToTyped(object, typed.AllowDuplicates)
+	return err == nil
+}
+
+func text(t *testing.T, value any) string {
+	t.Helper()
+	encoded, err := json.MarshalIndent(value, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
+}
+
+// random makes pods and parts of pods.
+type random struct{ *rand.Rand }
+
+func (r *random) chance() bool { return r.IntN(3) == 0 }
+
+func (r *random) word() string { return []string{"a", "b", "c", "d/e"}[r.IntN(4)] }
+
+func (r *random) words() map[string]string {
+	words := map[string]string{}
+	for range r.IntN(3) {
+		words[r.word()] = r.word()
+	}
+	return words
+}
+
+func several[T any](r *random, most int, one func() T) []T {
+	var made []T
+	for range r.IntN(most + 1) {
+		made = append(made, one())
+	}
+	return made
+}
+
+// sometimes returns nil for most values.
+func sometimes[T any](r *random, value T) *T {
+	if r.chance() {
+		return &value
+	}
+	return nil
+}
+
+func (r *random) pod() *corev1.Pod {
+	p := &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", Labels: r.words(), Annotations: r.words()},
+	}
+	p.Finalizers = several(r, 2, r.word)
+	p.OwnerReferences = several(r, 1, func() metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: r.word(), UID: "u", Controller: sometimes(r, true)}
+	})
+	s := &p.Spec
+	s.HostNetwork, s.NodeName = r.chance(), []string{"", "n"}[r.IntN(2)]
+	s.TerminationGracePeriodSeconds, s.Priority = sometimes(r, int64(r.IntN(3))), sometimes(r, int32(r.IntN(3)))
+	s.NodeSelector = r.words()
+	s.Containers, s.InitContainers = several(r, 3, r.container), several(r, 1, r.container)
+	s.ImagePullSecrets = several(r, 2, func() corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: r.word()} })
+	s.Tolerations = several(r, 1, func() corev1.Toleration { return corev1.Toleration{Key: r.word(), Operator: corev1.TolerationOpExists} })
+	s.SecurityContext = sometimes(r, corev1.PodSecurityContext{RunAsUser: sometimes(r, int64(7)), RunAsNonRoot: sometimes(r, true), SupplementalGroups: several(r, 1, func() int64 { return 5 })})
+	s.Affinity = sometimes(r, corev1.Affinity{NodeAffinity: sometimes(r, corev1.NodeAffinity{})})
+	s.DNSConfig = sometimes(r, corev1.PodDNSConfig{Nameservers: several(r, 2, r.word)})
+	s.TopologySpreadConstraints = several(r, 1, func() corev1.TopologySpreadConstraint {
+		return corev1.TopologySpreadConstraint{MaxSkew: int32(r.IntN(2)), TopologyKey: r.word(), WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: r.words()}}
+	})
+	s.Volumes = several(r, 2, func() corev1.Volume {
+		v := corev1.Volume{Name: r.word()}
+		v.EmptyDir = sometimes(r, corev1.EmptyDirVolumeSource{SizeLimit: sometimes(r, resource.MustParse("1Gi"))})
+		v.ConfigMap = sometimes(r, corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: r.word()}, DefaultMode: sometimes(r, int32(420))})
+		return v
+	})
+	return p
+}
+
+func (r *random) container() corev1.Container {
+	c := corev1.Container{Name: r.word(), Image: r.word(), TTY: r.chance()}
+	c.Command = several(r, 1, r.word)
+	c.Env = several(r, 2, func() corev1.EnvVar { return corev1.EnvVar{Name: r.word(), Value: r.word()} })
+	c.Ports = several(r, 2, func() corev1.ContainerPort {
+		return corev1.ContainerPort{ContainerPort: int32(80 + r.IntN(2)), Protocol: []corev1.Protocol{"", "TCP"}[r.IntN(2)], Name: r.word()}
+	})
+	c.VolumeMounts = several(r, 2, func() corev1.VolumeMount { return corev1.VolumeMount{Name: r.word(), MountPath: r.word()} })
+	c.SecurityContext = sometimes(r, corev1.SecurityContext{Privileged: sometimes(r, false), Capabilities: sometimes(r, corev1.Capabilities{Drop: []corev1.Capability{"ALL"}})})
+	if r.chance() {
+		c.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse([]string{"1", "500m"}[r.IntN(2)])}
+	}
+	if r.chance() {
+		c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: []intstr.IntOrString{intstr.FromInt32(80), intstr.FromString("http")}[r.IntN(2)]}}}
+	}
+	return c
+}
+
+// configuration returns a part of another pod.
+func (r *random) configuration() *unstructured.Unstructured { return r.part(r.pod()) }
+
+// part returns some of the fields of a pod. Lists are kept or left out as a whole, mostly,
+// since their elements need their keys.
+func (r *random) part(pod *corev1.Pod) *unstructured.Unstructured {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		panic(fmt.Sprint("a pod that cannot be converted: ", err))
+	}
+	delete(fields, "status")
+	r.thin(fields, 0)
+	fields["apiVersion"], fields["kind"] = "v1", "Pod"
+	return &unstructured.Unstructured{Object: fields}
+}
+
+var (
+	// keys are the fields by which elements of lists are told apart.
+	keys = []string{"name", "containerPort", "protocol", "mountPath", "uid", "topologyKey", "whenUnsatisfiable"}
+	// atomics cannot be merged.
+	atomics = []string{"command", "nodeSelector", "nameservers", "drop", "supplementalGroups", "tolerations", "labelSelector", "httpGet", "configMap"}
+)
+
+func (r *random) thin(fields map[string]any, depth int) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		keep := depth == 0 || slices.Contains(keys, name)
+		if !keep && r.IntN(2) == 0 || slices.Contains(atomics, name) && r.IntN(20) != 0 || r.IntN(60) == 0 {
+			delete(fields, name)
+			continue
+		}
+		switch value := fields[name].(type) {
+		case nil:
+			if r.IntN(20) != 0 {
+				delete(fields, name)
+			}
+		case map[string]any:
+			r.thin(value, depth+1)
+			if len(value) == 0 && r.IntN(10) != 0 {
+				delete(fields, name)
+			}
+		case []any:
+			for _, element := range value {
+				if object, ok := element.(map[string]any); ok {
+					r.thin(object, depth+1)
+				}
+			}
+		}
+	}
+}

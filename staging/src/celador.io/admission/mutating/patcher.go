@@ -1,0 +1,65 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"fmt"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/expression"
+)
+
+// patcher makes the change of a mutation. Immutable.
+type patcher interface {
+	// patch returns the changed object, which may be the same if there is nothing to change.
+	// It does not change the target. A *apierrors.StatusError ends the request, an errRefused
+	// refuses it, others are subject to the failurePolicy.
+	patch(*expression.Series, target) (patched, error)
+}
+
+// patched is an object with what a patch has set in it.
+type patched struct {
+	object runtime.Object
+	// fields returns the paths that the patch names. Nil for none.
+	fields func() []string
+}
+
+// target is an object that is to be changed.
+type target struct {
+	*admission.VersionedAttributes
+	objects    admission.ObjectInterfaces
+	converters TypeConverters
+	*states
+}
+
+// states are what is known of the object of a request, to save work.
+type states struct {
+	// own is the object as the last mutation made it: it has its defaults, and nothing of it is
+	// anyone else's.
+	own runtime.Object
+	// valid is the object that is known to fit its schema.
+	valid runtime.Object
+}
+
+func (t target) object() runtime.Object { return t.VersionedObject.Object() }
+
+// evaluate returns the value of a patch expression.
+func evaluate(c expression.Compiled, series *expression.Series) (ref.Val, error) {
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	return c.Program.Evaluate(series)
+}
+
+// unknownPatcher stands for a mutation of a patch type that this server does not know, or
+// whose feature is off.
+type unknownPatcher struct{ patchType v1.PatchType }
+
+func (p unknownPatcher) patch(*expression.Series, target) (patched, error) {
+	return patched{}, fmt.Errorf("mutation has no expression for patchType %q, or the feature gate for it is off", p.patchType)
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/cel"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	celmutation "k8s.io/apiserver/pkg/cel/mutation"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/policy"
+)
+
+// body is what is particular to a mutating policy. Immutable.
+type body struct {
+	mutations []mutation
+}
+
+// mutation is one change that a policy makes.
+type mutation struct {
+	// patch makes the change.
+	patch patcher
+	// condition is absent unless the mutation has one of its own.
+	condition expression.Compiled
+	// message is what the client reads in place of the reason that the engine sees. Empty if
+	// there is none.
+	message string
+	// reason is empty unless the mutation states one.
+	reason metav1.StatusReason
+	// again is set when the mutation may be made a second time in the same request.
+	again bool
+}
+
+var (
+	patchType  = cel.ObjectType(celmutation.JSONPatchTypeName)
+	objectType = cel.ObjectType(celmutation.ObjectTypeName)
+)
+
+// compile refers to p, which must not change any more.
+func compile(compiler *expression.Compiler, features Features, p *v1.MutatingAdmissionPolicy) *policy.Policy[body] {
+	spec := &p.Spec
+	definition := policy.Definition{
+		Object:           p,
+		FailurePolicy:    spec.FailurePolicy,
+		ParamKind:        spec.ParamKind,
+		MatchConstraints: spec.MatchConstraints,
+		MatchConditions:  spec.MatchConditions,
+		Variables:        spec.Variables,
+	}
+	return policy.Compile(compiler, definition, func(scope *policy.Scope) body {
+		var b body
+		for i := range spec.Mutations {
+			m := &spec.Mutations[i]
+			compiled := mutation{
+				patch: compilePatch(scope, features, m),
+				again: spec.ReinvocationPolicy == v1.IfNeededReinvocationPolicy,
+			}
+			if features.InlineExpressions {
+				compiled.addOptions(scope, m)
+			}
+			b.mutations = append(b.mutations, compiled)
+		}
+		return b
+	})
+}
+
+func (c *mutation) addOptions(scope *policy.Scope, m *v1.Mutation) {
+	if m.Condition != nil {
+		c.condition = scope.Compile(*m.Condition, scope.Declarations(), cel.BoolType)
+	}
+	if m.Message != nil {
+		c.message = *m.Message
+	}
+	if m.Reason != nil {
+		c.reason = *m.Reason
+	}
+	if m.ReinvocationPolicy != nil {
+		c.again = *m.ReinvocationPolicy == v1.IfNeededReinvocationPolicy
+	}
+}
+
+// compilePatch returns what makes the change of a mutation.
+func compilePatch(scope *policy.Scope, features Features, m *v1.Mutation) patcher {
+	in := scope.Declarations()
+	in.Patches = true
+	switch {
+	case features.InlineExpressions && m.Expression != nil:
+		return inlinePatcher{scope.Compile(*m.Expression, in, patchType, cel.ListType(patchType), cel.NullType, cel.BoolType)}
+	case m.PatchType == v1.PatchTypeJSONPatch && m.JSONPatch != nil:
+		return jsonPatcher{scope.Compile(m.JSONPatch.Expression, in, cel.ListType(patchType))}
+	case m.PatchType == v1.PatchTypeApplyConfiguration && m.ApplyConfiguration != nil:
+		return configurationPatcher{scope.Compile(m.ApplyConfiguration.Expression, in, objectType)}
+	case features.InlineExpressions && m.PatchType == v1.PatchTypeJSONMergePatch && m.JSONMergePatch != nil:
+		return mergePatcher{scope.Compile(m.JSONMergePatch.Expression, in, cel.AnyType), mergeJSON}
+	case features.InlineExpressions && m.PatchType == v1.PatchTypeStrategicMergePatch && m.StrategicMergePatch != nil:
+		return mergePatcher{scope.Compile(m.StrategicMergePatch.Expression, in, cel.AnyType), mergeStrategically}
+	default:
+		return unknownPatcher{m.PatchType}
+	}
+}

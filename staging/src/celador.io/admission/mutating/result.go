@@ -1,0 +1,106 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"reflect"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Result is what policies did with a request.
+type Result struct {
+	// Mutations are those that were made or that failed, in order.
+	Mutations []Mutation
+	// Failures are what speaks against the request, in order.
+	Failures []Failure
+	// Conditions has a report for each evaluation that match conditions ended.
+	Conditions []ConditionReport
+}
+
+// Mutation is what became of one mutation of a policy.
+type Mutation struct {
+	// Policy and Binding are names.
+	Policy, Binding string
+	// Index is the position in spec.mutations.
+	Index int
+	// Round is 0, or 1 when the mutation was made again after others changed the object.
+	Round int
+	// Err is why the mutation could not be made.
+	Err     error
+	Elapsed time.Duration
+
+	// before and after are nil when there was nothing to do.
+	before, after runtime.Object
+	fields        func() []string
+}
+
+// Changed says whether the object is another one afterwards. It compares all of it.
+func (m *Mutation) Changed() bool { return !inJSON.DeepEqual(m.before, m.after) }
+
+// keep has mutations of the request's own object, such as a custom resource, remember it as
+// it is now, as it is about to be written to.
+func (r *Result) keep(object runtime.Object) {
+	var kept runtime.Object
+	for i := range r.Mutations {
+		m := &r.Mutations[i]
+		if m.before == nil || m.before != object {
+			continue
+		}
+		if kept == nil {
+			copied := reflect.New(reflect.TypeOf(object).Elem())
+			copied.Elem().Set(reflect.ValueOf(object).Elem())
+			kept = copied.Interface().(runtime.Object)
+		}
+		m.before = kept
+	}
+}
+
+// inJSON compares as same does, but for what an object loses on its way through JSON: the
+// fractions of the seconds at which the server saw it.
+var inJSON = func() conversion.Equalities {
+	equalities := apiequality.Semantic.Copy()
+	if err := equalities.AddFunc(func(a, b metav1.Time) bool { return a.Unix() == b.Unix() }); err != nil {
+		panic(err) // not a function that compares
+	}
+	return equalities
+}()
+
+// Fields returns JSON pointers to what the patch names, in the order in which it does.
+func (m *Mutation) Fields() []string {
+	if m.fields == nil {
+		return nil
+	}
+	return m.fields()
+}
+
+// Failure is why a policy speaks against a request.
+type Failure struct {
+	// Policy and Binding are names. Binding is empty when the policy could not be applied
+	// through any.
+	Policy, Binding string
+	// Message is for the client.
+	Message string
+	// Reason is empty when the policy or binding could not be applied at all.
+	Reason metav1.StatusReason
+	// Stated is set when the mutation itself states the reason, or refuses the request.
+	Stated bool
+	// Ignored is set on failures that the policy's failurePolicy lets pass.
+	Ignored bool
+}
+
+// ConditionReport says that match conditions ended the evaluation of a policy.
+type ConditionReport struct {
+	// Policy is a name.
+	Policy string
+	// Errors is how many conditions could not be evaluated, of those before the first
+	// false one.
+	Errors int
+	// Elapsed is the time that all conditions took.
+	Elapsed time.Duration
+}

@@ -1,0 +1,339 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/klog/v2"
+
+	"celador.io/admission/activation"
+	"celador.io/admission/expression"
+	"celador.io/admission/matching"
+	"celador.io/admission/policy"
+	"celador.io/admission/reinvocation"
+)
+
+// run is what the policies do with one request.
+type run struct {
+	ctx     context.Context
+	request *matching.Request
+	objects admission.ObjectInterfaces
+	engine  *Engine
+	walk    policy.Walk[body]
+
+	// current and target are what the walk is at.
+	current     *policy.Policy[body]
+	target      matching.Target
+	kinds       []kindError
+	invocations []invocation
+
+	namespace  *activation.Namespace
+	authorizer *activation.Authorizer
+	// round is 1 when admission runs a second time.
+	round int
+	state *reinvocation.State[key]
+	// repeated is set when mutations were made again.
+	repeated bool
+	// versioned has the object as the mutations so far made it.
+	versioned *admission.VersionedAttributes
+	// changed is set when a mutation was made, whether or not the object is another one.
+	changed bool
+	states  states
+	// input is what expressions read, for as long as nothing changes.
+	input  *input
+	result Result
+}
+
+var _ policy.Visitor[body] = &run{}
+
+// invocation is a policy to apply, through a binding and with a param, which may be nil.
+type invocation struct {
+	*policy.Policy[body]
+	binding *policy.Binding
+	target  matching.Target
+	param   *unstructured.Unstructured
+}
+
+// key names a mutation of an invocation, in both runs of admission.
+type key struct {
+	policy, binding string
+	param           struct{ namespace, name string }
+	index           int
+}
+
+func (i *invocation) key(index int) key {
+	k := key{policy: i.Name, binding: i.binding.Name(), index: index}
+	if i.param != nil {
+		k.param.namespace, k.param.name = i.param.GetNamespace(), i.param.GetName()
+	}
+	return k
+}
+
+// Fetch implements policy.Visitor.
+func (r *run) Fetch(*policy.Policy[body]) {}
+
+// Enter implements policy.Visitor.
+func (r *run) Enter(p *policy.Policy[body], target matching.Target) {
+	r.current, r.target = p, target
+}
+
+// kindError is why the object cannot be had in a kind, nil if it can.
+type kindError struct {
+	schema.GroupVersionKind
+	err error
+}
+
+// Reach implements policy.Visitor.
+func (r *run) Reach(b *policy.Binding) bool {
+	err := r.convertible(r.target.Kind)
+	if err != nil {
+		r.Misconfigured(r.current, nil, fmt.Errorf("failed to configure policy: %w", err))
+	}
+	return err == nil
+}
+
+// convertible tries to convert the request to a kind, the first time that a policy wants it.
+func (r *run) convertible(kind schema.GroupVersionKind) error {
+	for _, k := range r.kinds {
+		if k.GroupVersionKind == kind {
+			return k.err
+		}
+	}
+	converted, err := admission.NewVersionedAttributes(r.request.Attributes, kind, r.objects)
+	if err == nil && r.versioned == nil {
+		r.versioned = converted
+	}
+	r.kinds = append(r.kinds, kindError{kind, err})
+	return err
+}
+
+// Apply implements policy.Visitor. Nothing is changed before it is known what applies.
+func (r *run) Apply(b *policy.Binding, params []*unstructured.Unstructured) error {
+	for _, param := range params {
+		r.invocations = append(r.invocations, invocation{r.current, b, r.target, param})
+	}
+	return nil
+}
+
+// Leave implements policy.Visitor.
+func (r *run) Leave() {}
+
+// Misconfigured implements policy.Visitor.
+func (r *run) Misconfigured(p *policy.Policy[body], b *policy.Binding, err error) {
+	r.fail(p, b, err.Error(), "")
+}
+
+func (r *run) fail(p *policy.Policy[body], b *policy.Binding, message string, reason metav1.StatusReason) {
+	failure := Failure{Policy: p.Name, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore}
+	if b != nil {
+		failure.Binding = b.Name()
+	}
+	r.result.Failures = append(r.result.Failures, failure)
+}
+
+// invoke applies a policy. The error ends the request.
+func (r *run) invoke(i *invocation) *apierrors.StatusError {
+	if err := admission.ConvertVersionedAttributes(r.versioned, i.target.Kind, r.objects); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if !r.matches(i) {
+		return nil
+	}
+	invoked, err := r.mutate(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
+	if err != nil {
+		return err
+	}
+	r.repeated = r.repeated || r.round > 0 && len(invoked) > 0
+	for _, index := range invoked {
+		if i.Body.mutations[index].again {
+			r.state.Add(i.key(index))
+		}
+	}
+	return nil
+}
+
+func same(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
+
+// matches says whether the match conditions of a policy let it apply.
+func (r *run) matches(i *invocation) bool {
+	if len(i.Conditions) == 0 {
+		return true
+	}
+	start := time.Now()
+	result := i.Conditions.Check(r.series(i, activation.InConditions, celconfig.RuntimeCELCostBudgetMatchConditions))
+	if !result.Excluded && result.Err == nil {
+		return true
+	}
+	r.result.Conditions = append(r.result.Conditions, ConditionReport{Policy: i.Name, Errors: result.Errors, Elapsed: time.Since(start)})
+	if result.Excluded {
+		klog.FromContext(r.ctx).V(5).Info("Policy does not match", "policy", i.Name, "because", "a match condition is false", "matchCondition", result.Condition)
+	} else {
+		r.fail(i.Policy, i.binding, result.Err.Error(), metav1.StatusReasonInvalid)
+	}
+	return false
+}
+
+// mutate makes those of the mutations that are due, and returns which these are. The error
+// ends the request.
+func (r *run) mutate(i *invocation, due func(index int) bool) (invoked []int, _ *apierrors.StatusError) {
+	for index := range i.Body.mutations {
+		if !due(index) {
+			continue
+		}
+		invoked = append(invoked, index)
+		if r.versioned.VersionedObject.Object() == nil {
+			continue // a request without an object
+		}
+		if err := r.mutation(i, index); err != nil {
+			return nil, err
+		}
+	}
+	return invoked, nil
+}
+
+// mutation makes one of the mutations.
+func (r *run) mutation(i *invocation, index int) *apierrors.StatusError {
+	m := &i.Body.mutations[index]
+	start := time.Now()
+	wanted, err := r.wanted(i, m)
+	if err == nil && !wanted {
+		return nil
+	}
+	made := Mutation{Policy: i.Name, Binding: i.binding.Name(), Index: index, Round: r.round}
+	if err == nil {
+		err = r.change(i, m, &made)
+	}
+	made.Err, made.Elapsed = err, time.Since(start)
+	r.result.Mutations = append(r.result.Mutations, made)
+	var status *apierrors.StatusError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &status):
+		return status
+	default:
+		r.failMutation(i, index, err)
+		return nil
+	}
+}
+
+// failMutation says what the author of the policy has to say, or else what went wrong. That
+// an expression refuses the request is not a failure, which could be ignored.
+func (r *run) failMutation(i *invocation, index int, err error) {
+	m := &i.Body.mutations[index]
+	refused := errors.Is(err, errRefused)
+	message, reason := err.Error(), m.reason
+	if m.message != "" {
+		message = m.message
+	}
+	if reason == "" {
+		reason = metav1.StatusReasonInvalid
+	}
+	r.fail(i.Policy, i.binding, message, reason)
+	failure := &r.result.Failures[len(r.result.Failures)-1]
+	failure.Stated = refused || m.reason != ""
+	failure.Ignored = failure.Ignored && !refused
+}
+
+// wanted says what the mutation's own condition says.
+func (r *run) wanted(i *invocation, m *mutation) (bool, error) {
+	if m.condition.Absent() {
+		return true, nil
+	}
+	value, err := m.condition.Evaluate(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget))
+	return value == types.True, err
+}
+
+// change makes a change.
+func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
+	before := r.versioned.VersionedObject.Object()
+	target := target{r.versioned, r.objects, r.engine.converters, &r.states}
+	// Also those that need no schema wait for it, as they do in Kubernetes.
+	if _, err := target.converter(); err != nil {
+		return err
+	}
+	patched, err := m.patch.patch(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget), target)
+	if err != nil {
+		return err
+	}
+	after := patched.object
+	if after == before {
+		if r.states.own == before {
+			r.changed = true
+			return nil
+		}
+		// Another plugin may have left it without defaults.
+		after = before.DeepCopyObject()
+	}
+	if after, err = r.inForm(after); err != nil {
+		return err
+	}
+	if err := checkIdentity(before, after); err != nil {
+		return err
+	}
+	r.objects.GetObjectDefaulter().Default(after)
+	r.versioned.UpdateObject(after)
+	r.changed, r.states.own = true, after
+	made.before, made.after, made.fields = before, after, patched.fields
+	return nil
+}
+
+// inForm returns a patched object in the form that the others of its kind have.
+func (r *run) inForm(patched runtime.Object) (runtime.Object, error) {
+	_, loose := patched.(*unstructured.Unstructured)
+	_, custom := r.versioned.VersionedObject.Object().(*unstructured.Unstructured)
+	if !loose || custom {
+		return patched, nil
+	}
+	return r.objects.GetObjectConvertor().ConvertToVersion(patched, r.versioned.VersionedKind.GroupVersion())
+}
+
+// input is what expressions read of the request in one state.
+type input struct {
+	*activation.Input
+	target matching.Target
+	object runtime.Object
+}
+
+func (r *run) series(i *invocation, scope activation.Scope, budget int64) *expression.Series {
+	object := r.versioned.VersionedObject.Object()
+	if r.input == nil || r.input.target != i.target || r.input.object != object {
+		made := activation.NewInput(r.request.Attributes, i.target.Resource, i.target.Kind, object, r.versioned.VersionedOldObject.Object(), r.authorizer)
+		r.input = &input{made, i.target, object}
+	}
+	subject := activation.Subject{Input: r.input.Input, Namespace: r.namespace, Params: types.NullValue}
+	if i.param != nil {
+		subject.Params = types.DefaultTypeAdapter.NativeToValue(i.param.Object)
+	}
+	return activation.NewSeries(r.ctx, subject, scope, i.Variables, expression.NewBudget(budget))
+}
+
+// writeBack gives the request what the policies made of its object.
+func (r *run) writeBack() *apierrors.StatusError {
+	if !r.changed {
+		return nil
+	}
+	r.state.Changed()
+	r.request.GetReinvocationContext().SetShouldReinvoke()
+	object := r.versioned.VersionedObject.Object()
+	r.result.keep(r.request.GetObject())
+	if err := r.objects.GetObjectConvertor().Convert(object, r.request.GetObject(), nil); err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("failed to convert object: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating_test
+
+import (
+	"strings"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"celador.io/admission/mutating"
+)
+
+// grow is a mutation that makes an entry longer as long as that is shorter than most.
+func grow(key, most string) v1.Mutation {
+	return jsonPatch(`object.data.` + key + `.size() >= ` + most + ` ? [JSONPatch{}].filter(p, false) : [JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.` + key + ` + "x"}]`)
+}
+
+// Mutations that may be made again are made until nothing changes any more. Where that does
+// not happen, all policies that go on to change the object are named.
+func TestMutationsSettle(t *testing.T) {
+	endless := func(policies string) string {
+		return "mutations never settle: after 10 more rounds the object is still changed by policy " + policies
+	}
+	for name, test := range map[string]struct {
+		features mutating.Features
+		policies []*v1.MutatingAdmissionPolicy
+		want     string // data.a and data.b, separated by a slash
+		// failing are the names of policies, with the message of all.
+		failing []string
+		message string
+	}{
+		"at once":     {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", set("a", "'y'")))}, "y/", nil, ""},
+		"in a while":  {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "7")))}, "xxxxxxx/", nil, ""},
+		"never again": {on, []*v1.MutatingAdmissionPolicy{policyOf("p", grow("a", "1000"))}, "x/", nil, ""},
+		"each other": {on, []*v1.MutatingAdmissionPolicy{
+			ifNeeded(policyOf("p", conditional(set("a", "object.data.b + 'x'"), "object.data.b.size() < 4"))), ifNeeded(policyOf("q", set("b", "object.data.a"))),
+		}, "xxxx/xxxx", nil, ""},
+		"endless": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, strings.Repeat("x", 12) + "/", []string{"p"}, endless("'p' with binding 'p'")},
+		"two endless": {on, []*v1.MutatingAdmissionPolicy{
+			ifNeeded(policyOf("p", grow("a", "1000"))), ifNeeded(policyOf("q", set("b", "'y'"))), ifNeeded(policyOf("r", grow("a", "1000"))),
+		}, strings.Repeat("x", 24) + "/y", []string{"p", "r"}, endless("'p' with binding 'p', policy 'r' with binding 'r'")},
+		"one turns back what the other does": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", set("a", "'p'"))), ifNeeded(policyOf("q", set("a", "'q'")))}, "q/",
+			[]string{"p", "q"}, endless("'p' with binding 'p', policy 'q' with binding 'q'")},
+		"without the gate": {mutating.Features{}, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := create(test.features, configMap("a", "", "b", ""), test.policies...)
+			if result, err := s.mutate(t); err != nil || len(result.Failures) > 0 {
+				t.Fatalf("first run: got %v, %v", result.Failures, err)
+			}
+			result, err := s.again(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.data()["a"] + "/" + s.data()["b"]; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			var failing []string
+			for _, f := range result.Failures {
+				failing = append(failing, f.Policy)
+				if f.Message != test.message || f.Ignored {
+					t.Errorf("got failure %v, want %s", f, test.message)
+				}
+			}
+			if diff := cmp.Diff(test.failing, failing); diff != "" {
+				t.Errorf("failing policies (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A mutation may be made again, or not, whatever its policy says.
+func TestReinvocationOfMutations(t *testing.T) {
+	own := func(m v1.Mutation, policy v1.ReinvocationPolicyType) v1.Mutation {
+		return with(m, func(m *v1.Mutation) { m.ReinvocationPolicy = &policy })
+	}
+	for name, test := range map[string]struct {
+		features mutating.Features
+		policy   *v1.MutatingAdmissionPolicy
+		want     string
+	}{
+		"one of two":                    {on, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "xx/x"},
+		"all but one":                   {on, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/x"},
+		"one of two, without the gate":  {mutating.Features{}, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
+		"all but one, without the gate": {mutating.Features{}, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := create(test.features, configMap("a", "", "b", ""), test.policy)
+			for _, run := range []func(*testing.T) (mutating.Result, *apierrors.StatusError){s.mutate, s.again} {
+				if result, err := run(t); err != nil || len(result.Failures) > 0 {
+					t.Fatalf("got %v, %v", result.Failures, err)
+				}
+			}
+			if got := s.data()["a"] + "/" + s.data()["b"]; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
