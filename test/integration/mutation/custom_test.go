@@ -1,0 +1,119 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutation
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+// Custom resources are merged by the schema of their definition, have their defaults after
+// each mutation, and are validated.
+func TestCustomResources(t *testing.T) {
+	group := testserver.UniqueName("boxes") + ".example.com"
+	define(t, group)
+	const whole = `{colour: red, ports: [{name: http, number: 80, protocol: TCP}], marks: [a]}`
+	for name, tc := range map[string]struct {
+		mutations, want, err string
+	}{
+		"apply a field":       {mutations: mutations(apply(`Object{spec: Object.spec{colour: "blue"}}`)), want: `{colour: blue, ports: [{name: http, number: 80, protocol: TCP}], marks: [a]}`},
+		"list with keys":      {mutations: mutations(apply(`Object{spec: Object.spec{ports: [Object.spec.ports{name: "http", number: 8080}, Object.spec.ports{name: "https"}]}}`)), want: `{colour: red, ports: [{name: http, number: 8080, protocol: TCP}, {name: https, protocol: TCP}], marks: [a]}`},
+		"set":                 {mutations: mutations(apply(`Object{spec: Object.spec{marks: ["b", "a"]}}`)), want: `{colour: red, ports: [{name: http, number: 80, protocol: TCP}], marks: [b, a]}`},
+		"patch":               {mutations: mutations(jsonPatch(`[JSONPatch{op: "remove", path: "/spec/ports/0"}, JSONPatch{op: "add", path: "/spec/ports/-", value: Object.spec.ports{name: "new"}}]`)), want: `{colour: red, ports: [{name: new, protocol: TCP}], marks: [a]}`},
+		"defaults in between": {mutations: mutations(jsonPatch(`[JSONPatch{op: "remove", path: "/spec/colour"}]`), jsonPatch(`[JSONPatch{op: "add", path: "/spec/marks/-", value: object.spec.colour}]`)), want: `{colour: green, ports: [{name: http, number: 80, protocol: TCP}], marks: [a, green]}`},
+		"atomic list":         {mutations: mutations(apply(`Object{spec: Object.spec{steps: ["one"]}}`)), err: "may not mutate atomic arrays, maps or structs: .spec.steps"},
+		"invalid":             {mutations: mutations(apply(`Object{spec: Object.spec{ports: [Object.spec.ports{name: "http", number: 0}]}}`)), err: "spec.ports[0].number: Invalid value: 0: spec.ports[0].number in body should be greater than or equal to 1"},
+		"unknown field":       {mutations: mutations(apply(`Object{spec: Object.spec{weight: 5}}`)), err: "field not declared in schema"},
+		"name":                {mutations: mutations(jsonPatch(`[JSONPatch{op: "replace", path: "/metadata/name", value: "b"}]`)), err: `may not change metadata.name from "box" to "b"`},
+		"kind":                {mutations: mutations(jsonPatch(`[JSONPatch{op: "replace", path: "/kind", value: "Crate"}]`)), err: `may not change apiVersion and kind from ` + group + `/v1, Kind=Box to ` + group + `/v1, Kind=Crate`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := namespace(t)
+			enforce(t, ns, on("CREATE", group, "boxes")+tc.mutations)
+			got, err := newBox(t.Context(), t, group, ns, whole)
+			if tc.err != "" {
+				expectError(t, err, tc.err, metav1.StatusReasonInvalid)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Through YAML, as numbers of what a client receives are integers.
+			sent := must(yaml.Marshal(got.Object["spec"]))(t)
+			expectEqual(t, "spec", testserver.Parse[map[string]any](t, tc.want), testserver.Parse[map[string]any](t, string(sent)))
+		})
+	}
+}
+
+// define lets the server serve boxes of the group, and waits until apply configurations for
+// them can be merged.
+func define(t *testing.T, group string) {
+	t.Helper()
+	definition := testserver.Parse[map[string]any](t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boxes.`+group+`}
+spec:
+  group: `+group+`
+  names: {kind: Box, plural: boxes}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              colour: {type: string, default: green}
+              steps: {type: array, items: {type: string}, x-kubernetes-list-type: atomic}
+              marks: {type: array, items: {type: string}, x-kubernetes-list-type: set}
+              ports:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  properties:
+                    name: {type: string}
+                    number: {type: integer, minimum: 1}
+                    protocol: {type: string, default: TCP}
+`)
+	client := objects.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	must(client.Create(t.Context(), &unstructured.Unstructured{Object: definition}, metav1.CreateOptions{}))(t)
+	t.Cleanup(func() {
+		expectGone(t, client.Delete(context.Background(), "boxes."+group, metav1.DeleteOptions{}))
+	})
+	ns := namespace(t)
+	testserver.Eventually(t, func(ctx context.Context) error {
+		_, err := newBox(ctx, t, group, ns, `{}`)
+		return err
+	})
+	enforce(t, ns, on("CREATE", group, "boxes")+mutations(apply(`Object{spec: Object.spec{colour: "blue"}}`)))
+	testserver.Eventually(t, func(ctx context.Context) error {
+		_, err := newBox(ctx, t, group, ns, `{}`)
+		return err
+	})
+}
+
+// newBox creates a box with a spec in YAML, as a dry run.
+func newBox(ctx context.Context, t *testing.T, group, namespace, spec string) (*unstructured.Unstructured, error) {
+	t.Helper()
+	sent := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, "spec: "+spec)}
+	sent.SetAPIVersion(group + "/v1")
+	sent.SetKind("Box")
+	sent.SetName("box")
+	return objects.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "boxes"}).Namespace(namespace).Create(ctx, sent, dry)
+}

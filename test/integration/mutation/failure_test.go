@@ -1,0 +1,81 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutation
+
+import (
+	"errors"
+	"regexp"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Mutations that cannot be made are subject to failurePolicy. Those before and after them are
+// made.
+func TestFailures(t *testing.T) {
+	for name, tc := range map[string]struct{ mutation, want string }{
+		"missing field": {jsonPatch(`[JSONPatch{op: "add", path: "/data/a", value: object.data.missing}]`), "no such key: missing"},
+		"missing path":  {jsonPatch(`[JSONPatch{op: "remove", path: "/data/missing"}]`), "JSON Patch: "},
+		"wrong type":    {apply(`Object{metadata: Object.spec{}}`), "type mismatch: "},
+		"wrong field":   {apply(`Object{colour: "red"}`), "field not declared in schema"},
+		"atomic list": {apply(`Object{metadata: Object.metadata{ownerReferences: [Object.metadata.ownerReferences{
+			uid: "1", apiVersion: "v1", kind: "Pod", name: "a"}]}, immutable: 3}`), "error applying patch: "},
+		"kind":       {jsonPatch(`[JSONPatch{op: "replace", path: "/kind", value: "Secret"}]`), "may not change apiVersion and kind"},
+		"apiVersion": {jsonPatch(`[JSONPatch{op: "replace", path: "/apiVersion", value: "v2"}]`), "may not change apiVersion and kind"},
+		"name":       {jsonPatch(`[JSONPatch{op: "replace", path: "/metadata/name", value: "other"}]`), `may not change metadata.name from "data-`},
+		"namespace":  {apply(`Object{metadata: Object.metadata{namespace: "default"}}`), "may not change metadata.namespace from"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := namespace(t)
+			spec := on("CREATE", "", "configmaps") + mutations(set("before", "'yes'"), tc.mutation, set("after", "'yes'"))
+			fail := enforce(t, ns, spec)
+			_, err := newConfigMap(t, ns, map[string]string{"some": "data"})
+			expectRefused(t, err, fail, "", metav1.StatusReasonInvalid)
+			expectError(t, err, tc.want, metav1.StatusReasonInvalid)
+
+			ns = namespace(t)
+			enforce(t, ns, spec+"failurePolicy: Ignore")
+			got, err := newConfigMap(t, ns, map[string]string{"some": "data"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			expectEqual(t, "data", map[string]string{"some": "data", "before": "yes", "after": "yes"}, got)
+		})
+	}
+}
+
+// All failures are among the causes, the first one is the message.
+func TestSeveralFailures(t *testing.T) {
+	ns := namespace(t)
+	names := enforceAll(t, ns,
+		"a", on("CREATE", "", "configmaps")+mutations(set("a", "object.data.first")),
+		"b", on("CREATE", "", "configmaps")+mutations(set("b", "object.data.second"))+"failurePolicy: Ignore",
+		"c", on("CREATE", "", "configmaps")+mutations(set("c", "object.data.third")),
+	)
+	_, err := newConfigMap(t, ns, map[string]string{"some": "data"})
+	expectRefused(t, err, names[0], "", metav1.StatusReasonInvalid)
+	expectCauses(t, err, names[0], "first", names[2], "third")
+}
+
+// expectCauses wants a cause for each pair of a policy and a key that it does not find.
+func expectCauses(t *testing.T, err error, want ...string) {
+	t.Helper()
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		t.Fatalf("got error %v, want causes", err)
+	}
+	var got []string
+	for _, cause := range status.Status().Details.Causes {
+		match := causeText.FindStringSubmatch(cause.Message)
+		if match == nil {
+			t.Fatalf("got cause %q", cause.Message)
+		}
+		got = append(got, match[1], match[2])
+	}
+	expectEqual(t, "causes", want, got)
+}
+
+var causeText = regexp.MustCompile(`^policy '(.+)' with binding '.+' denied request: .* no such key: (\w+)$`)
