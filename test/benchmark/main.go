@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command benchmark compares Celador's ValidatingAdmissionPolicy with Kubernetes' own:
-// it runs the scenarios that docs/performance.md describes and prints one table.
+// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy
+// and match conditions of webhooks with Kubernetes' own: it runs the scenarios that
+// docs/performance.md describes and prints one table.
 package main
 
 import (
@@ -23,7 +24,7 @@ import (
 
 func main() {
 	s := &session{start: time.Now()}
-	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6, and shorter")
+	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6, S10 and S11, and shorter")
 	only := flag.String("only", "", "run only these scenarios, separated by commas, such as S1,S7")
 	flag.StringVar(&s.output, "output", "_output", "directory for bench.json, bench.svg and the logs of servers")
 	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8 and S9")
@@ -74,6 +75,8 @@ var scenarios = []scenario{
 	{[]string{"S7"}, false, heap},
 	{[]string{"S8"}, false, enforcement},
 	{[]string{"S9"}, false, wholeServer},
+	{[]string{"S10"}, true, allExcluding},
+	{[]string{"S11"}, true, allMutating},
 }
 
 // choose returns the scenarios with the given ids, separated by commas, or those of a
@@ -91,7 +94,7 @@ func choose(only string, quick bool) ([]scenario, error) {
 	for id := range strings.SplitSeq(only, ",") {
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return slices.Contains(s.ids, id) })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no scenario %q, only S1 to S9", id)
+			return nil, fmt.Errorf("there is no scenario %q, only S1 to S11", id)
 		}
 		chosen = append(chosen, scenarios[at])
 	}

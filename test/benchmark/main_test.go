@@ -4,11 +4,14 @@
 package main
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/klog/v2"
 
 	"celador.io/celador/test/benchmark/input"
@@ -47,6 +50,34 @@ func TestSituations(t *testing.T) {
 	}
 }
 
+// Both plugins have to make the same of the pod, and every policy has to change it.
+func TestMutating(t *testing.T) {
+	const few = 40
+	server, err := input.Mutations(few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed [][]string
+	for i := range mutators {
+		subject, object, err := mutate(i, server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer subject.stop()
+		changed = append(changed, leaves(object))
+	}
+	if diff := cmp.Diff(changed[0], changed[1]); diff != "" {
+		t.Errorf("-upstream +celador:\n%s", diff)
+	}
+	text := strings.Join(changed[1], "\n")
+	for i := range few {
+		own := regexp.MustCompile(fmt.Sprintf(`(?m)[-_./]%d($|\D)|=20%d$`, i, i))
+		if !own.MatchString(text) {
+			t.Errorf("policy %d has not changed the pod", i)
+		}
+	}
+}
+
 // A plugin without policies admits what they would deny, and that is noticed.
 func TestStartWithoutPolicies(t *testing.T) {
 	in := situation{denied: input.Deployment(input.Excessive)}
@@ -58,6 +89,37 @@ func TestStartWithoutPolicies(t *testing.T) {
 		_, err := start(i, server, in)
 		if err == nil || !strings.Contains(err.Error(), "to an object that violates the policies") {
 			t.Errorf("%s: got error %v", plugin.name, err)
+		}
+	}
+}
+
+// All plugins have to call the webhooks that do not exclude a request, and only those, and
+// it is noticed when they do not.
+func TestExclude(t *testing.T) {
+	endpoint, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer endpoint.close()
+	for name, test := range map[string]struct {
+		interest func(int) v1.MatchCondition
+		err      string
+	}{
+		"their own": {interest: input.InterestOf},
+		"the same":  {interest: input.SameInterest},
+		"all":       {func(int) v1.MatchCondition { return v1.MatchCondition{Name: "all", Expression: "true"} }, "calls webhooks that exclude the request"},
+		"none":      {func(int) v1.MatchCondition { return v1.MatchCondition{Name: "none", Expression: "false"} }, "where a webhook that cannot be reached has to be called"},
+	} {
+		for step := range steps {
+			for i, plugin := range plugins {
+				subject, err := exclude(step, i, endpoint, test.interest)
+				if err == nil {
+					subject.stop()
+				}
+				if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%s, %s %s: got error %v, want %q", name, plugin.name, steps[step].name, err, test.err)
+				}
+			}
 		}
 	}
 }
@@ -88,12 +150,12 @@ func TestChoose(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"}},
-		{quick: true, want: []string{"S1", "S2", "S3", "S4", "S5", "S6"}},
+		{want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11"}},
+		{quick: true, want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S10", "S11"}},
 		{only: "S3", want: []string{"S2", "S3"}},
 		{only: "S9,S1", quick: true, want: []string{"S9", "S1"}},
-		{only: "S", err: `there is no scenario "S", only S1 to S9`},
-		{only: "S1,", err: `there is no scenario "", only S1 to S9`},
+		{only: "S", err: `there is no scenario "S", only S1 to S11`},
+		{only: "S1,", err: `there is no scenario "", only S1 to S11`},
 	} {
 		chosen, err := choose(test.only, test.quick)
 		var got []string

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package engine starts the two admission plugins that are compared.
+// Package engine starts the admission plugins that are compared.
 package engine
 
 import (
@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	webhookinitializer "k8s.io/apiserver/pkg/admission/plugin/webhook/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
@@ -31,7 +32,8 @@ import (
 // a while.
 const patience = 5 * time.Minute
 
-// Engine is an admission plugin that knows all policies.
+// Engine is an admission plugin that knows all policies or webhooks. Validate is Admit
+// where the plugin takes part in that step.
 type Engine struct {
 	admission.ValidationInterface
 	stop func()
@@ -59,7 +61,7 @@ func Upstream(server *api.Server) (*Engine, error) {
 }
 
 // start does for a plugin what a kube-apiserver does.
-func start(plugin admission.ValidationInterface, handler *admission.Handler, server *api.Server) (*Engine, error) {
+func start(plugin admission.Interface, handler *admission.Handler, server *api.Server) (*Engine, error) {
 	config := server.Config()
 	kube, kubeErr := kubernetes.NewForConfig(config)
 	policies, policiesErr := clientset.NewForConfig(config)
@@ -73,13 +75,14 @@ func start(plugin admission.ValidationInterface, handler *admission.Handler, ser
 	ctx, cancel := context.WithCancel(context.Background())
 	initializer.New(kube, params, kubeInformers, authorizer.AuthorizerFunc(abstain), utilfeature.DefaultFeatureGate, nil, ctx.Done(), server.RESTMapper()).Initialize(plugin)
 	kubeadmission.NewInitializer(policyInformers).Initialize(plugin)
+	webhookinitializer.NewPluginInitializer(nil, nil).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		cancel()
 		return nil, err
 	}
 	kubeInformers.Start(ctx.Done())
 	policyInformers.Start(ctx.Done())
-	engine := &Engine{plugin, func() {
+	engine := &Engine{examiner(plugin), func() {
 		cancel()
 		kubeInformers.Shutdown()
 		policyInformers.Shutdown()

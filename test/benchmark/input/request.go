@@ -8,13 +8,13 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
-	"k8s.io/kubernetes/pkg/apis/apps"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 )
@@ -25,13 +25,13 @@ type Request struct {
 	interfaces admission.ObjectInterfaces
 }
 
-// Create returns the request to create an object of group apps, which may be a
-// deployment or a stateful set. It fails when the scheme cannot convert the object.
+// Create returns the request to create an object, which may be a deployment, a stateful
+// set or a pod. It fails when the scheme cannot convert the object.
 func Create(object runtime.Object) (*Request, error) {
 	kind := object.GetObjectKind().GroupVersionKind()
 	object = object.DeepCopyObject()
 	legacyscheme.Scheme.Default(object)
-	received, err := legacyscheme.Scheme.ConvertToVersion(object, schema.GroupVersion{Group: apps.GroupName, Version: runtime.APIVersionInternal})
+	received, err := legacyscheme.Scheme.ConvertToVersion(object, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
 	if err != nil {
 		return nil, fmt.Errorf("%s as a server has it: %w", kind.Kind, err)
 	}
@@ -45,12 +45,13 @@ func Create(object runtime.Object) (*Request, error) {
 var resources = map[string]schema.GroupVersionResource{
 	"Deployment":  appsv1.SchemeGroupVersion.WithResource("deployments"),
 	"StatefulSet": appsv1.SchemeGroupVersion.WithResource("statefulsets"),
+	"Pod":         corev1.SchemeGroupVersion.WithResource("pods"),
 }
 
 func interfaces() admission.ObjectInterfaces {
 	mapper := runtime.NewEquivalentResourceRegistry()
 	for kind, resource := range resources {
-		mapper.RegisterKindFor(resource, "", appsv1.SchemeGroupVersion.WithKind(kind))
+		mapper.RegisterKindFor(resource, "", resource.GroupVersion().WithKind(kind))
 	}
 	scheme := legacyscheme.Scheme
 	return &admission.RuntimeObjectInterfaces{
@@ -62,4 +63,12 @@ func interfaces() admission.ObjectInterfaces {
 // Send returns what a plugin says of the request.
 func (r *Request) Send(ctx context.Context, plugin admission.ValidationInterface) error {
 	return plugin.Validate(ctx, r.attributes, r.interfaces)
+}
+
+// Change returns what a plugin makes of the object of the request, of which it gets a copy.
+func (r *Request) Change(ctx context.Context, plugin admission.ValidationInterface) (runtime.Object, error) {
+	a := r.attributes
+	object := a.GetObject().DeepCopyObject()
+	a = admission.NewAttributesRecord(object, nil, a.GetKind(), a.GetNamespace(), a.GetName(), a.GetResource(), "", a.GetOperation(), a.GetOperationOptions(), false, a.GetUserInfo())
+	return object, plugin.Validate(ctx, a, r.interfaces)
 }

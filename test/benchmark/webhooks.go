@@ -1,0 +1,144 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"sync/atomic"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"celador.io/celador/test/benchmark/api"
+	"celador.io/celador/test/benchmark/engine"
+	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+// excluding is how many webhooks exclude the request.
+const excluding = 100
+
+// steps of admission in which webhooks take part, each with both plugins in the order of
+// figures.
+var steps = []struct {
+	name    string
+	plugins [2]func(*api.Server) (*engine.Engine, error)
+}{
+	{"validating", [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamValidating, engine.CeladorValidating}},
+	{"mutating", [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamMutating, engine.CeladorMutating}},
+}
+
+// allExcluding is S10: what a request costs that the match conditions of all webhooks
+// exclude.
+func allExcluding(s *session) error {
+	for step := range steps {
+		about := fmt.Sprintf("100 %s webhooks, all excluded", steps[step].name)
+		s.progress("S10: %s", about)
+		costs, err := s.compareExcluded(step, input.InterestOf)
+		if err != nil {
+			return err
+		}
+		same, err := s.compareExcluded(step, input.SameInterest)
+		if err != nil {
+			return err
+		}
+		s.Add(report.Row{
+			Scenario: "S10", About: about, Unit: report.Nanoseconds,
+			Upstream: costs[0].Nanoseconds, Celador: costs[1].Nanoseconds,
+			Target: report.Target{Times: 10},
+			Note: fmt.Sprintf("no connection opened; allocs: upstream %.0f, celador %.0f; with the same conditions in all: upstream %.0f µs, celador %.1f µs, %.1fx",
+				costs[0].Allocations, costs[1].Allocations, same[0].Nanoseconds/1e3, same[1].Nanoseconds/1e3, same[0].Nanoseconds/same[1].Nanoseconds),
+		})
+	}
+	return nil
+}
+
+// compareExcluded returns what the request costs in a step with upstream's plugin and with
+// Celador's. It fails when one opens a connection.
+func (s *session) compareExcluded(step int, interest func(int) v1.MatchCondition) ([]measure.Cost, error) {
+	endpoint, err := listen()
+	if err != nil {
+		return nil, err
+	}
+	defer endpoint.close()
+	var calls []func() error
+	for i := range plugins {
+		subject, err := exclude(step, i, endpoint, interest)
+		if err != nil {
+			return nil, err
+		}
+		defer subject.stop()
+		calls = append(calls, subject.call)
+	}
+	opened := endpoint.opened.Load()
+	runtime.GC()
+	costs, err := measure.Alternate(s.effort, calls...)
+	if more := endpoint.opened.Load() - opened; err == nil && more > 0 {
+		err = fmt.Errorf("%d connections to webhooks that exclude the request", more)
+	}
+	return costs, err
+}
+
+// exclude starts a plugin and makes sure that it calls webhooks that do not exclude a
+// request, and only those.
+func exclude(step, plugin int, endpoint *endpoint, interest func(int) v1.MatchCondition) (*subject, error) {
+	excluded, excludedErr := input.Create(input.Pod())
+	wanted, wantedErr := input.Create(input.Pod(input.NFS))
+	webhooks := input.Webhooks{URL: endpoint.url, Number: excluding, Interest: interest}
+	server, serverErr := webhooks.Server()
+	if err := errors.Join(excludedErr, wantedErr, serverErr); err != nil {
+		return nil, err
+	}
+	name := plugins[plugin].name
+	started, err := steps[step].plugins[plugin](server)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	ctx := context.Background()
+	s := &subject{
+		call: func() error { return excluded.Send(ctx, started) },
+		stop: started.Stop,
+	}
+	before := endpoint.opened.Load()
+	if err := s.call(); err != nil || endpoint.opened.Load() != before {
+		s.stop()
+		return nil, fmt.Errorf("%s calls webhooks that exclude the request: %w", name, err)
+	}
+	if err := wanted.Send(ctx, started); !apierrors.IsInternalError(err) || endpoint.opened.Load() == before {
+		s.stop()
+		return nil, fmt.Errorf("%s answers %v where a webhook that cannot be reached has to be called", name, err)
+	}
+	return s, nil
+}
+
+// endpoint counts connections to webhooks, and closes them.
+type endpoint struct {
+	url    string
+	opened atomic.Int64
+	close  func() error
+}
+
+func listen() (*endpoint, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("endpoint of webhooks: %w", err)
+	}
+	e := &endpoint{url: "https://" + listener.Addr().String(), close: listener.Close}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return // closed
+			}
+			e.opened.Add(1)
+			connection.Close()
+		}
+	}()
+	return e, nil
+}
