@@ -1,0 +1,133 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"celador.io/celador/test/equivalence/served"
+)
+
+// outcome is what clients and administrators get to see of a request.
+type outcome struct {
+	// Rounds are what the plugin does: once, or twice when it or another plugin changed
+	// something.
+	Rounds []round
+	// Observed are observations of metrics.
+	Observed map[string]float64
+}
+
+// round is what one call of the plugin does.
+type round struct {
+	Error  string
+	Status metav1.Status // of the error
+	// Object is what becomes of it, in JSON.
+	Object string
+	// Again says whether plugins are to run a second time.
+	Again bool
+}
+
+// last is the round that decides.
+func (o outcome) last() round { return o.Rounds[len(o.Rounds)-1] }
+
+// examine has a plugin change the object of a request, as a server does.
+func (c *cluster) examine(t *testing.T, plugin admission.MutationInterface, r request) outcome {
+	t.Helper()
+	a := r.attributes()
+	if !plugin.Handles(a.GetOperation()) {
+		return outcome{Rounds: []round{{Object: encode(t, r, a.GetObject())}}}
+	}
+	again := a.GetReinvocationContext()
+	result := outcome{Rounds: []round{admit(t, plugin, r, a)}}
+	if result.last().Error == "" {
+		if r.touch != nil {
+			again.SetShouldReinvoke()
+			r.touch(a.GetObject())
+		}
+		if again.ShouldReinvoke() {
+			again.SetIsReinvoke()
+			result.Rounds = append(result.Rounds, admit(t, plugin, r, a))
+		}
+	}
+	now := counts(t)
+	result.Observed, c.observed = since(c.observed, now), now
+	return result
+}
+
+func admit(t *testing.T, plugin admission.MutationInterface, r request, a admission.Attributes) (result round) {
+	t.Helper()
+	err := call(t, plugin, a)
+	if err != nil {
+		result.Error = err.Error()
+	}
+	var status *apierrors.StatusError
+	if errors.As(err, &status) {
+		result.Status = status.ErrStatus
+	}
+	result.Object = encode(t, r, a.GetObject())
+	// An error ends the request.
+	result.Again = err == nil && a.GetReinvocationContext().ShouldReinvoke()
+	return result
+}
+
+// call returns the error of the plugin. A panic is one.
+func call(t *testing.T, plugin admission.MutationInterface, a admission.Attributes) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return plugin.Admit(t.Context(), a, served.Interfaces)
+}
+
+// encode returns the JSON of an object in the version of the request.
+func encode(t *testing.T, r request, object runtime.Object) string {
+	t.Helper()
+	if _, custom := object.(*unstructured.Unstructured); object != nil && !custom {
+		converted, err := legacyscheme.Scheme.ConvertToVersion(object, r.kind.GroupVersion())
+		must(t, err)
+		object = converted
+	}
+	text, err := json.Marshal(object)
+	must(t, err)
+	return string(text)
+}
+
+// brief returns the error without what all errors of the usual policy say.
+func (r round) brief() string {
+	text := strings.TrimPrefix(r.Error, "policy '"+usualPolicy+"' with binding '"+usualBinding+"' denied request: ")
+	text = strings.TrimPrefix(text, "policy \""+usualPolicy+"\" denied request: ")
+	if r.Error != "" && r.Status.Reason != metav1.StatusReasonInvalid {
+		text = fmt.Sprintf("(%s %d) %s", r.Status.Reason, r.Status.Code, text)
+	}
+	return text
+}
+
+// text returns all errors.
+func (o outcome) text() string {
+	var texts []string
+	for _, r := range o.Rounds {
+		texts = append(texts, r.Error)
+		if r.Status.Details != nil {
+			for _, cause := range r.Status.Details.Causes {
+				texts = append(texts, cause.Message)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// mistaken says whether there is a mistake in an apply configuration.
+func (o outcome) mistaken() bool { return strings.Contains(o.text(), "error applying patch: ") }
