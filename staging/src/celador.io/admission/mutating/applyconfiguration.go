@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,14 +25,6 @@ type TypeConverters interface {
 	GetTypeConverter(schema.GroupVersionKind) managedfields.TypeConverter
 }
 
-// converter returns what knows the schema of the target.
-func (t target) converter() (managedfields.TypeConverter, error) {
-	if converter := t.converters.GetTypeConverter(t.VersionedKind); converter != nil {
-		return converter, nil
-	}
-	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", t.VersionedKind))
-}
-
 // configurationPatcher merges an apply configuration as server-side apply does.
 type configurationPatcher struct{ expression.Compiled }
 
@@ -50,10 +41,6 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if err != nil {
 		return patched{}, err
 	}
-	converter, err := t.converter()
-	if err != nil {
-		return patched{}, err
-	}
 	configuration := &unstructured.Unstructured{Object: fields}
 	configuration.SetGroupVersionKind(t.object().GetObjectKind().GroupVersionKind())
 	named := func() []string {
@@ -62,10 +49,10 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 		delete(written, "kind")
 		return leavesOf(written)
 	}
-	if merged := t.mergePlain(converter, configuration); merged != nil {
+	if merged := t.mergePlain(configuration); merged != nil {
 		return patched{merged, named}, nil
 	}
-	merged, err := patch.ApplyStructuredMergeDiff(converter, t.object(), configuration)
+	merged, err := patch.ApplyStructuredMergeDiff(t.converter, t.object(), configuration)
 	if err != nil {
 		return patched{}, fmt.Errorf("error applying patch: %w", err)
 	}
@@ -73,16 +60,16 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 }
 
 // mergePlain returns nil where merge does, and for whatever ends in an error.
-func (t target) mergePlain(converter managedfields.TypeConverter, configuration *unstructured.Unstructured) runtime.Object {
+func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Object {
 	if _, custom := t.object().(*unstructured.Unstructured); custom {
 		return nil
 	}
-	typedConfiguration, err := converter.ObjectToTyped(configuration)
+	typedConfiguration, err := t.converter.ObjectToTyped(configuration)
 	if err != nil {
 		return nil
 	}
 	if t.valid != t.object() {
-		if _, err := converter.ObjectToTyped(t.object(), typed.AllowDuplicates); err != nil {
+		if _, err := t.converter.ObjectToTyped(t.object(), typed.AllowDuplicates); err != nil {
 			return nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/expression"
@@ -32,8 +33,8 @@ type patched struct {
 // target is an object that is to be changed.
 type target struct {
 	*admission.VersionedAttributes
-	objects    admission.ObjectInterfaces
-	converters TypeConverters
+	objects   admission.ObjectInterfaces
+	converter managedfields.TypeConverter
 	*states
 }
 

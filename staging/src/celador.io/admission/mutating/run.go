@@ -6,7 +6,6 @@ package mutating
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -14,15 +13,12 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/activation"
-	"celador.io/admission/expression"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
 	"celador.io/admission/reinvocation"
@@ -57,85 +53,6 @@ type run struct {
 	// input is what expressions read, for as long as nothing changes.
 	input  *input
 	result Result
-}
-
-var _ policy.Visitor[body] = &run{}
-
-// invocation is a policy to apply, through a binding and with a param, which may be nil.
-type invocation struct {
-	*policy.Policy[body]
-	binding *policy.Binding
-	target  matching.Target
-	param   *unstructured.Unstructured
-}
-
-// key names a mutation of an invocation, in both runs of admission.
-type key struct {
-	policy, binding string
-	param           struct{ namespace, name string }
-	index           int
-}
-
-func (i *invocation) key(index int) key {
-	k := key{policy: i.Name, binding: i.binding.Name(), index: index}
-	if i.param != nil {
-		k.param.namespace, k.param.name = i.param.GetNamespace(), i.param.GetName()
-	}
-	return k
-}
-
-// Fetch implements policy.Visitor.
-func (r *run) Fetch(*policy.Policy[body]) {}
-
-// Enter implements policy.Visitor.
-func (r *run) Enter(p *policy.Policy[body], target matching.Target) {
-	r.current, r.target = p, target
-}
-
-// kindError is why the object cannot be had in a kind, nil if it can.
-type kindError struct {
-	schema.GroupVersionKind
-	err error
-}
-
-// Reach implements policy.Visitor.
-func (r *run) Reach(b *policy.Binding) bool {
-	err := r.convertible(r.target.Kind)
-	if err != nil {
-		r.Misconfigured(r.current, nil, fmt.Errorf("failed to configure policy: %w", err))
-	}
-	return err == nil
-}
-
-// convertible tries to convert the request to a kind, the first time that a policy wants it.
-func (r *run) convertible(kind schema.GroupVersionKind) error {
-	for _, k := range r.kinds {
-		if k.GroupVersionKind == kind {
-			return k.err
-		}
-	}
-	converted, err := admission.NewVersionedAttributes(r.request.Attributes, kind, r.objects)
-	if err == nil && r.versioned == nil {
-		r.versioned = converted
-	}
-	r.kinds = append(r.kinds, kindError{kind, err})
-	return err
-}
-
-// Apply implements policy.Visitor. Nothing is changed before it is known what applies.
-func (r *run) Apply(b *policy.Binding, params []*unstructured.Unstructured) error {
-	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{r.current, b, r.target, param})
-	}
-	return nil
-}
-
-// Leave implements policy.Visitor.
-func (r *run) Leave() {}
-
-// Misconfigured implements policy.Visitor.
-func (r *run) Misconfigured(p *policy.Policy[body], b *policy.Binding, err error) {
-	r.fail(p, b, err.Error(), "")
 }
 
 func (r *run) fail(p *policy.Policy[body], b *policy.Binding, message string, reason metav1.StatusReason) {
@@ -257,83 +174,4 @@ func (r *run) wanted(i *invocation, m *mutation) (bool, error) {
 	}
 	value, err := m.condition.Evaluate(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget))
 	return value == types.True, err
-}
-
-// change makes a change.
-func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
-	before := r.versioned.VersionedObject.Object()
-	target := target{r.versioned, r.objects, r.engine.converters, &r.states}
-	// Also those that need no schema wait for it, as they do in Kubernetes.
-	if _, err := target.converter(); err != nil {
-		return err
-	}
-	patched, err := m.patch.patch(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget), target)
-	if err != nil {
-		return err
-	}
-	after := patched.object
-	if after == before {
-		if r.states.own == before {
-			r.changed = true
-			return nil
-		}
-		// Another plugin may have left it without defaults.
-		after = before.DeepCopyObject()
-	}
-	if after, err = r.inForm(after); err != nil {
-		return err
-	}
-	if err := checkIdentity(before, after); err != nil {
-		return err
-	}
-	r.objects.GetObjectDefaulter().Default(after)
-	r.versioned.UpdateObject(after)
-	r.changed, r.states.own = true, after
-	made.before, made.after, made.fields = before, after, patched.fields
-	return nil
-}
-
-// inForm returns a patched object in the form that the others of its kind have.
-func (r *run) inForm(patched runtime.Object) (runtime.Object, error) {
-	_, loose := patched.(*unstructured.Unstructured)
-	_, custom := r.versioned.VersionedObject.Object().(*unstructured.Unstructured)
-	if !loose || custom {
-		return patched, nil
-	}
-	return r.objects.GetObjectConvertor().ConvertToVersion(patched, r.versioned.VersionedKind.GroupVersion())
-}
-
-// input is what expressions read of the request in one state.
-type input struct {
-	*activation.Input
-	target matching.Target
-	object runtime.Object
-}
-
-func (r *run) series(i *invocation, scope activation.Scope, budget int64) *expression.Series {
-	object := r.versioned.VersionedObject.Object()
-	if r.input == nil || r.input.target != i.target || r.input.object != object {
-		made := activation.NewInput(r.request.Attributes, i.target.Resource, i.target.Kind, object, r.versioned.VersionedOldObject.Object(), r.authorizer)
-		r.input = &input{made, i.target, object}
-	}
-	subject := activation.Subject{Input: r.input.Input, Namespace: r.namespace, Params: types.NullValue}
-	if i.param != nil {
-		subject.Params = types.DefaultTypeAdapter.NativeToValue(i.param.Object)
-	}
-	return activation.NewSeries(r.ctx, subject, scope, i.Variables, expression.NewBudget(budget))
-}
-
-// writeBack gives the request what the policies made of its object.
-func (r *run) writeBack() *apierrors.StatusError {
-	if !r.changed {
-		return nil
-	}
-	r.state.Changed()
-	r.request.GetReinvocationContext().SetShouldReinvoke()
-	object := r.versioned.VersionedObject.Object()
-	r.result.keep(r.request.GetObject())
-	if err := r.objects.GetObjectConvertor().Convert(object, r.request.GetObject(), nil); err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("failed to convert object: %w", err))
-	}
-	return nil
 }

@@ -1,0 +1,85 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/activation"
+)
+
+// change makes a change.
+func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
+	before := r.versioned.VersionedObject.Object()
+	// Also patches that need no schema wait for it, as they do in Kubernetes.
+	converter, err := r.converter()
+	if err != nil {
+		return err
+	}
+	target := target{r.versioned, r.objects, converter, &r.states}
+	patched, err := m.patch.patch(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget), target)
+	if err != nil {
+		return err
+	}
+	after := patched.object
+	if after == before {
+		if r.states.own == before {
+			r.changed = true
+			return nil
+		}
+		// Another plugin may have left it without defaults.
+		after = before.DeepCopyObject()
+	}
+	if after, err = r.inForm(after); err != nil {
+		return err
+	}
+	if err := checkIdentity(before, after); err != nil {
+		return err
+	}
+	r.objects.GetObjectDefaulter().Default(after)
+	r.versioned.UpdateObject(after)
+	r.changed, r.states.own = true, after
+	made.before, made.after, made.fields = before, after, patched.fields
+	return nil
+}
+
+// converter returns what knows the schema of the object.
+func (r *run) converter() (managedfields.TypeConverter, error) {
+	kind := r.versioned.VersionedKind
+	if converter := r.engine.converters.GetTypeConverter(kind); converter != nil {
+		return converter, nil
+	}
+	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
+}
+
+// inForm returns a patched object in the form that the others of its kind have.
+func (r *run) inForm(patched runtime.Object) (runtime.Object, error) {
+	_, loose := patched.(*unstructured.Unstructured)
+	_, custom := r.versioned.VersionedObject.Object().(*unstructured.Unstructured)
+	if !loose || custom {
+		return patched, nil
+	}
+	return r.objects.GetObjectConvertor().ConvertToVersion(patched, r.versioned.VersionedKind.GroupVersion())
+}
+
+// writeBack gives the request what the policies made of its object.
+func (r *run) writeBack() *apierrors.StatusError {
+	if !r.changed {
+		return nil
+	}
+	r.state.Changed()
+	r.request.GetReinvocationContext().SetShouldReinvoke()
+	object := r.versioned.VersionedObject.Object()
+	r.result.keep(r.request.GetObject())
+	if err := r.objects.GetObjectConvertor().Convert(object, r.request.GetObject(), nil); err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("failed to convert object: %w", err))
+	}
+	return nil
+}
