@@ -1,0 +1,88 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package matchconditions_test
+
+import (
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"celador.io/admission/activation"
+	"celador.io/admission/expression"
+	"celador.io/admission/matchconditions"
+)
+
+// series evaluates conditions on the creation of a pod, with the given budget.
+func series(t *testing.T, budget int64) *expression.Series {
+	t.Helper()
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
+	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
+	input := activation.NewInput(a, resource, kind, pod, nil, nil)
+	return activation.NewSeries(t.Context(), activation.Subject{Input: input}, activation.InConditions, nil, expression.NewBudget(budget))
+}
+
+func TestCheck(t *testing.T) {
+	const (
+		yes    = "object.metadata.name == 'web' && oldObject == null"
+		no     = "request.userInfo.username == 'jack'"
+		failed = "object.metadata.labels.team == 'blue'"
+		wrong  = "no such thing"
+	)
+	for name, test := range map[string]struct {
+		conditions []string
+		want       matchconditions.Result
+		// err is what the error says.
+		err string
+	}{
+		"none":                   {},
+		"all true":               {conditions: []string{yes, yes}},
+		"one false":              {conditions: []string{yes, no, no}, want: matchconditions.Result{Excluded: true, Condition: "1"}},
+		"error":                  {conditions: []string{failed, yes}, want: matchconditions.Result{Errors: 1}, err: "no such key: labels"},
+		"two errors":             {conditions: []string{failed, wrong}, want: matchconditions.Result{Errors: 2}, err: "compilation error: "},
+		"false before an error":  {conditions: []string{no, failed}, want: matchconditions.Result{Excluded: true, Condition: "0"}},
+		"false after an error":   {conditions: []string{failed, wrong, no}, want: matchconditions.Result{Excluded: true, Condition: "2", Errors: 2}},
+		"false, then too costly": {conditions: []string{no, "[" + strings.Repeat("1,", 500) + "1].all(x, x == 1)"}, err: "running out of cost budget"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var conditions []v1.MatchCondition
+			for i, e := range test.conditions {
+				conditions = append(conditions, v1.MatchCondition{Name: string(rune('0' + i)), Expression: e})
+			}
+			got := matchconditions.Compile(expression.Default(), conditions).Check(series(t, 1000))
+			if (got.Err != nil) != (test.err != "") || got.Err != nil && !strings.Contains(got.Err.Error(), test.err) {
+				t.Errorf("error is %v, want one with %q", got.Err, test.err)
+			}
+			got.Err = nil
+			if got != test.want {
+				t.Errorf("result is %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// A recurring series evaluates equal conditions once, and charges each budget.
+func TestRecurring(t *testing.T) {
+	const expensive = "[1,2,3,4,5].all(x, x > 0)"
+	conditions := matchconditions.Compile(expression.Default(), []v1.MatchCondition{{Name: "a", Expression: expensive}})
+	s := series(t, 0).Recurring()
+	defer s.End()
+	var left []int64
+	for range 3 {
+		budget := expression.NewBudget(1000)
+		s.Continue(budget)
+		if got := conditions.Check(s); got != (matchconditions.Result{}) {
+			t.Fatalf("result is %+v", got)
+		}
+		left = append(left, budget.Remaining())
+	}
+	if left[0] == 1000 || left[1] != left[0] || left[2] != left[0] {
+		t.Errorf("budgets are left with %v, want the same and less than 1000", left)
+	}
+}
