@@ -58,13 +58,17 @@ openapi-gen --go-header-file "${header}" --output-dir pkg/generated/openapi --ou
   --report-filename "${work}/violations" \
   --readonly-pkg "${apimachinery}/apis/meta/v1" --readonly-pkg "${apimachinery}/runtime" --readonly-pkg "${apimachinery}/version" \
   "${version_packages[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
-go run ./pkg/generated/openapi/cmd/models-schema > "${work}/schema.json"
+# The generator of apply configurations knows models by the names of Go packages. Ours have
+# Kubernetes' names, by which fake clients look them up.
+readonly model=k8s.api.admissionregistration go_model=celador.api.admissionregistration
+go run ./pkg/generated/openapi/cmd/models-schema | sed "s/io\\.${model//./\\.}\\./io.${go_model}./g" > "${work}/schema.json"
 
 echo "== clients"
 for dir in applyconfigurations clientset informers listers; do rm -rf "${staging}/${client:?}/${dir}"; done
 applyconfiguration-gen --go-header-file "${header}" --openapi-schema "${work}/schema.json" \
   --output-dir "${staging}/${client}/applyconfigurations" --output-pkg "${client}/applyconfigurations" \
   "${version_packages[@]}"
+grep -rlF "io.${go_model}" "${staging}/${client}/applyconfigurations" | xargs sed -i "s/io\.${go_model//./\\.}\\./io.${model}./g"
 client-gen --go-header-file "${header}" --clientset-name clientset \
   --output-dir "${staging}/${client}" --output-pkg "${client}" \
   --apply-configuration-package "${client}/applyconfigurations" \

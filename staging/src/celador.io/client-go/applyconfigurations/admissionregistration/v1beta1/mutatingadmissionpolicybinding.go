@@ -47,7 +47,7 @@ func MutatingAdmissionPolicyBinding(name string) *MutatingAdmissionPolicyBinding
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractMutatingAdmissionPolicyBindingFrom(mutatingAdmissionPolicyBinding *admissionregistrationv1beta1.MutatingAdmissionPolicyBinding, fieldManager string, subresource string) (*MutatingAdmissionPolicyBindingApplyConfiguration, error) {
 	b := &MutatingAdmissionPolicyBindingApplyConfiguration{}
-	err := managedfields.ExtractInto(mutatingAdmissionPolicyBinding, internal.Parser().Type("io.celador.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding"), fieldManager, b, subresource)
+	err := managedfields.ExtractInto(mutatingAdmissionPolicyBinding, internal.Parser().Type("io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding"), fieldManager, b, subresource)
 	if err != nil {
 		return nil, err
 	}
