@@ -40,7 +40,7 @@ func (i *invocation) key(index int) key {
 }
 
 // Fetch implements policy.Visitor.
-func (r *run) Fetch(*policy.Policy[body]) {}
+func (r *run) Fetch(*policy.Policy[body], policy.Pass) bool { return false }
 
 // Enter implements policy.Visitor.
 func (r *run) Enter(p *policy.Policy[body], target matching.Target) {

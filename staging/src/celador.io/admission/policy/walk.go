@@ -18,8 +18,9 @@ import (
 // Visitor is told what applies to a request: each policy that matches, in order, and in
 // between those calls the bindings through which it applies.
 type Visitor[B any] interface {
-	// Fetch is called with all policies that may match before the first of them is examined.
-	Fetch(*Policy[B])
+	// Fetch is called with all policies that may match, as often as it asks for it, before the
+	// first of them is examined.
+	Fetch(*Policy[B], Pass) (more bool)
 	// Enter is called for a policy that matches, with the form in which it wants to see the
 	// object.
 	Enter(*Policy[B], matching.Target)
@@ -55,12 +56,7 @@ func NewWalk[B any](ctx context.Context, request *matching.Request, visitor Visi
 // Through shows what applies of a snapshot. It returns only errors of the visitor.
 func (w *Walk[B]) Through(s *Snapshot[B]) error {
 	candidates := w.candidates(s)
-	// Between two requests the processor forgets most policies, and waits for memory again
-	// and again where one is examined after the other. Reads that do not depend on each
-	// other it waits for together.
-	for _, c := range candidates {
-		w.visitor.Fetch(s.policies[c.Position].Policy)
-	}
+	w.fetch(s, candidates)
 	for _, c := range candidates {
 		if err := w.policy(s.policies[c.Position], c.Certain); err != nil {
 			return err
@@ -68,6 +64,22 @@ func (w *Walk[B]) Through(s *Snapshot[B]) error {
 	}
 	return nil
 }
+
+// fetch reads a little of each policy. Between two requests the processor forgets most of
+// them, and waits for memory again and again where one is examined after the other. Reads
+// that do not depend on each other it waits for together, so what one read leads to is only
+// read when that is done for all.
+func (w *Walk[B]) fetch(s *Snapshot[B], candidates []matching.Candidate) {
+	for pass, more := Pass(0), true; more; pass++ {
+		more = false
+		for _, c := range candidates {
+			more = w.visitor.Fetch(s.policies[c.Position].Policy, pass) || more
+		}
+	}
+}
+
+// Pass numbers the calls of Fetch for one policy from 0.
+type Pass int
 
 // candidates returns the policies to examine. Only when the reasons are to be logged,
 // those which obviously do not match are among them.

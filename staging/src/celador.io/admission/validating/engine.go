@@ -88,13 +88,23 @@ type matchedPolicy struct {
 	annotations annotations
 }
 
-// Fetch implements policy.Visitor. It reads a little of each expression.
-func (r *run) Fetch(p *policy.Policy[body]) {
+// Fetch implements policy.Visitor. It reads the list of expressions, then which they are,
+// and then a little of each.
+func (r *run) Fetch(p *policy.Policy[body], pass policy.Pass) (more bool) {
+	if pass == 0 {
+		r.planned += len(p.Body.validations)
+		return true
+	}
 	for i := range p.Body.validations {
-		if program := p.Body.validations[i].Program; program != nil {
+		switch program := p.Body.validations[i].Program; {
+		case program == nil:
+		case pass == 1:
+			r.planned++
+		default:
 			r.planned += program.Planned()
 		}
 	}
+	return pass < 2
 }
 
 // Enter implements policy.Visitor.
