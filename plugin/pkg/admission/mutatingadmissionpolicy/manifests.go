@@ -4,8 +4,6 @@
 package mutatingadmissionpolicy
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/manifest"
 
@@ -62,8 +60,7 @@ func newLoader(enabled mutating.Features) *manifest.Loader[*policy, *binding] {
 	}
 }
 
-// disabledFields complains about fields whose feature gate is off. The API drops them.
-// Whoever writes a file gets no answer from which to see that.
+// disabledFields complains about fields whose feature gate is off.
 func disabledFields(enabled mutating.Features, spec *v1.MutatingAdmissionPolicySpec) field.ErrorList {
 	if enabled.InlineExpressions {
 		return nil
@@ -84,7 +81,7 @@ func disabledFields(enabled mutating.Features, spec *v1.MutatingAdmissionPolicyS
 			{"strategicMergePatch", m.StrategicMergePatch != nil},
 		} {
 			if f.isSet {
-				errs = append(errs, field.Forbidden(path.Child(f.name), fmt.Sprintf("requires the %s feature gate to be enabled", features.MutatingAdmissionPolicyInlineExpressions)))
+				errs = append(errs, manifest.Disabled(path.Child(f.name), features.MutatingAdmissionPolicyInlineExpressions))
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"k8s.io/apiserver/pkg/admission"
-	admissionmetrics "k8s.io/apiserver/pkg/admission/metrics"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/metrics"
 	"k8s.io/apiserver/pkg/audit"
@@ -17,6 +16,7 @@ import (
 
 	"celador.io/admission/mutating"
 
+	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
@@ -25,13 +25,7 @@ var ownMetrics = policymetrics.For(PluginName)
 
 // observe counts what was done, and says in the audit event what was changed.
 func observe(ctx context.Context, a admission.Attributes, result mutating.Result) {
-	for _, r := range result.Conditions {
-		const kind, step = "policy", "validate"
-		for range r.Errors {
-			admissionmetrics.Metrics.ObserveMatchConditionEvalError(ctx, r.Policy, kind, step, string(a.GetOperation()))
-		}
-		admissionmetrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, r.Elapsed, r.Policy, kind, step, string(a.GetOperation()))
-	}
+	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
 	audited := audit.AuditContextFrom(ctx) != nil
 	for i := range result.Mutations {
 		m := &result.Mutations[i]

@@ -98,21 +98,9 @@ func (p *Plugin) ValidateInitialization() error {
 // Admit implements admission.MutationInterface. It changes the object as policies say, and
 // fails while these are not known yet. Those in files come first.
 func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	files, stored, err := p.Subject(a)
-	if err != nil {
+	snapshots, n, err := p.files.InEffect(p.Plugin, a, p.store)
+	if err != nil || n == 0 {
 		return err
-	}
-	// In one array, which takes no memory of its own.
-	var snapshots [2]*mutating.Snapshot
-	n := 0
-	if current := p.files.Current(); files && current != nil {
-		snapshots[n], n = current, n+1
-	}
-	if stored {
-		snapshots[n], n = p.store.Snapshot(), n+1
-	}
-	if n == 0 {
-		return nil
 	}
 	result, status := p.engine.Mutate(ctx, a, objects, snapshots[:n]...)
 	observe(ctx, a, result)

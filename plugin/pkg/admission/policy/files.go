@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/admission"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/manifest"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 
@@ -39,8 +40,22 @@ func (f *Files[S]) Load(p *Plugin, kind metrics.ManifestType, read func([]upstre
 	return nil
 }
 
-// Current returns what the files hold now, nil without a directory.
-func (f *Files[S]) Current() *S {
+// InEffect returns the n snapshots that a request is subject to: that of the files, then
+// that of the policies which clients write. They are in one array, which takes no memory of
+// its own. It fails while the latter are not known yet.
+func (f *Files[S]) InEffect(p *Plugin, a admission.Attributes, stored interface{ Snapshot() *S }) (snapshots [2]*S, n int, err error) {
+	fromFiles, fromClients, err := p.subject(a)
+	if current := f.current(); fromFiles && current != nil {
+		snapshots[n], n = current, n+1
+	}
+	if fromClients {
+		snapshots[n], n = stored.Snapshot(), n+1
+	}
+	return snapshots, n, err
+}
+
+// current returns what the files hold now, nil without a directory.
+func (f *Files[S]) current() *S {
 	if f.source == nil {
 		return nil
 	}

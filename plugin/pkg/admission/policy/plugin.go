@@ -36,7 +36,7 @@ var configuration = sets.New(
 )
 
 // Plugin has what a plugin for policies is given by the server. Its setters are called
-// before the server starts; Subject is safe for concurrent use from then on.
+// before the server starts.
 type Plugin struct {
 	*admission.Handler
 	// Enabled is set when the kind of policy is not switched off.
@@ -151,9 +151,9 @@ func (p *Plugin) WaitFor(policiesSynced func() bool) {
 
 var errNotReady = errors.New("not yet ready to handle request")
 
-// Subject says whether a request is subject to policies in files, and whether also to those
+// subject says whether a request is subject to policies in files, and whether also to those
 // that clients write. It fails while these are not known yet.
-func (p *Plugin) Subject(a admission.Attributes) (files, stored bool, err error) {
+func (p *Plugin) subject(a admission.Attributes) (files, clients bool, err error) {
 	resource := a.GetResource().GroupResource()
 	if !p.Enabled || p.excluded.Has(resource) {
 		return false, false, nil

@@ -54,7 +54,7 @@ func enforce(ctx context.Context, a admission.Attributes, result validating.Resu
 	for _, policy := range result.Ignored {
 		ownMetrics.ObserveIgnored(ctx, policy)
 	}
-	observeConditions(ctx, a.GetOperation(), result.Conditions)
+	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
 	annotate(ctx, a, result.Annotations, audited)
 	if denial == nil {
 		return nil

@@ -7,8 +7,6 @@ import (
 	"context"
 	"strings"
 
-	"k8s.io/apiserver/pkg/admission"
-	admissionmetrics "k8s.io/apiserver/pkg/admission/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating/metrics"
 
 	"celador.io/admission/validating"
@@ -55,16 +53,5 @@ func causeOf(d *validating.Decision) metrics.ValidationErrorType {
 		return metrics.ValidatingOutOfBudget
 	default:
 		return metrics.ValidatingInvalidError
-	}
-}
-
-// observeConditions counts evaluations that match conditions ended.
-func observeConditions(ctx context.Context, operation admission.Operation, reports []validating.ConditionReport) {
-	const kind, step = "policy", "validate"
-	for _, r := range reports {
-		for range r.Errors {
-			admissionmetrics.Metrics.ObserveMatchConditionEvalError(ctx, r.Policy, kind, step, string(operation))
-		}
-		admissionmetrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, r.Elapsed, r.Policy, kind, step, string(operation))
 	}
 }

@@ -114,21 +114,9 @@ func (p *Plugin) ValidateInitialization() error {
 // Validate implements admission.ValidationInterface. It denies a request when a
 // policy does, and while policies are not known yet. Those in files come first.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	files, stored, err := p.Subject(a)
-	if err != nil {
+	snapshots, n, err := p.files.InEffect(p.Plugin, a, p.store)
+	if err != nil || n == 0 {
 		return err
-	}
-	// In one array, which takes no memory of its own.
-	var snapshots [2]*validating.Snapshot
-	n := 0
-	if current := p.files.Current(); files && current != nil {
-		snapshots[n], n = current, n+1
-	}
-	if stored {
-		snapshots[n], n = p.store.Snapshot(), n+1
-	}
-	if n == 0 {
-		return nil
 	}
 	result, err := p.engine.Evaluate(ctx, a, objects, snapshots[:n]...)
 	if err != nil {

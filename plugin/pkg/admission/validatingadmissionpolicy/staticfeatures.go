@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/component-base/featuregate"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -15,23 +14,21 @@ import (
 
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/features"
+	"celador.io/celador/plugin/pkg/admission/manifest"
 )
-
-// The API drops fields whose feature gate is off. Whoever writes a file gets no answer
-// from which to see that, so there they are errors.
 
 func disabledInPolicy(enabled validating.Features, spec *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
 	path := field.NewPath("spec")
 	var errs field.ErrorList
 	if spec.PolicyType != nil && !enabled.Singleton {
-		errs = append(errs, disabled(path.Child("policyType"), features.ValidatingAdmissionPolicySingleton))
+		errs = append(errs, manifest.Disabled(path.Child("policyType"), features.ValidatingAdmissionPolicySingleton))
 	}
 	if spec.TypeChecking != nil && !enabled.TypeEnforcement {
-		errs = append(errs, disabled(path.Child("typeChecking"), features.AdmissionPolicyTypeEnforcement))
+		errs = append(errs, manifest.Disabled(path.Child("typeChecking"), features.AdmissionPolicyTypeEnforcement))
 	}
 	for i := range spec.Validations {
 		if spec.Validations[i].FailurePolicy != nil && !enabled.ValidationFailurePolicy {
-			errs = append(errs, disabled(path.Child("validations").Index(i).Child("failurePolicy"), features.ValidatingAdmissionPolicyValidationFailurePolicy))
+			errs = append(errs, manifest.Disabled(path.Child("validations").Index(i).Child("failurePolicy"), features.ValidatingAdmissionPolicyValidationFailurePolicy))
 		}
 	}
 	return errs
@@ -39,13 +36,9 @@ func disabledInPolicy(enabled validating.Features, spec *v1.ValidatingAdmissionP
 
 func disabledInBinding(enabled validating.Features, spec *v1.ValidatingAdmissionPolicyBindingSpec) field.ErrorList {
 	if spec.BindingType != nil && !enabled.FallbackBinding {
-		return field.ErrorList{disabled(field.NewPath("spec", "bindingType"), features.ValidatingAdmissionPolicyFallbackBinding)}
+		return field.ErrorList{manifest.Disabled(field.NewPath("spec", "bindingType"), features.ValidatingAdmissionPolicyFallbackBinding)}
 	}
 	return nil
-}
-
-func disabled(path *field.Path, gate featuregate.Feature) *field.Error {
-	return field.Forbidden(path, fmt.Sprintf("requires the %s feature gate to be enabled", gate))
 }
 
 // checkSingletons returns an error when a binding names a policy that takes effect

@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
@@ -32,10 +31,9 @@ type matcher struct {
 }
 
 func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
-	policy := w.GetFailurePolicy()
 	return &matcher{
 		conditions: matchconditions.Compile(expression.Default(), w.GetMatchConditions()),
-		ignores:    policy != nil && *policy == v1.Ignore,
+		ignores:    FailsOpen(w),
 		webhook:    w,
 		step:       s,
 		excluded:   countersOf(w),
@@ -60,9 +58,9 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 
 	name, operation := m.webhook.GetName(), string(a.GetOperation())
 	for range result.Errors {
-		metrics.Metrics.ObserveMatchConditionEvalError(ctx, name, "webhook", m.step.conditionMetric, operation)
+		metrics.Metrics.ObserveMatchConditionEvalError(ctx, name, "webhook", m.step.metric, operation)
 	}
-	metrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, time.Since(start), name, "webhook", m.step.conditionMetric, operation)
+	metrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, time.Since(start), name, "webhook", m.step.metric, operation)
 	if result.Err != nil && !m.ignores {
 		return upstreamconditions.MatchResult{Error: result.Err}
 	}

@@ -9,10 +9,8 @@ import "k8s.io/apiserver/pkg/endpoints/request"
 type Step struct {
 	// name is for traces and logs.
 	name string
-	// metric is the value of the label "type" in metrics of calls.
+	// metric is the value of the label "type" in upstream's metrics, but for that of exclusions.
 	metric string
-	// conditionMetric is the same in metrics of match conditions.
-	conditionMetric string
 	// patches says whether responses may have a patch.
 	patches bool
 	// tracker is that of the latency which the step adds to a request.
@@ -22,11 +20,11 @@ type Step struct {
 // The two steps.
 var (
 	Validating = &Step{
-		name: "validating", metric: "validating", conditionMetric: "validating",
+		name: "validating", metric: "validating",
 		tracker: func(t *request.LatencyTrackers) request.DurationTracker { return t.ValidatingWebhookTracker },
 	}
 	Mutating = &Step{
-		name: "mutating", metric: "admit", conditionMetric: "admit", patches: true,
+		name: "mutating", metric: "admit", patches: true,
 		tracker: func(t *request.LatencyTrackers) request.DurationTracker { return t.MutatingWebhookTracker },
 	}
 )

@@ -35,7 +35,7 @@ func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, types
 		UpdateStrategy:            strategy,
 		DeleteStrategy:            strategy,
 		ResetFieldsStrategy:       strategy,
-		TableConvertor:            table,
+		TableConvertor:            convertor,
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
 		return nil, nil, err

@@ -32,7 +32,7 @@ func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, polic
 		CreateStrategy:            strategy,
 		UpdateStrategy:            strategy,
 		DeleteStrategy:            strategy,
-		TableConvertor:            table,
+		TableConvertor:            convertor,
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
 		return nil, err

@@ -50,6 +50,14 @@ func objectValue(object runtime.Object) ref.Val {
 	}
 }
 
+// ParamsValue returns what expressions read as 'params': null for nil.
+func ParamsValue(param *unstructured.Unstructured) ref.Val {
+	if param == nil {
+		return types.NullValue
+	}
+	return types.DefaultTypeAdapter.NativeToValue(param.Object)
+}
+
 func (in *Input) requestValue() ref.Val {
 	if in.request == nil {
 		in.request = in.admissionRequest(in.resource)

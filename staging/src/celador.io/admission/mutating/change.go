@@ -10,9 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"celador.io/admission/activation"
 )
 
 // change makes a change.
@@ -24,7 +21,7 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 		return err
 	}
 	target := target{r.versioned, r.objects, converter, &r.states}
-	patched, err := m.patch.patch(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget), target)
+	patched, err := m.patch.patch(r.series(i), target)
 	if err != nil {
 		return err
 	}

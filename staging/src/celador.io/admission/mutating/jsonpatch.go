@@ -113,7 +113,7 @@ var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
 // perform returns the object as the operations leave it. A test that fails leaves it as it is.
 func perform(operations jsonpatch.Patch, t target) (patched, error) {
-	codec := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
+	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())
 	if err != nil {
 		return patched{}, fmt.Errorf("failed to create JSON patch: %w", err)
@@ -144,6 +144,11 @@ func pathsOf(operations jsonpatch.Patch) []string {
 		}
 	}
 	return paths
+}
+
+// codec encodes the target as JSON, and decodes what becomes of it.
+func (t target) codec() runtime.Serializer {
+	return serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
 }
 
 // decode makes an object of the target's kind from its JSON.

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
@@ -34,7 +33,7 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 	if err != nil {
 		return patched{}, err
 	}
-	codec := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
+	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())
 	if err != nil {
 		return patched{}, apierrors.NewInternalError(err)

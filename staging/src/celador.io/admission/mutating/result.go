@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"celador.io/admission/policy"
 )
 
 // Result is what policies did with a request.
@@ -95,12 +97,4 @@ type Failure struct {
 }
 
 // ConditionReport says that match conditions ended the evaluation of a policy.
-type ConditionReport struct {
-	// Policy is a name.
-	Policy string
-	// Errors is how many conditions could not be evaluated, of those before the first
-	// false one.
-	Errors int
-	// Elapsed is the time that all conditions took.
-	Elapsed time.Duration
-}
+type ConditionReport = policy.ConditionReport

@@ -15,8 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/klog/v2"
 
 	"celador.io/admission/activation"
 	"celador.io/admission/matching"
@@ -88,19 +86,13 @@ func same(a, b runtime.Object) bool { return a == b || apiequality.Semantic.Deep
 
 // matches says whether the match conditions of a policy let it apply.
 func (r *run) matches(i *invocation) bool {
-	if len(i.Conditions) == 0 {
+	report, err := i.CheckConditions(r.ctx, r.subject(i))
+	if report == nil {
 		return true
 	}
-	start := time.Now()
-	result := i.Conditions.Check(r.series(i, activation.InConditions, celconfig.RuntimeCELCostBudgetMatchConditions))
-	if !result.Excluded && result.Err == nil {
-		return true
-	}
-	r.result.Conditions = append(r.result.Conditions, ConditionReport{Policy: i.Name, Errors: result.Errors, Elapsed: time.Since(start)})
-	if result.Excluded {
-		klog.FromContext(r.ctx).V(5).Info("Policy does not match", "policy", i.Name, "because", "a match condition is false", "matchCondition", result.Condition)
-	} else {
-		r.fail(i.Policy, i.binding, result.Err.Error(), metav1.StatusReasonInvalid)
+	r.result.Conditions = append(r.result.Conditions, *report)
+	if err != nil {
+		r.fail(i.Policy, i.binding, err.Error(), metav1.StatusReasonInvalid)
 	}
 	return false
 }
@@ -172,6 +164,6 @@ func (r *run) wanted(i *invocation, m *mutation) (bool, error) {
 	if m.condition.Absent() {
 		return true, nil
 	}
-	value, err := m.condition.Evaluate(r.series(i, activation.InValidations, celconfig.RuntimeCELCostBudget))
+	value, err := m.condition.Evaluate(r.series(i))
 	return value == types.True, err
 }

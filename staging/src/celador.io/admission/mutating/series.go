@@ -4,8 +4,8 @@
 package mutating
 
 import (
-	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/runtime"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
@@ -19,15 +19,17 @@ type input struct {
 	object runtime.Object
 }
 
-func (r *run) series(i *invocation, scope activation.Scope, budget int64) *expression.Series {
+// subject is what the expressions of an invocation see of the object as it is now.
+func (r *run) subject(i *invocation) activation.Subject {
 	object := r.versioned.VersionedObject.Object()
 	if r.input == nil || r.input.target != i.target || r.input.object != object {
 		made := activation.NewInput(r.request.Attributes, i.target.Resource, i.target.Kind, object, r.versioned.VersionedOldObject.Object(), r.authorizer)
 		r.input = &input{made, i.target, object}
 	}
-	subject := activation.Subject{Input: r.input.Input, Namespace: r.namespace, Params: types.NullValue}
-	if i.param != nil {
-		subject.Params = types.DefaultTypeAdapter.NativeToValue(i.param.Object)
-	}
-	return activation.NewSeries(r.ctx, subject, scope, i.Variables, expression.NewBudget(budget))
+	return activation.Subject{Input: r.input.Input, Namespace: r.namespace, Params: activation.ParamsValue(i.param)}
+}
+
+// series evaluates one expression of a mutation, which has a budget of its own.
+func (r *run) series(i *invocation) *expression.Series {
+	return i.NewSeries(r.ctx, r.subject(i), activation.InValidations, expression.NewBudget(celconfig.RuntimeCELCostBudget))
 }

@@ -8,6 +8,8 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/admission/policy"
 )
 
 // Outcome is what became of one validation.
@@ -52,12 +54,4 @@ type Annotation struct {
 }
 
 // ConditionReport says that match conditions ended the evaluation of a policy.
-type ConditionReport struct {
-	// Policy is a name.
-	Policy string
-	// Errors is how many conditions could not be evaluated, of those before the first
-	// false one.
-	Errors int
-	// Elapsed is the time that all conditions took.
-	Elapsed time.Duration
-}
+type ConditionReport = policy.ConditionReport

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
@@ -159,13 +158,13 @@ func (r *run) Misconfigured(p *policy.Policy[body], b *policy.Binding, err error
 func (r *run) evaluation(p *matchedPolicy, in *activation.Input, param *unstructured.Unstructured) *evaluation {
 	if !p.ReadsParams || param == nil {
 		if p.evaluation == nil {
-			p.evaluation = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: types.NullValue})
+			p.evaluation = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: activation.ParamsValue(nil)})
 		}
 		return p.evaluation
 	}
 	evaluated, ok := p.evaluations[param]
 	if !ok {
-		evaluated = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: types.DefaultTypeAdapter.NativeToValue(param.Object)})
+		evaluated = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: activation.ParamsValue(param)})
 		if p.evaluations == nil {
 			p.evaluations = map[*unstructured.Unstructured]*evaluation{}
 		}

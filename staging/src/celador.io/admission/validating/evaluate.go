@@ -41,7 +41,7 @@ type annotationResult struct {
 // evaluate runs all expressions of the policy. Match conditions, validations with
 // their messages, and audit annotations have a cost budget each.
 func (p compiledPolicy) evaluate(ctx context.Context, s activation.Subject) *evaluation {
-	if report, err := p.checkConditions(ctx, s); report != nil {
+	if report, err := p.CheckConditions(ctx, s); report != nil {
 		result := &evaluation{}
 		switch {
 		case err == nil:
@@ -65,31 +65,12 @@ func (p compiledPolicy) evaluate(ctx context.Context, s activation.Subject) *eva
 	return &evaluation{decisions: decisions, annotations: annotations, ignored: ignored}
 }
 
-// checkConditions returns a report when match conditions end the evaluation: without
-// an error when one is false, which exempts the request, and with an error when none
-// is and one cannot be evaluated.
-func (p compiledPolicy) checkConditions(ctx context.Context, s activation.Subject) (*ConditionReport, error) {
-	if len(p.Conditions) == 0 {
-		return nil, nil
-	}
-	start := time.Now()
-	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	result := p.Conditions.Check(p.newSeries(ctx, s, activation.InConditions, budget))
-	if result.Excluded {
-		klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.Name, "because", "a match condition is false", "matchCondition", result.Condition)
-	}
-	if !result.Excluded && result.Err == nil {
-		return nil, nil
-	}
-	return &ConditionReport{Policy: p.Name, Errors: result.Errors, Elapsed: time.Since(start)}, result.Err
-}
-
 func (p compiledPolicy) validate(ctx context.Context, s activation.Subject) ([]Decision, error) {
 	if len(p.Body.validations) == 0 {
 		return nil, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.newSeries(ctx, s, activation.InValidations, budget)
+	series := p.NewSeries(ctx, s, activation.InValidations, budget)
 	decisions := make([]Decision, len(p.Body.validations))
 	start := time.Now()
 	for i := range p.Body.validations {
@@ -138,7 +119,7 @@ func (p compiledPolicy) evaluateMessages(ctx context.Context, s activation.Subje
 		}
 		if series == nil {
 			messages = make([]messageResult, len(p.Body.validations))
-			series = p.newSeries(ctx, s, activation.InMessages, budget)
+			series = p.NewSeries(ctx, s, activation.InMessages, budget)
 		}
 		value, err := message.Evaluate(series)
 		if expression.IsFatal(err) {
@@ -193,7 +174,7 @@ func (p compiledPolicy) annotate(ctx context.Context, s activation.Subject) (res
 		return nil, 0, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.newSeries(ctx, s, activation.InMessages, budget)
+	series := p.NewSeries(ctx, s, activation.InMessages, budget)
 	for i := range p.Body.annotations {
 		annotation := &p.Body.annotations[i]
 		start := time.Now()
@@ -215,11 +196,6 @@ func (p compiledPolicy) annotate(ctx context.Context, s activation.Subject) (res
 		}
 	}
 	return results, ignored, nil
-}
-
-// newSeries returns a series for expressions of the policy.
-func (p compiledPolicy) newSeries(ctx context.Context, s activation.Subject, in activation.Scope, budget *expression.Budget) *expression.Series {
-	return activation.NewSeries(ctx, s, in, p.Variables, budget)
 }
 
 func failed(d Decision, policy v1.FailurePolicyType, err error) Decision {
