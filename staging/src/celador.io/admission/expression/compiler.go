@@ -164,11 +164,20 @@ func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, er
 	if err != nil || !in.Patches {
 		return set, err
 	}
-	// The resolver wraps the types that are declared before it.
-	return set.Extend(environment.VersionedOptions{IntroducedVersion: always, EnvOptions: []cel.EnvOption{
-		common.ResolverEnvOption(&mutation.DynamicTypeResolver{}),
-		environment.UnversionedLib(library.JSONPatch),
-	}})
+	return set.Extend(PatchDeclarations())
+}
+
+// PatchDeclarations declare JSONPatch, Object with the types of its fields, and
+// jsonpatch.escapeKey. They extend an environment that has all other types already, as
+// these are looked up behind them.
+func PatchDeclarations() environment.VersionedOptions {
+	return environment.VersionedOptions{
+		IntroducedVersion: always,
+		EnvOptions: []cel.EnvOption{
+			common.ResolverEnvOption(&mutation.DynamicTypeResolver{}),
+			environment.UnversionedLib(library.JSONPatch),
+		},
+	}
 }
 
 // RequestDeclarations declare Request and NamespaceObject, which have the same types in

@@ -4,10 +4,11 @@
 package typecheck_test
 
 import (
-	v1 "celador.io/api/admissionregistration/v1"
 	"encoding/json"
+	"strings"
 	"testing"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	upstreamv1 "k8s.io/api/admissionregistration/v1"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 )
@@ -50,6 +51,22 @@ func BenchmarkCheck(b *testing.B) {
 			c := &upstream.TypeChecker{SchemaResolver: builtIn, RestMapper: mapper}
 			for b.Loop() {
 				c.Check(&converted)
+			}
+		})
+	}
+}
+
+// BenchmarkCheckMutating checks a policy for every container of a Deployment, as it is and
+// with an error in it. Kubernetes does not check such policies.
+func BenchmarkCheckMutating(b *testing.B) {
+	source := within("containers: object.spec.template.spec.containers.map(c, " + containers + "{name: c.name, env: [" + containers + ".env{name: 'PROXY', value: params.data.proxy}]})")
+	for name, source := range map[string]string{"fits": source, "wrong": strings.ReplaceAll(source, "value:", "vale:")} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			c := checker(b, mapperFor(deployment, configMap), builtIn)
+			p := mutatingPolicy([]v1.Mutation{applyConfiguration(source)}, params("v1", "ConfigMap"), condition("!('system:nodes' in request.userInfo.groups)"))
+			for b.Loop() {
+				c.CheckMutating(p)
 			}
 		})
 	}

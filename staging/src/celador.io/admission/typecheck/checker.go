@@ -20,9 +20,11 @@ import (
 // Checker checks policies. It keeps nothing of what it has checked and is safe for
 // concurrent use if its mapper and its resolver are.
 type Checker struct {
-	env     *cel.Env
-	mapper  meta.RESTMapper
-	schemas resolver.SchemaResolver
+	env *cel.Env
+	// patching also has the types of mutations.
+	patching *cel.Env
+	mapper   meta.RESTMapper
+	schemas  resolver.SchemaResolver
 }
 
 // New returns a checker whose expressions may use everything that stored expressions may
@@ -33,7 +35,11 @@ func New(base *environment.EnvSet, mapper meta.RESTMapper, schemas resolver.Sche
 	if err != nil {
 		return nil, fmt.Errorf("declaring request and namespaceObject: %w", err)
 	}
-	return &Checker{env: set.StoredExpressionsEnv(), mapper: mapper, schemas: schemas}, nil
+	patching, err := set.Extend(expression.PatchDeclarations())
+	if err != nil {
+		return nil, fmt.Errorf("declaring the types of mutations: %w", err)
+	}
+	return &Checker{env: set.StoredExpressionsEnv(), patching: patching.StoredExpressionsEnv(), mapper: mapper, schemas: schemas}, nil
 }
 
 // With returns a checker that learns from other sources about types. It shares all that is
@@ -44,7 +50,7 @@ func New(base *environment.EnvSet, mapper meta.RESTMapper, schemas resolver.Sche
 // Its errors wrap resolver.ErrSchemaNotFound when there is no schema. With a resolver that
 // knows built-in types only, the findings are the errors against built-in types.
 func (c *Checker) With(mapper meta.RESTMapper, schemas resolver.SchemaResolver) *Checker {
-	return &Checker{env: c.env, mapper: mapper, schemas: schemas}
+	return &Checker{env: c.env, patching: c.patching, mapper: mapper, schemas: schemas}
 }
 
 // CheckValidating checks all expressions of a policy against each type that its match
@@ -52,6 +58,12 @@ func (c *Checker) With(mapper meta.RESTMapper, schemas resolver.SchemaResolver) 
 // policy is not changed.
 func (c *Checker) CheckValidating(policy *v1.ValidatingAdmissionPolicy) *Result {
 	return c.check(validating(policy))
+}
+
+// CheckMutating is the same for a mutating policy. The objects that its mutations construct
+// are checked, too: their fields and the values of these have to be some that the type has.
+func (c *Checker) CheckMutating(policy *v1.MutatingAdmissionPolicy) *Result {
+	return c.check(mutating(policy))
 }
 
 func (c *Checker) check(s subject) *Result {

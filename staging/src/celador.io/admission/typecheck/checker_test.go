@@ -216,16 +216,24 @@ func TestBuiltInTypesOnly(t *testing.T) {
 
 func TestConcurrentUse(t *testing.T) {
 	c, p := checker(t, mapperFor(deployment, pod), builtIn), policy("object.spec.containers + object.spec.initContainers == []", rule("apps", "v1", "deployments"), rule("", "v1", "pods"), message("object.a"))
+	m := mutatingPolicy([]v1.Mutation{inline("Object{spec: Object.spec{replicas: object.a}}")}, rule("apps", "v1", "deployments"), rule("", "v1", "pods"))
 	before, want := p.DeepCopy(), c.CheckValidating(p)
+	mutatingBefore, mutatingWant := m.DeepCopy(), c.CheckMutating(m)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
+			if diff := cmp.Diff(mutatingWant, c.CheckMutating(m), cmpopts.EquateErrors()); diff != "" {
+				t.Errorf("results for mutations differ (-first +later):\n%s", diff)
+			}
 			if diff := cmp.Diff(want, c.CheckValidating(p), cmpopts.EquateErrors()); diff != "" {
 				t.Errorf("results differ (-first +later):\n%s", diff)
 			}
 		})
 	}
 	all.Wait()
+	if diff := cmp.Diff(mutatingBefore, m); diff != "" {
+		t.Errorf("mutating policy changed (-before +after):\n%s", diff)
+	}
 	if diff := cmp.Diff(before, p); diff != "" {
 		t.Errorf("policy changed (-before +after):\n%s", diff)
 	}

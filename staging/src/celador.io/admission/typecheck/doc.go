@@ -20,7 +20,24 @@
 //   - The core group, "", is not all groups.
 //
 // A field that the schema does not have is reported even if has() or another condition
-// keeps it from being read. The finding says if has() does, and another type has the field.
+// keeps it from being read. The finding says if has() does, in the expression itself or in a
+// condition that decides about it, and another type has the field.
 // 'oldObject' has the type of 'object' for all operations, also
 // where it is always null, as in rules for CREATE: expressions may well look first.
+//
+// Kubernetes does not check mutating policies. Here, their expressions may read the same as
+// those of validations, and lists, maps and alternatives may have values of different types,
+// which are the same to an expression that is evaluated. Of what mutations construct:
+//
+//   - Object has the fields of the type, Object.spec those of its field spec, and so on. For
+//     a list or a map, that is the type of what is in it; a map may also be written as an
+//     object, the fields of which are its keys. Names of fields are not escaped.
+//   - A value has to have the type of its field. An object may be its constructor, a map, or
+//     something that is read. A number may be any, and what has a text in JSON, such as a
+//     timestamp, may be one.
+//   - Null is right everywhere, as it deletes in merge patches, and so is what is not known.
+//   - A constructor stands for its own field only, also in lists in the value of a JSON
+//     patch, where the server does not notice another.
+//   - The entries of a map in the place of an object are not looked at, nor are paths of JSON
+//     patches, and whether lists and maps can be merged.
 package typecheck

@@ -14,7 +14,8 @@ import (
 
 // findGuarded marks what is wrong only with parts of expressions that has() rules out: for a
 // type that does not have the field, has() is false, and so nothing that depends on it is
-// ever evaluated. A field that none of the types has is a mistake, if all types are known.
+// ever evaluated. If that makes a condition false, nothing of what it decides about is. A
+// field that none of the types has is a mistake, if all types are known.
 func (c *Checker) findGuarded(expressions []fieldExpression, params *description, checked []checkedType, allKnown bool) {
 	lacking := make([]map[int64]int, len(expressions)) // how many types lack the field of a has()
 	for i := range expressions {
@@ -27,7 +28,7 @@ func (c *Checker) findGuarded(expressions []fieldExpression, params *description
 	}
 	for _, t := range checked {
 		pruned := slices.Clone(expressions)
-		found := false
+		found, unmet := false, map[int]bool{}
 		for i := range pruned {
 			absent := slices.DeleteFunc(slices.Clone(t.verdicts[i].absent), func(id int64) bool { return allKnown && lacking[i][id] == len(checked) })
 			if len(absent) == 0 {
@@ -35,7 +36,12 @@ func (c *Checker) findGuarded(expressions []fieldExpression, params *description
 			}
 			found = true
 			parsed, err := expressions[i].parse()
-			pruned[i].parse = func() (syntax, error) { return parsed.without(absent), err }
+			if err != nil {
+				continue // nothing is absent from what cannot be parsed
+			}
+			without := parsed.without(absent)
+			pruned[i].parse = func() (syntax, error) { return without, nil }
+			unmet[i] = isConstant(types.False)(without.tree().NativeRep().Expr())
 		}
 		if !found {
 			continue
@@ -45,7 +51,8 @@ func (c *Checker) findGuarded(expressions []fieldExpression, params *description
 			continue // what is found stays found
 		}
 		for i := range verdicts {
-			t.verdicts[i].guarded = t.verdicts[i].message != "" && verdicts[i].message == ""
+			never := slices.ContainsFunc(pruned[i].onlyIf, func(condition int) bool { return unmet[condition] })
+			t.verdicts[i].guarded = t.verdicts[i].message != "" && (never || verdicts[i].message == "")
 		}
 	}
 }

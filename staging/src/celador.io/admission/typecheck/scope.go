@@ -16,11 +16,13 @@ import (
 // scope is what the expressions of a policy can refer to when it is applied to objects of
 // one type. Not safe for concurrent use.
 type scope struct {
-	base    *cel.Env
+	checker *Checker
 	types   *typeTable
-	options []cel.EnvOption
-	// envs are without and with 'authorizer', made when first needed.
-	envs map[bool]*cel.Env
+	// constructors are in scope of patches.
+	constructors *constructors
+	options      []cel.EnvOption
+	// envs are made when first needed.
+	envs map[declarations]*cel.Env
 }
 
 // newScope returns a scope without any variables yet. Without params, 'params' is not
@@ -28,9 +30,13 @@ type scope struct {
 func (c *Checker) newScope(object description, params *description) *scope {
 	table := newTypeTable(c.env.CELTypeProvider())
 	objectType := table.root(object)
-	s := &scope{base: c.env, types: table, envs: map[bool]*cel.Env{}}
+	s := &scope{
+		checker:      c,
+		types:        table,
+		constructors: newConstructors(c.patching.CELTypeProvider(), table, objectType),
+		envs:         map[declarations]*cel.Env{},
+	}
 	s.options = []cel.EnvOption{
-		cel.CustomTypeProvider(table),
 		cel.Variable(expression.Object, objectType),
 		cel.Variable(expression.OldObject, objectType),
 		cel.Variable(expression.Variables, cel.ObjectType(variablesType)),
@@ -41,21 +47,27 @@ func (c *Checker) newScope(object description, params *description) *scope {
 	return s
 }
 
-func (s *scope) env(authorizer bool) (*cel.Env, error) {
-	if env, ok := s.envs[authorizer]; ok {
+func (s *scope) env(in declarations) (*cel.Env, error) {
+	if env, ok := s.envs[in]; ok {
 		return env, nil
 	}
-	options := s.options
-	if authorizer {
-		options = append(slices.Clip(options),
+	options, base := slices.Clip(s.options), s.checker.env
+	if in.authorizer {
+		options = append(options,
 			cel.Variable(expression.Authorizer, library.AuthorizerType),
 			cel.Variable(expression.RequestResource, library.ResourceCheckType))
 	}
-	env, err := s.base.Extend(options...)
+	if in.patches {
+		base = s.checker.patching
+		options = append(options, cel.CustomTypeProvider(s.constructors))
+	} else {
+		options = append(options, cel.CustomTypeProvider(s.types))
+	}
+	env, err := base.Extend(options...)
 	if err != nil {
 		return nil, fmt.Errorf("declaring variables: %w", err)
 	}
-	s.envs[authorizer] = env
+	s.envs[in] = env
 	return env, nil
 }
 
@@ -69,17 +81,23 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error
 	if parsed.tree == nil {
 		return cel.DynType, verdict{message: parsed.issues.String()}, nil
 	}
-	env, err := s.env(e.authorizer)
+	env, err := s.env(e.declarations)
 	if err != nil {
 		return nil, v, err
 	}
-	checked, issues := env.Check(parsed.tree())
+	var types map[int64]*cel.Type
+	checked, issues := checkIn(env, parsed.tree())
+	remaining := issues
 	if issues.Err() == nil {
-		return checked.OutputType(), v, nil
+		output, types = checked.OutputType(), checked.NativeRep().TypeMap()
+	} else if types = typesIn(env, parsed.tree()); types != nil {
+		output, remaining = s.excuse(env, parsed, issues, types, e.mixes)
 	}
-	output, remaining := s.excuse(env, parsed, issues)
+	if e.patches {
+		remaining = remaining.Append(s.constructors.misfits(parsed.tree(), types))
+	}
 	if remaining.Err() == nil {
 		return output, v, nil
 	}
-	return output, verdict{message: remaining.String(), absent: parsed.tests(idsOf(issues))}, nil
+	return cel.DynType, verdict{message: remaining.String(), absent: parsed.tests(idsOf(issues))}, nil
 }

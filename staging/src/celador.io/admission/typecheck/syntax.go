@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
 )
 
 // syntax is an expression that is parsed once and checked many times. Parsing does not depend
@@ -30,4 +31,17 @@ func parse(env *cel.Env, expression string) (syntax, error) {
 	}
 	source := parsed.Source()
 	return syntax{tree: func() *cel.Ast { return cel.ParsedExprToAstWithSource(kept, source) }}, nil
+}
+
+// checkIn checks an expression in a scope. cel-go panics where an optional entry of a list or
+// a map is of dynamic type, as in [?dyn(1)].
+func checkIn(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues) {
+	defer func() {
+		if r := recover(); r != nil {
+			errs := common.NewErrors(parsed.Source())
+			errs.ReportErrorString(common.NoLocation, fmt.Sprintf("internal error: %v", r))
+			checked, issues = nil, cel.NewIssues(errs)
+		}
+	}()
+	return env.Check(parsed)
 }

@@ -30,3 +30,12 @@ func TestCostOfText(t *testing.T) {
 		}
 	}
 }
+
+func TestInternalError(t *testing.T) {
+	for _, source := range []string{"[?dyn(1)].size() == 1", "{?'a': object.spec.strategy.rollingUpdate.maxSurge}.size() == 1"} {
+		findings := checker(t, mapperFor(deployment), builtIn).CheckValidating(policy(source)).Findings
+		if len(findings) != 1 || !strings.Contains(findings[0].Message, "internal error: runtime error: index out of range") {
+			t.Errorf("%s: found %v", source, findings)
+		}
+	}
+}

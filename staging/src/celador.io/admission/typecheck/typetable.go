@@ -139,19 +139,26 @@ func (t *typeTable) FindStructFieldType(name, field string) (*types.FieldType, b
 		return &types.FieldType{Type: variable}, ok
 	}
 	if o, ok := t.objects[name]; ok {
-		found := t.fieldOf(name, o, field)
+		found := t.fieldOf(name, o, o.unescaped(field))
 		return &types.FieldType{Type: found}, found != nil
 	}
 	return t.Provider.FindStructFieldType(name, field)
 }
 
+// unescaped returns the name of the field that an expression reads by that name.
+func (o object) unescaped(field string) string {
+	if _, declared := o.Properties[field]; declared {
+		return field
+	}
+	if unescaped, ok := apiservercel.Unescape(field); ok {
+		return unescaped
+	}
+	return field
+}
+
 // fieldOf returns nil when the object has no such field.
 func (t *typeTable) fieldOf(name string, o object, field string) *cel.Type {
 	property, declared := o.Properties[field]
-	if unescaped, ok := apiservercel.Unescape(field); ok && !declared {
-		field = unescaped
-		property, declared = o.Properties[field]
-	}
 	name += "." + segment(field)
 	switch {
 	case o.resource && field == "metadata" && !describesMetadata(&property):
