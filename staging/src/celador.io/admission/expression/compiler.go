@@ -94,7 +94,10 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	ast, issues := env.Compile(source)
+	ast, issues, err := check(env, source)
+	if err != nil {
+		return nil, internal("compilation failed: %v", err)
+	}
 	if issues != nil {
 		return nil, &apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
@@ -112,6 +115,18 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 	program := &Program{source: source, output: ast.OutputType(), program: planned, closures: c.plan(env, ast, origin)}
 	c.cache.Add(key, program)
 	return program, nil
+}
+
+// check parses and checks an expression. cel-go panics where an optional entry of a list or a
+// map is of dynamic type, as in [?object.a].
+func check(env *cel.Env, source string) (ast *cel.Ast, issues *cel.Issues, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	ast, issues = env.Compile(source)
+	return ast, issues, nil
 }
 
 // instantiate plans an expression for cel-go, which evaluates constants then and panics when

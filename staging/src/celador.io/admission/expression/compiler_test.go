@@ -222,8 +222,14 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// cel-go panics when a constant map has a key that Go cannot hash.
+// cel-go panics when a constant map has a key that Go cannot hash, and when an optional entry is of dynamic type.
 func TestCompilePanic(t *testing.T) {
-	_, err := expression.Default().Compile("{b'a': 1}.size() == 1", nothing, fresh, cel.BoolType)
-	wantError(t, err, apiservercel.ErrorTypeInternal, "program instantiation failed: internal error: runtime error: hash of unhashable type types.Bytes")
+	for source, want := range map[string]string{
+		"{b'a': 1}.size() == 1":        "program instantiation failed: internal error: runtime error: hash of unhashable type types.Bytes",
+		"{?'a': object.a}.size() == 1": "compilation failed: internal error: runtime error: index out of range [0] with length 0",
+		"[1, ?object.a].size() == 1":   "compilation failed: internal error: runtime error: index out of range [0] with length 0",
+	} {
+		_, err := expression.Default().Compile(source, nothing, fresh, cel.BoolType)
+		wantError(t, err, apiservercel.ErrorTypeInternal, want)
+	}
 }
