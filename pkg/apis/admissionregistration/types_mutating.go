@@ -15,7 +15,8 @@ type MutatingAdmissionPolicy struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 
-	Spec v1.MutatingAdmissionPolicySpec
+	Spec   v1.MutatingAdmissionPolicySpec
+	Status v1.MutatingAdmissionPolicyStatus
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

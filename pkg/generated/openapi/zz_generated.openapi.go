@@ -34,6 +34,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.MutatingAdmissionPolicyBindingSpec{}.OpenAPIModelName():         schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindingSpec(ref),
 		v1.MutatingAdmissionPolicyList{}.OpenAPIModelName():                schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyList(ref),
 		v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName():                schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(ref),
+		v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName():              schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyStatus(ref),
 		v1.Mutation{}.OpenAPIModelName():                                   schema_celadorio_api_admissionregistration_v1_Mutation(ref),
 		v1.NamedRuleWithOperations{}.OpenAPIModelName():                    schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref),
 		v1.ObservedCustomResource{}.OpenAPIModelName():                     schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref),
@@ -386,11 +387,18 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicy(ref c
 							Ref:         ref(v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName(), v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -665,11 +673,91 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							Enum:        []interface{}{"IfNeeded", "Never"},
 						},
 					},
+					"typeChecking": {
+						SchemaProps: spec.SchemaProps{
+							Description: "typeChecking says what type errors lead to: expressions that do not fit the types which matchConstraints and paramKind name. Informational reports them in the status and changes nothing else. Enforced refuses to store a policy with errors against built-in types; as long as there are errors against custom resources, requests that the policy matches are handled by failurePolicy. Unset means Informational. Alpha: needs the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` keeps a policy with type errors from being stored or from deciding over requests.\n - `\"Informational\"` reports type errors in the status.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Enforced", "Informational"},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
 			v1.MatchCondition{}.OpenAPIModelName(), v1.MatchResources{}.OpenAPIModelName(), v1.Mutation{}.OpenAPIModelName(), v1.ParamKind{}.OpenAPIModelName(), v1.Variable{}.OpenAPIModelName()},
+	}
+}
+
+func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MutatingAdmissionPolicyStatus is what the server found out about a policy. Its fields are those of ValidatingAdmissionPolicyStatus.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observedGeneration is the metadata.generation that this status describes.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"typeChecking": {
+						SchemaProps: spec.SchemaProps{
+							Description: "typeChecking is the outcome of checking the expressions against the schemas of the matched kinds. It is set once the check is done.",
+							Ref:         ref(v1.TypeChecking{}.OpenAPIModelName()),
+						},
+					},
+					"conditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"type",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "conditions are the latest observations of the policy's state. Available is False, with the reason Misconfigured, when something keeps the policy from deciding as written; the message says what. TypeChecked is True when the expressions fit the types that they are applied to.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.Condition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"observedCustomResources": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"group",
+									"version",
+									"kind",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "observedCustomResources are the custom resources, matched or used as parameters, whose definitions this status is based on.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ObservedCustomResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ObservedCustomResource{}.OpenAPIModelName(), v1.TypeChecking{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 
@@ -1824,11 +1912,18 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 							Ref:         ref(v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName(), v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -2204,11 +2299,18 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicy(
 							Ref:         ref(v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName(), v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 

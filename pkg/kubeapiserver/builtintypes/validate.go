@@ -23,7 +23,17 @@ import (
 // in, params among them, may be anything. The policy is valid in all other respects and is not
 // changed. Safe for concurrent use.
 func Validate(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
-	if mode := policy.Spec.TypeChecking; mode == nil || *mode != v1.EnforcedTypeChecking {
+	return validate(policy.Spec.TypeChecking, (*typecheck.Checker).CheckValidating, policy)
+}
+
+// ValidateMutating is the same for a mutating policy, with the objects that its mutations
+// construct.
+func ValidateMutating(policy *v1.MutatingAdmissionPolicy) field.ErrorList {
+	return validate(policy.Spec.TypeChecking, (*typecheck.Checker).CheckMutating, policy)
+}
+
+func validate[P any](mode *v1.TypeCheckingMode, check func(*typecheck.Checker, P) *typecheck.Result, policy P) field.ErrorList {
+	if mode == nil || *mode != v1.EnforcedTypeChecking {
 		return nil
 	}
 	checker, err := newChecker()
@@ -31,7 +41,7 @@ func Validate(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
 		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 	}
 	var errs field.ErrorList
-	for _, warning := range checker.CheckValidating(policy).Enforceable().Warnings() {
+	for _, warning := range check(checker, policy).Enforceable().Warnings() {
 		// The text quotes the expression, where it is wrong.
 		errs = append(errs, field.Invalid(field.NewPath(warning.FieldRef), field.OmitValueType{}, strings.TrimSpace(warning.Warning)))
 	}

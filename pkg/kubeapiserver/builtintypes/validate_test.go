@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -29,6 +30,23 @@ func policyOf(mode *v1.TypeCheckingMode, group, version string, resources []stri
 		policy.Spec.Validations = append(policy.Spec.Validations, v1.Validation{Expression: expression})
 	}
 	return policy
+}
+
+// mutatingOf is policyOf with such mutations.
+func mutatingOf(mode *v1.TypeCheckingMode, group, version string, resources []string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
+	of := policyOf(mode, group, version, resources)
+	return &v1.MutatingAdmissionPolicy{
+		ObjectMeta: of.ObjectMeta,
+		Spec:       v1.MutatingAdmissionPolicySpec{TypeChecking: mode, MatchConstraints: of.Spec.MatchConstraints, Mutations: mutations},
+	}
+}
+
+func configuration(expression string) v1.Mutation {
+	return v1.Mutation{PatchType: v1.PatchTypeApplyConfiguration, ApplyConfiguration: &v1.ApplyConfiguration{Expression: expression}}
+}
+
+func jsonPatch(expression string) v1.Mutation {
+	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: expression}}
 }
 
 func withParams(apiVersion, kind string, policy *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
@@ -89,17 +107,58 @@ func TestValidate(t *testing.T) {
 		"custom params, wrong too": {withParams("example.com/v1", "Limit", policyOf(enforced, "apps", "v1", []string{"deployments"}, "object.x == params.x")), []string{invalid + undefined("apps/v1, Kind=Deployment", "x", "object.x == params.x", "7") + "......^"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := test.policy.DeepCopy()
-			var got []string
-			for _, err := range builtintypes.Validate(test.policy) {
-				got = append(got, err.Error())
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("errors differ (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(before, test.policy); diff != "" {
-				t.Errorf("the policy is changed (-before +after):\n%s", diff)
-			}
+			expect(t, builtintypes.Validate, test.policy, test.want)
 		})
+	}
+}
+
+func TestValidateMutating(t *testing.T) {
+	enforced, deployments := new(v1.EnforcedTypeChecking), []string{"deployments"}
+	const invalid = "spec.mutations[0].applyConfiguration.expression: Invalid value: "
+	for name, test := range map[string]struct {
+		policy *v1.MutatingAdmissionPolicy
+		want   []string
+	}{
+		"fits":            {mutatingOf(enforced, "apps", "v1", deployments, configuration("Object{spec: Object.spec{replicas: 5}}")), nil},
+		"unset":           {mutatingOf(nil, "apps", "v1", deployments, configuration("Object{x: 1}")), nil},
+		"informational":   {mutatingOf(new(v1.InformationalTypeChecking), "apps", "v1", deployments, configuration("Object{x: 1}")), nil},
+		"custom resource": {mutatingOf(enforced, "example.com", "v1", []string{"widgets"}, configuration("Object{x: 1}")), nil},
+		"policy, Celador's own": {
+			mutatingOf(enforced, "admissionregistration.k8s.io", "v1", []string{"mutatingadmissionpolicies"}, configuration("Object{spec: Object.spec{typeChecking: 'Enforced'}}")), nil,
+		},
+		"what is constructed": {
+			mutatingOf(enforced, "apps", "v1", deployments, configuration("Object{x: 1}")),
+			[]string{invalid + "apps/v1, Kind=Deployment: ERROR: <input>:1:9: undefined field 'x'\n | Object{x: 1}\n | ........^"},
+		},
+		"what is read, in two mutations": {
+			mutatingOf(enforced, "apps", "v1", deployments, configuration("object.x"), jsonPatch("[JSONPatch{op: object.y}]")),
+			[]string{
+				invalid + "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'x'\n | object.x\n | ......^",
+				"spec.mutations[1].jsonPatch.expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:22: undefined field 'y'\n | [JSONPatch{op: object.y}]\n | .....................^",
+			},
+		},
+		"has() in one of two types": {
+			mutatingOf(enforced, "", "v1", []string{"secrets", "configmaps"}, jsonPatch("has(object.stringData) ? [JSONPatch{op: 'remove', path: '/stringData'}] : []")), nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, builtintypes.ValidateMutating, test.policy, test.want)
+		})
+	}
+}
+
+// expect wants these errors of a policy, and that it stays as it is.
+func expect[P interface{ DeepCopy() P }](t *testing.T, validate func(P) field.ErrorList, policy P, want []string) {
+	t.Helper()
+	before := policy.DeepCopy()
+	var got []string
+	for _, err := range validate(policy) {
+		got = append(got, err.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors differ (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, policy); diff != "" {
+		t.Errorf("the policy is changed (-before +after):\n%s", diff)
 	}
 }

@@ -23,7 +23,7 @@ var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "
 var served = func() map[string]map[string][]string {
 	ours := map[string][]string{
 		policies: allVerbs, policies + "/status": {"get", "patch", "update"}, bindings: allVerbs,
-		mutatingPolicies: allVerbs, mutatingBindings: allVerbs,
+		mutatingPolicies: allVerbs, mutatingPolicies + "/status": {"get", "patch", "update"}, mutatingBindings: allVerbs,
 	}
 	v1 := maps.Clone(ours)
 	v1["validatingwebhookconfigurations"], v1["mutatingwebhookconfigurations"] = allVerbs, allVerbs

@@ -113,22 +113,19 @@ func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Un
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { remove(t, client, obj.GetName()) })
-	return settled(t, created, func(ctx context.Context) (*unstructured.Unstructured, error) {
-		return client.Get(ctx, obj.GetName(), metav1.GetOptions{})
-	})
+	return settled(t, client, created.GetName())
 }
 
-// settled returns obj as the server leaves it: with a status if it is a validating policy,
-// which the server writes once for each generation.
-func settled[T metav1.Object](t *testing.T, obj T, get func(context.Context) (T, error)) T {
+// settled returns the object of that name as the server leaves it: with a status if it is a
+// policy, which the server writes once for each generation.
+func settled(t *testing.T, client dynamic.ResourceInterface, name string) (obj *unstructured.Unstructured) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) (err error) {
-		if obj, err = get(ctx); err != nil {
+		if obj, err = client.Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return err
 		}
 		fields := content(t, obj)
-		spec := fields["spec"].(map[string]any)
-		if spec["matchConstraints"] == nil || spec["mutations"] != nil {
+		if fields["spec"].(map[string]any)["matchConstraints"] == nil {
 			return nil
 		}
 		conditions, _, _ := unstructured.NestedSlice(fields, "status", "conditions")
@@ -137,7 +134,7 @@ func settled[T metav1.Object](t *testing.T, obj T, get func(context.Context) (T,
 				return nil
 			}
 		}
-		return fmt.Errorf("%s has no status of generation %d", obj.GetName(), obj.GetGeneration())
+		return fmt.Errorf("%s has no status of generation %d", name, obj.GetGeneration())
 	})
 	return obj
 }

@@ -9,8 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	stockv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	stockapply "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	apply "celador.io/client-go/applyconfigurations/admissionregistration/v1"
@@ -56,6 +59,55 @@ func TestApplyMutatingPolicy(t *testing.T) {
 	bound := must(theirs.MutatingAdmissionPolicyBindings().Apply(t.Context(), narrow, metav1.ApplyOptions{FieldManager: "operator"}))(t)
 	if bound.Spec.PolicyName != name || *bound.Spec.MatchResources.MatchPolicy != stockv1.Exact {
 		t.Errorf("got spec %v, want what both applied", bound.Spec)
+	}
+}
+
+// Clients that know nothing of the status of mutating policies leave it as it is.
+func TestStockClientsKeepStatus(t *testing.T) {
+	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
+		t.Run(encoding, func(t *testing.T) {
+			name, config := testserver.UniqueName("status"), speaking(t, encoding)
+			ours, theirs := celador(t, config).AdmissionregistrationV1().MutatingAdmissionPolicies(), stock(t, config).AdmissionregistrationV1().MutatingAdmissionPolicies()
+			create(t, raw(t, admin, "v1", mutatingPolicies), object(t, "v1", mutatingPolicies, name, fullMutatingPolicy))
+			applied := apply.MutatingAdmissionPolicy(name).WithStatus(apply.MutatingAdmissionPolicyStatus().
+				WithConditions(applymeta.Condition().WithType("Ready").WithStatus(metav1.ConditionTrue).WithReason("Checked").WithMessage("fine").
+					WithLastTransitionTime(metav1.Unix(1, 0))).
+				WithObservedCustomResources(apply.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3)))
+			must(ours.ApplyStatus(t.Context(), applied, metav1.ApplyOptions{FieldManager: "checker"}))(t)
+
+			for write, try := range map[string]func() error{
+				"update": func() error {
+					return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+						read := must(theirs.Get(t.Context(), name, metav1.GetOptions{}))(t)
+						read.Spec.FailurePolicy = new(stockv1.Fail)
+						_, err := theirs.Update(t.Context(), read, metav1.UpdateOptions{})
+						return err
+					})
+				},
+				"patch": func() error {
+					_, err := theirs.Patch(t.Context(), name, types.StrategicMergePatchType, []byte(`{"spec": {"reinvocationPolicy": "Never"}}`), metav1.PatchOptions{})
+					return err
+				},
+				"apply": func() error {
+					_, err := theirs.Apply(t.Context(), stockapply.MutatingAdmissionPolicy(name).WithSpec(stockapply.MutatingAdmissionPolicySpec().
+						WithMatchConditions(stockapply.MatchCondition().WithName("other").WithExpression("true"))), metav1.ApplyOptions{FieldManager: "author"})
+					return err
+				},
+			} {
+				if err := try(); err != nil {
+					t.Fatalf("%s: %v", write, err)
+				}
+				got := must(ours.Get(t.Context(), name, metav1.GetOptions{}))(t)
+				left := must(apply.ExtractMutatingAdmissionPolicyStatus(got, "checker"))(t)
+				if diff := cmp.Diff(content(t, applied), content(t, left)); diff != "" {
+					t.Errorf("applied status after %s (-applied +left):\n%s", write, diff)
+				}
+			}
+			got := must(ours.Get(t.Context(), name, metav1.GetOptions{}))(t).Spec
+			if *got.FailurePolicy != v1.Fail || got.ReinvocationPolicy != v1.NeverReinvocationPolicy || len(got.MatchConditions) < 2 {
+				t.Errorf("spec is %+v, want what was written", got)
+			}
+		})
 	}
 }
 

@@ -34,7 +34,11 @@ func TestOpenAPIV3(t *testing.T) {
 				expectKind(t, model.Extensions, version, kind)
 				expectDescriptions(t, document, modelName(version, kind), map[string]bool{})
 				path := "/apis/" + group + "/" + version + "/" + resource
-				for _, path := range []string{path, path + "/{name}"} {
+				paths := []string{path, path + "/{name}"}
+				if rules[resource] != nil {
+					paths = append(paths, path+"/{name}/status")
+				}
+				for _, path := range paths {
 					if document.Paths.Paths[path] == nil {
 						t.Errorf("no path %s", path)
 					}
@@ -42,15 +46,16 @@ func TestOpenAPIV3(t *testing.T) {
 			}
 			// All versions share the models of spec and status, and clients need their list keys.
 			for model, lists := range map[string]map[string][]string{
-				"Spec":   {"variables": {"name"}, "matchConditions": {"name"}},
-				"Status": {"conditions": {"type"}, "observedCustomResources": {"group", "version", "kind"}},
+				"ValidatingAdmissionPolicySpec":   {"variables": {"name"}, "matchConditions": {"name"}},
+				"ValidatingAdmissionPolicyStatus": {"conditions": {"type"}, "observedCustomResources": {"group", "version", "kind"}},
+				"MutatingAdmissionPolicyStatus":   {"conditions": {"type"}, "observedCustomResources": {"group", "version", "kind"}},
 			} {
-				fields := document.Components.Schemas[modelName("v1", "ValidatingAdmissionPolicy"+model)].Properties
+				fields := document.Components.Schemas[modelName("v1", model)].Properties
 				for list, want := range lists {
 					extensions := fields[list].Extensions
 					keys, _ := extensions.GetStringSlice("x-kubernetes-list-map-keys")
 					if kind, _ := extensions.GetString("x-kubernetes-list-type"); kind != "map" || !slices.Equal(keys, want) {
-						t.Errorf("%s: list type %q with keys %v, want a map by %v", list, kind, keys, want)
+						t.Errorf("%s of %s: list type %q with keys %v, want a map by %v", list, model, kind, keys, want)
 					}
 				}
 			}
@@ -131,6 +136,8 @@ func TestExplain(t *testing.T) {
 		bindings + " spec paramRef":                             {"  parameterNotFoundAction\t<string>", "  selector\t<LabelSelector>"},
 		mutatingPolicies + " spec":                              {"KIND:       MutatingAdmissionPolicy", "  mutations\t<[]Mutation>", "  enum: IfNeeded, Never"},
 		mutatingPolicies + " spec mutations":                    {"  jsonPatch\t<JSONPatch>", "  strategicMergePatch\t<StrategicMergePatch>"},
+		mutatingPolicies + " spec typeChecking":                 {"FIELD: typeChecking <string>", "ENUM:\n    Enforced\n    Informational"},
+		mutatingPolicies + " status":                            {"FIELD: status <MutatingAdmissionPolicyStatus>", "  conditions\t<[]Condition>", "  typeChecking\t<TypeChecking>"},
 		mutatingBindings + " spec":                              {"KIND:       MutatingAdmissionPolicyBinding", "  policyName\t<string>"},
 	} {
 		for _, version := range versions {

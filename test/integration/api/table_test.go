@@ -35,7 +35,7 @@ func TestTables(t *testing.T) {
 		},
 		"mutating policy": {
 			resource: mutatingPolicies, spec: fullMutatingPolicy,
-			columns: []string{"Name", "Mutations", "ParamKind", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
+			columns: []string{"Name", "Mutations", "ParamKind", "Available", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
 		},
 		"mutating binding": {
 			resource: mutatingBindings, spec: fullMutatingBinding,

@@ -123,7 +123,8 @@ func use[T any, P pointer[T], L runtime.Object](t *testing.T, version, resource 
 
 	created := c.create(t)
 	events.expect(t, watch.Added, created)
-	created = settled(t, created, func(ctx context.Context) (P, error) { return c.Get(ctx, created.GetName(), metav1.GetOptions{}) })
+	settled(t, raw(t, admin, version, resource), created.GetName()) // not all clients see the status
+	created = must(c.Get(t.Context(), created.GetName(), metav1.GetOptions{}))(t)
 	c.read(t, created)
 	events.expect(t, watch.Modified, c.update(t, created))
 	for _, kind := range []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType} {

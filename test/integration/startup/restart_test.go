@@ -18,7 +18,7 @@ import (
 
 var (
 	webhooks = []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}
-	mutating = []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+	mutating = []string{"mutatingadmissionpolicies", "mutatingadmissionpolicies/status", "mutatingadmissionpolicybindings"}
 	ours     = []string{"validatingadmissionpolicies", "validatingadmissionpolicies/status", "validatingadmissionpolicybindings"}
 	all      = slices.Concat(mutating, webhooks[:1], ours, webhooks[1:])
 )

@@ -110,6 +110,7 @@ func RegisterConversions(s *runtime.Scheme) error {
 func autoConvert_v1_MutatingAdmissionPolicy_To_admissionregistration_MutatingAdmissionPolicy(in *admissionregistrationv1.MutatingAdmissionPolicy, out *admissionregistration.MutatingAdmissionPolicy, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	out.Spec = in.Spec
+	out.Status = in.Status
 	return nil
 }
 
@@ -121,6 +122,7 @@ func Convert_v1_MutatingAdmissionPolicy_To_admissionregistration_MutatingAdmissi
 func autoConvert_admissionregistration_MutatingAdmissionPolicy_To_v1_MutatingAdmissionPolicy(in *admissionregistration.MutatingAdmissionPolicy, out *admissionregistrationv1.MutatingAdmissionPolicy, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	out.Spec = in.Spec
+	out.Status = in.Status
 	return nil
 }
 

@@ -91,6 +91,14 @@ func FuzzValidateStatus(f *testing.F) {
 			"observedCustomResources": [{"group": %[1]s, "version": %[2]s, "kind": %[3]s}, {"generation": -1}, {}]}}`,
 			quoted(ref), quoted(warning), quoted(condition), quoted(reason)))
 		compare(t, manifest, manifest, withDefaults, ourStatus, stockStatus)
+		validating, err := ourStatus(manifest, manifest, withDefaults)
+		if err != nil {
+			return
+		}
+		mutating, err := ourMutatingStatus(manifest, manifest, withDefaults)
+		if diff := cmp.Diff(texts(validating), texts(mutating)); diff != "" || err != nil {
+			t.Errorf("errors for %s (-validating +mutating):\n%s\n%v", manifest, diff, err)
+		}
 	})
 }
 
@@ -121,6 +129,7 @@ func FuzzValidateMutatingPolicy(f *testing.F) {
 metadata: {labels: {a: b}}
 spec:
   failurePolicy: Ignore
+  typeChecking: Enforced
   paramKind: {apiVersion: v1, kind: ConfigMap}
   matchConstraints:
     matchPolicy: Exact

@@ -14,9 +14,9 @@ import (
 )
 
 // ValidateMutatingAdmissionPolicy returns what is wrong with a policy that is to be
-// created: metadata and spec. Mutations may have the given patch types. Expressions
-// must compile with the CEL features that the previous minor version knows too, so
-// that a rollback is possible.
+// created: metadata and spec; a new object has no status. Mutations may have the given
+// patch types. Expressions must compile with the CEL features that the previous minor
+// version knows too, so that a rollback is possible.
 func ValidateMutatingAdmissionPolicy(policy *admissionregistration.MutatingAdmissionPolicy, patchTypes []v1.PatchType) field.ErrorList {
 	return distinct(checkMutatingPolicy(policy, nil, patchTypes))
 }
@@ -40,6 +40,7 @@ func checkMutatingPolicy(policy, old *admissionregistration.MutatingAdmissionPol
 	errs := slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
 		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
+		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(constraints, spec.MatchConstraints, checkMatchConstraints),
 		optional(constraints, spec.MatchConstraints, checkMutableOperations),

@@ -54,6 +54,7 @@ func TestMutatingPolicy(t *testing.T) {
 metadata: {namespace: default}
 spec:
   failurePolicy: Sometimes
+  typeChecking: Strict
   paramKind: {}
   matchConstraints: {matchPolicy: Roughly, resourceRules: []}
   matchConditions: [{}]
@@ -63,6 +64,7 @@ spec:
 			want: []string{
 				"metadata.namespace: Forbidden: not allowed on this type",
 				`spec.failurePolicy: Unsupported value: "Sometimes": supported values: "Fail", "Ignore"`,
+				`spec.typeChecking: Unsupported value: "Strict": supported values: "Enforced", "Informational"`,
 				"spec.paramKind.apiVersion: Required value",
 				"spec.paramKind.kind: Required value",
 				`spec.matchConstraints.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"`,

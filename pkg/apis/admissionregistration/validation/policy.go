@@ -49,7 +49,7 @@ func checkPolicy(policy, old *admissionregistration.ValidatingAdmissionPolicy) f
 		checkMetadata(&policy.ObjectMeta),
 		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
 		checkPolicyType(path, spec, stored),
-		optional(path.Child("typeChecking"), spec.TypeChecking, newly(oneOf(v1.EnforcedTypeChecking, v1.InformationalTypeChecking), stored.TypeChecking)),
+		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
 	)

@@ -22,7 +22,17 @@ import (
 // custom resources. Metadata and spec are not looked at, as a status write leaves
 // them alone, nor is the old policy, as nothing in a status is immutable.
 func ValidateValidatingAdmissionPolicyStatusUpdate(policy, _ *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
-	status, path := &policy.Status, field.NewPath("status")
+	return checkStatus(policy.Status)
+}
+
+// ValidateMutatingAdmissionPolicyStatusUpdate does for that kind what
+// ValidateValidatingAdmissionPolicyStatusUpdate does for the other one.
+func ValidateMutatingAdmissionPolicyStatusUpdate(policy, _ *admissionregistration.MutatingAdmissionPolicy) field.ErrorList {
+	return checkStatus(v1.ValidatingAdmissionPolicyStatus(policy.Status))
+}
+
+func checkStatus(status v1.ValidatingAdmissionPolicyStatus) field.ErrorList {
+	path := field.NewPath("status")
 	return distinct(slices.Concat(
 		optional(path.Child("typeChecking"), status.TypeChecking, checkTypeChecking),
 		metav1validation.ValidateConditions(status.Conditions, path.Child("conditions")),

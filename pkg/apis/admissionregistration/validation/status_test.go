@@ -24,6 +24,18 @@ func ourStatus(manifest, old []byte, defaults defaulting) (field.ErrorList, erro
 	return validation.ValidateValidatingAdmissionPolicyStatusUpdate(policy, oldPolicy), nil
 }
 
+func ourMutatingStatus(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
+	policy, err := decodeMutatingPolicy(manifest, defaults)
+	if err != nil {
+		return nil, err
+	}
+	oldPolicy, err := decodeMutatingPolicy(old, defaults)
+	if err != nil {
+		return nil, err
+	}
+	return validation.ValidateMutatingAdmissionPolicyStatusUpdate(policy, oldPolicy), nil
+}
+
 func TestStatusUpdate(t *testing.T) {
 	conditions := func(list string) string { return "status: {conditions: [" + list + "]}" }
 	observed := func(list string) string { return "status: {observedCustomResources: [" + list + "]}" }
@@ -110,5 +122,7 @@ func TestStatusUpdate(t *testing.T) {
 	for i := range cases {
 		cases[i].old = new("")
 	}
-	run(t, validPolicy, cases, ourStatus, stockStatus)
+	t.Run("validating", func(t *testing.T) { run(t, validPolicy, cases, ourStatus, stockStatus) })
+	// Kubernetes has no status of the other kind.
+	t.Run("mutating", func(t *testing.T) { run(t, validMutatingPolicy, cases, ourMutatingStatus, nil) })
 }

@@ -15,7 +15,7 @@ func TestTypeChecking(t *testing.T) {
 	unsupported := func(value string) []string {
 		return []string{`spec.typeChecking: Unsupported value: "` + value + `": supported values: "Enforced", "Informational"`}
 	}
-	runPolicies(t, []testCase{
+	cases := []testCase{
 		{name: "informational", patch: "spec: {typeChecking: Informational}"},
 		{name: "enforced", patch: enforced},
 		{name: "unknown", patch: unknown, want: unsupported("Strict")},
@@ -27,5 +27,7 @@ func TestTypeChecking(t *testing.T) {
 		{name: "becomes unknown", patch: unknown, old: new(enforced), want: unsupported("Strict")},
 		{name: "stored unknown", patch: "spec: {typeChecking: Strict, failurePolicy: Ignore}", old: new(unknown)},
 		{name: "from one unknown to another", patch: "spec: {typeChecking: Lax}", old: new(unknown), want: unsupported("Lax")},
-	})
+	}
+	t.Run("validating", func(t *testing.T) { runPolicies(t, cases) })
+	t.Run("mutating", func(t *testing.T) { runMutatingPolicies(t, cases) })
 }

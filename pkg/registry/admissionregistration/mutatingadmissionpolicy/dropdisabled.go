@@ -14,9 +14,12 @@ import (
 )
 
 // dropDisabled clears the fields whose feature gate is off, unless the stored spec
-// uses one of them: an update must not lose what was written while the gate was on. On
-// create the stored spec is empty. A patch type stays, for validation to refuse it.
+// uses one of that gate: an update must not lose what was written while the gate was on.
+// On create the stored spec is empty. A patch type stays, for validation to refuse it.
 func dropDisabled(spec, stored *v1.MutatingAdmissionPolicySpec) {
+	if !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) && stored.TypeChecking == nil {
+		spec.TypeChecking = nil
+	}
 	if inlineExpressions(stored) {
 		return
 	}

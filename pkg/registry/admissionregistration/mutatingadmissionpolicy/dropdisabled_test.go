@@ -10,12 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/registry/rest"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/component-base/featuregate"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 )
+
+func typeChecking(mode v1.TypeCheckingMode) func(*admissionregistration.MutatingAdmissionPolicy) {
+	return func(policy *admissionregistration.MutatingAdmissionPolicy) { policy.Spec.TypeChecking = new(mode) }
+}
 
 func mutations(all ...v1.Mutation) func(*admissionregistration.MutatingAdmissionPolicy) {
 	return func(policy *admissionregistration.MutatingAdmissionPolicy) { policy.Spec.Mutations = all }
@@ -78,6 +83,63 @@ func TestFieldsOfGate(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Each gate decides over its own fields, whatever the other one does.
+func TestTypeCheckingOfGate(t *testing.T) {
+	const (
+		types  = features.AdmissionPolicyTypeEnforcement
+		inline = features.MutatingAdmissionPolicyInlineExpressions
+	)
+	enforced, informational := typeChecking(v1.EnforcedTypeChecking), typeChecking(v1.InformationalTypeChecking)
+	own, plain := mutations(v1.Mutation{Expression: new("null")}), patch("[JSONPatch{}]")
+	plain.Condition = new("true")
+	conditional := mutations(plain)
+	type policy = *admissionregistration.MutatingAdmissionPolicy
+	for name, tc := range map[string]struct {
+		on                 featuregate.Feature
+		stored, sent, want policy // without a stored one it is a create
+		wantFields         []string
+		wantGeneration     int64
+	}{
+		"off: create":              {sent: demo(enforced), want: demo(), wantGeneration: 1},
+		"off: create with default": {sent: demo(informational), want: demo(), wantGeneration: 1},
+		"off: update":              {stored: demo(), sent: demo(enforced), want: demo(), wantGeneration: 7},
+		"off: stored, kept":        {stored: demo(enforced), sent: demo(enforced, label), want: demo(enforced), wantGeneration: 7},
+		"off: stored, changed":     {stored: demo(enforced), sent: demo(informational), want: demo(informational), wantGeneration: 8},
+		"off: stored, taken away":  {stored: demo(enforced), sent: demo(), want: demo(), wantGeneration: 8},
+		"off: stored, mistaken":    {stored: demo(enforced), sent: demo(typeChecking("Strict")), want: demo(typeChecking("Strict")), wantFields: []string{"spec.typeChecking"}},
+		"off: mistaken":            {sent: demo(typeChecking("Strict")), want: demo(), wantGeneration: 1},
+		"on: create":               {on: types, sent: demo(enforced), want: demo(enforced), wantGeneration: 1},
+		"on: create without":       {on: types, sent: demo(), want: demo(), wantGeneration: 1},
+		"on: update":               {on: types, stored: demo(), sent: demo(enforced), want: demo(enforced), wantGeneration: 8},
+		"on: mistaken":             {on: types, sent: demo(typeChecking("Strict")), want: demo(typeChecking("Strict")), wantFields: []string{"spec.typeChecking"}},
+		"on again: stored, kept":   {on: types, stored: demo(enforced), sent: demo(enforced, label), want: demo(enforced), wantGeneration: 7},
+
+		"other gate on: create":                {on: inline, sent: demo(enforced, own), want: demo(own), wantGeneration: 1},
+		"other gate off: create":               {on: types, sent: demo(enforced, conditional), want: demo(enforced, mutations(patch("[JSONPatch{}]"))), wantGeneration: 1},
+		"off: stored field of the other gate":  {stored: demo(own), sent: demo(own, enforced), want: demo(own), wantGeneration: 7},
+		"off: field of the other gate, stored": {stored: demo(enforced), sent: demo(enforced, conditional), want: demo(enforced, mutations(patch("[JSONPatch{}]"))), wantGeneration: 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.on != "" {
+				featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, tc.on, true)
+			}
+			var err error
+			if tc.stored == nil {
+				err = rest.BeforeCreate(strategy(), byAlice(), tc.sent)
+			} else {
+				err = rest.BeforeUpdate(strategy(), byAlice(), tc.sent, tc.stored)
+			}
+			expectCauses(t, err, tc.wantFields...)
+			if diff := cmp.Diff(tc.want.Spec, tc.sent.Spec); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+			if err == nil && tc.sent.Generation != tc.wantGeneration {
+				t.Errorf("got generation %d, want %d", tc.sent.Generation, tc.wantGeneration)
+			}
+		})
 	}
 }
 

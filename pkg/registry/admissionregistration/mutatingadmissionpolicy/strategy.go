@@ -12,27 +12,33 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/policystatus"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	"celador.io/celador/pkg/registry/admissionregistration/staticname"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 )
 
-// Strategy governs writes to a policy. It implements rest.RESTCreateStrategy,
-// RESTUpdateStrategy and RESTDeleteStrategy, and is safe for concurrent use.
+// Strategy governs writes to a policy, but for its status. It implements
+// rest.RESTCreateStrategy, RESTUpdateStrategy, RESTDeleteStrategy and
+// ResetFieldsStrategy, and is safe for concurrent use.
 type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	params paramaccess.Checker
+	types  typeerrors.Check[v1.MutatingAdmissionPolicy]
 }
 
 // NewStrategy returns a Strategy that lets users name a paramKind only if params
-// finds that they may read it.
-func NewStrategy(params paramaccess.Checker) Strategy {
-	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params}
+// finds that they may read it, and refuses policies in which types finds errors. Nil
+// finds none.
+func NewStrategy(params paramaccess.Checker, types typeerrors.Check[v1.MutatingAdmissionPolicy]) Strategy {
+	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, types: types}
 }
 
 // NamespaceScoped returns false.
@@ -48,18 +54,20 @@ func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return false }
 // Canonicalize leaves the object as it is.
 func (Strategy) Canonicalize(runtime.Object) {}
 
-// PrepareForCreate begins with generation 1. It drops fields whose feature gate is
-// off.
+// PrepareForCreate begins with generation 1 and no status. It drops fields whose
+// feature gate is off.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	policy := obj.(*admissionregistration.MutatingAdmissionPolicy)
 	policy.Generation = 1
+	policy.Status = v1.MutatingAdmissionPolicyStatus{}
 	dropDisabled(&policy.Spec, &v1.MutatingAdmissionPolicySpec{})
 }
 
-// PrepareForUpdate drops fields whose feature gate is off unless they are in use,
-// and counts the generation up when the spec changes.
+// PrepareForUpdate keeps the stored status, drops fields whose feature gate is off
+// unless they are in use, and counts the generation up when the spec changes.
 func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	policy, stored := both(obj, old)
+	policy.Status = stored.Status
 	dropDisabled(&policy.Spec, &stored.Spec)
 	if !equality.Semantic.DeepEqual(policy.Spec, stored.Spec) {
 		policy.Generation = stored.Generation + 1
@@ -67,36 +75,29 @@ func (Strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 }
 
 // Validate returns what is wrong with a new policy. Only for an otherwise valid one it
-// asks whether the user may read the paramKind.
+// asks whether the user may read the paramKind, and checks types.
 func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	policy := obj.(*admissionregistration.MutatingAdmissionPolicy)
-	types := patchTypes(&v1.MutatingAdmissionPolicySpec{})
-	errs := append(validation.ValidateMutatingAdmissionPolicy(policy, types), staticname.Validate(policy.Name)...)
+	policy, stored := obj.(*admissionregistration.MutatingAdmissionPolicy), &v1.MutatingAdmissionPolicySpec{}
+	errs := append(validation.ValidateMutatingAdmissionPolicy(policy, patchTypes(stored)), staticname.Validate(policy.Name)...)
 	if len(errs) > 0 {
 		return errs
 	}
-	return s.checkParamKind(ctx, policy)
+	return append(s.params.ValidateKind(ctx, policy.Spec.ParamKind), s.checkTypes(policy, stored)...)
 }
 
 // ValidateUpdate returns what is wrong with a changed policy. As Validate does, it asks
-// for access to the paramKind, when that is another than before.
+// for access to the paramKind, when that is another than before, and checks types, when
+// the outcome may be another than before.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	policy, stored := both(obj, old)
 	errs := validation.ValidateMutatingAdmissionPolicyUpdate(policy, stored, patchTypes(&stored.Spec))
-	if len(errs) > 0 || equality.Semantic.DeepEqual(policy.Spec.ParamKind, stored.Spec.ParamKind) {
+	if len(errs) > 0 {
 		return errs
 	}
-	return s.checkParamKind(ctx, policy)
-}
-
-func (s Strategy) checkParamKind(ctx context.Context, policy *admissionregistration.MutatingAdmissionPolicy) field.ErrorList {
-	if policy.Spec.ParamKind == nil {
-		return nil
+	if !equality.Semantic.DeepEqual(policy.Spec.ParamKind, stored.Spec.ParamKind) {
+		errs = s.params.ValidateKind(ctx, policy.Spec.ParamKind)
 	}
-	if err := s.params.CheckKind(ctx, *policy.Spec.ParamKind); err != nil {
-		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramKind"), err.Error())}
-	}
-	return nil
+	return append(errs, s.checkTypes(policy, &stored.Spec)...)
 }
 
 // WarningsOnCreate warns of a name that manifest files may own one day.
@@ -107,6 +108,20 @@ func (Strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string
 // WarningsOnUpdate warns of a name that manifest files own.
 func (Strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
 	return staticname.WarningsOnUpdate(obj.(*admissionregistration.MutatingAdmissionPolicy).Name)
+}
+
+// GetResetFields returns the fields that a spec write ignores, by served version.
+func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return policystatus.InEachVersion("status")
+}
+
+// ForStatus returns the strategy for the status subresource.
+func (s Strategy) ForStatus() policystatus.Strategy[*admissionregistration.MutatingAdmissionPolicy] {
+	return policystatus.NewStrategy(s, keepSpec, validation.ValidateMutatingAdmissionPolicyStatusUpdate)
+}
+
+func keepSpec(policy, stored *admissionregistration.MutatingAdmissionPolicy) {
+	policy.Spec = stored.Spec
 }
 
 func both(obj, old runtime.Object) (policy, stored *admissionregistration.MutatingAdmissionPolicy) {

@@ -24,10 +24,13 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicy"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 )
 
-// strategy lets users read config maps, and nothing else.
-func strategy() mutatingadmissionpolicy.Strategy {
+// strategy lets users read config maps, and nothing else, and checks no types.
+func strategy() mutatingadmissionpolicy.Strategy { return strategyWith(nil) }
+
+func strategyWith(types typeerrors.Check[v1.MutatingAdmissionPolicy]) mutatingadmissionpolicy.Strategy {
 	return mutatingadmissionpolicy.NewStrategy(paramaccess.Checker{
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 			if a.GetVerb() == "get" && a.GetResource() == "configmaps" {
@@ -42,7 +45,7 @@ func strategy() mutatingadmissionpolicy.Strategy {
 			}
 			return schema.GroupVersionResource{}, errors.New("unknown kind")
 		}),
-	})
+	}, types)
 }
 
 func byAlice() context.Context {
@@ -67,11 +70,19 @@ func demo(changes ...func(*admissionregistration.MutatingAdmissionPolicy)) *admi
 			Mutations:          []v1.Mutation{patch(`[JSONPatch{op: "add", path: "/spec/replicas", value: 5}]`)},
 			ReinvocationPolicy: v1.NeverReinvocationPolicy,
 		},
+		Status: observed(1),
 	}
 	for _, change := range changes {
 		change(policy)
 	}
 	return policy
+}
+
+func observed(generation int64) v1.MutatingAdmissionPolicyStatus {
+	return v1.MutatingAdmissionPolicyStatus{
+		ObservedGeneration:      generation,
+		ObservedCustomResources: []v1.ObservedCustomResource{{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: generation}},
+	}
 }
 
 func patch(source string) v1.Mutation {
@@ -106,6 +117,9 @@ func TestCreate(t *testing.T) {
 	if created.Generation != 1 {
 		t.Errorf("got generation %d, want 1", created.Generation)
 	}
+	if diff := cmp.Diff(v1.MutatingAdmissionPolicyStatus{}, created.Status); diff != "" {
+		t.Errorf("status of a new policy (-want +got):\n%s", diff)
+	}
 }
 
 func TestUpdate(t *testing.T) {
@@ -122,11 +136,15 @@ func TestUpdate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stored, updated := demo(), demo(tc.change)
+			updated.Status = observed(42)
 			if err := rest.BeforeUpdate(strategy(), byAlice(), updated, stored); err != nil {
 				t.Fatal(err)
 			}
 			if updated.Generation != tc.wantGeneration {
 				t.Errorf("got generation %d, want %d", updated.Generation, tc.wantGeneration)
+			}
+			if diff := cmp.Diff(stored.Status, updated.Status); diff != "" {
+				t.Errorf("a spec write changed the status (-want +got):\n%s", diff)
 			}
 		})
 	}

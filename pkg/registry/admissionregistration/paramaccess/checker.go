@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -54,6 +55,18 @@ func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
 	}
 	if !allowed {
 		return fmt.Errorf(`user %v must have "get" permission on all objects of the referenced paramKind (kind=%s, apiVersion=%s)`, who, kind.Kind, kind.APIVersion)
+	}
+	return nil
+}
+
+// ValidateKind returns the error of CheckKind as one of spec.paramKind, none for a policy
+// without.
+func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.ErrorList {
+	if kind == nil {
+		return nil
+	}
+	if err := c.CheckKind(ctx, *kind); err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramKind"), err.Error())}
 	}
 	return nil
 }

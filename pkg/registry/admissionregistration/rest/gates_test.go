@@ -4,6 +4,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,12 +36,24 @@ const fallbackManifest = `{
 	"spec": {"policyName": "demo", "bindingType": "Fallback", "validationActions": ["Deny"]}
 }`
 
+const typedManifest = `{
+	"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy",
+	"metadata": {"name": "typed"},
+	"spec": {
+		"typeChecking": "Enforced",
+		"matchConstraints": {"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}]},
+		"mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{spec: Object.spec{replicas: 5}}"}}],
+		"reinvocationPolicy": "Never"
+	}
+}`
+
 // TestStoredFieldsOutliveTheirGates writes fields with their gates on, changes the
 // objects with the gates off, and has everything back when they are on again.
 func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
 	group := s.install(t, runtime.ContentTypeProtobuf).VersionedResourcesStorageMap
 	policies, bindings := group["v1"]["validatingadmissionpolicies"], group["v1"]["validatingadmissionpolicybindings"]
+	mutatingPolicies := group["v1"]["mutatingadmissionpolicies"]
 	decoder := scheme.Codecs.UniversalDecoder(admissionregistration.SchemeGroupVersion)
 	bindingOf := func(policy string) *admissionregistration.ValidatingAdmissionPolicyBinding {
 		return &admissionregistration.ValidatingAdmissionPolicyBinding{
@@ -74,6 +87,9 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 				if err := create(ctx, bindings, decoded(t, decoder, fallbackManifest)); err != nil {
 					t.Fatal(err)
 				}
+				if err := create(ctx, mutatingPolicies, decoded(t, decoder, typedManifest)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			policy := annotate(t, policies, "alone", step.name).(*admissionregistration.ValidatingAdmissionPolicy).Spec
 			if policy.PolicyType == nil || policy.TypeChecking == nil || policy.Validations[0].FailurePolicy == nil {
@@ -83,8 +99,39 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 			if binding.BindingType == nil {
 				t.Error("got no bindingType, want what was created")
 			}
+			if typed := annotate(t, mutatingPolicies, "typed", step.name).(*admissionregistration.MutatingAdmissionPolicy).Spec; typed.TypeChecking == nil {
+				t.Error("got no typeChecking of the mutating policy, want what was created")
+			}
 			expectInvalid(t, create(ctx, bindings, bindingOf("alone")), step.wantBinding)
 			expectInvalid(t, create(ctx, bindings, bindingOf("not-there")), "")
+		})
+	}
+}
+
+// With its gate on, the server refuses policies of both kinds that do not fit built-in types.
+func TestTypeEnforcement(t *testing.T) {
+	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
+	group := s.install(t, runtime.ContentTypeProtobuf).VersionedResourcesStorageMap
+	decoder := scheme.Codecs.UniversalDecoder(admissionregistration.SchemeGroupVersion)
+	for name, tc := range map[string]struct{ resource, manifest, want string }{
+		"validating": {
+			"validatingadmissionpolicies", strings.NewReplacer("alone", "misfit", "spec.replicas", "spec.relpicas").Replace(singletonManifest),
+			"spec.validations[0].expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'relpicas'",
+		},
+		"mutating": {
+			"mutatingadmissionpolicies", strings.NewReplacer("typed", "misfit", "replicas", "relpicas").Replace(typedManifest),
+			"spec.mutations[0].applyConfiguration.expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:34: undefined field 'relpicas'",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, on := range []bool{true, false} {
+				featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, on)
+				want := ""
+				if on {
+					want = tc.want
+				}
+				expectInvalid(t, create(by(t.Context(), root, "v1"), group["v1beta1"][tc.resource], decoded(t, decoder, tc.manifest)), want)
+			}
 		})
 	}
 }
@@ -92,20 +139,29 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 // annotate updates an object, and returns what is stored then.
 func annotate(t *testing.T, storage registryrest.Storage, name, step string) runtime.Object {
 	t.Helper()
+	updated := update(t, storage, name, func(obj runtime.Object) {
+		obj.(metav1.Object).SetAnnotations(map[string]string{"step": step})
+	})
+	if got := updated.(metav1.Object).GetAnnotations()["step"]; got != step {
+		t.Errorf("annotation is %q, want %q", got, step)
+	}
+	return updated
+}
+
+// update edits what is stored.
+func update(t *testing.T, storage registryrest.Storage, name string, edit func(runtime.Object)) runtime.Object {
+	t.Helper()
 	ctx := by(t.Context(), root, "v1")
 	obj, err := storage.(registryrest.Getter).Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	obj = obj.DeepCopyObject()
-	obj.(metav1.Object).SetAnnotations(map[string]string{"step": step})
+	edit(obj)
 	updated, _, err := storage.(registryrest.Updater).Update(ctx, name, registryrest.DefaultUpdatedObjectInfo(obj),
 		registryrest.ValidateAllObjectFunc, registryrest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if got := updated.(metav1.Object).GetAnnotations()["step"]; got != step {
-		t.Errorf("annotation is %q, want %q", got, step)
 	}
 	return updated
 }

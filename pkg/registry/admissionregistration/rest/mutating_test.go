@@ -5,6 +5,7 @@ package rest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ const mutatingManifest = `{
 }`
 
 // TestMutatingPoliciesAreInterchangeable has each server read what the other one has
-// stored.
+// stored. Kubernetes does not know their status.
 func TestMutatingPoliciesAreInterchangeable(t *testing.T) {
 	for mediaType, wantPrefix := range map[string]string{
 		runtime.ContentTypeProtobuf: "k8s\x00",
@@ -50,7 +51,8 @@ func TestMutatingPoliciesAreInterchangeable(t *testing.T) {
 	} {
 		t.Run(mediaType, func(t *testing.T) {
 			s := newServer(t, mediaType, "", false)
-			ours := s.install(t, mediaType).VersionedResourcesStorageMap["v1beta1"]["mutatingadmissionpolicies"]
+			resources := s.install(t, mediaType).VersionedResourcesStorageMap["v1beta1"]
+			ours, status := resources["mutatingadmissionpolicies"], resources["mutatingadmissionpolicies/status"]
 			theirs, err := upstreampolicies.NewREST(s, nil, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -61,6 +63,9 @@ func TestMutatingPoliciesAreInterchangeable(t *testing.T) {
 			if err := create(ctx, ours, decoded(t, scheme.Codecs.UniversalDecoder(admissionregistration.SchemeGroupVersion), mutatingManifest)); err != nil {
 				t.Fatal(err)
 			}
+			update(t, status, "demo", func(obj runtime.Object) {
+				obj.(*admissionregistration.MutatingAdmissionPolicy).Status.ObservedGeneration = 1
+			})
 			stock := strings.Replace(mutatingManifest, `"demo"`, `"stock"`, 1)
 			if err := create(ctx, theirs, decoded(t, legacyscheme.Codecs.UniversalDecoder(upstream.SchemeGroupVersion), stock)); err != nil {
 				t.Fatal(err)
@@ -68,7 +73,7 @@ func TestMutatingPoliciesAreInterchangeable(t *testing.T) {
 			if stored := s.raw(t, "/mutatingadmissionpolicies/demo"); !bytes.HasPrefix(stored, []byte(wantPrefix)) {
 				t.Errorf("stored in etcd: %q, want it to begin with %q", stored, wantPrefix)
 			}
-			for _, policy := range []string{"demo", "stock"} {
+			for policy, wantObserved := range map[string]int64{"demo": 1, "stock": 0} {
 				want, err := theirs.Get(ctx, policy, &metav1.GetOptions{})
 				if err != nil {
 					t.Fatalf("Kubernetes reads %s: %v", policy, err)
@@ -77,12 +82,28 @@ func TestMutatingPoliciesAreInterchangeable(t *testing.T) {
 				if err != nil {
 					t.Fatalf("we read %s: %v", policy, err)
 				}
-				if diff := cmp.Diff(encoded(t, legacyscheme.Codecs.LegacyCodec(upstreamv1.SchemeGroupVersion), want), encoded(t, scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion), got)); diff != "" {
+				if observed := got.(*admissionregistration.MutatingAdmissionPolicy).Status.ObservedGeneration; observed != wantObserved {
+					t.Errorf("%s: observed generation is %d, want %d", policy, observed, wantObserved)
+				}
+				theirFields := fields(t, encoded(t, legacyscheme.Codecs.LegacyCodec(upstreamv1.SchemeGroupVersion), want))
+				ourFields := fields(t, encoded(t, scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion), got))
+				delete(ourFields, "status")
+				if diff := cmp.Diff(theirFields, ourFields); diff != "" {
 					t.Errorf("%s (-Kubernetes +us):\n%s", policy, diff)
 				}
 			}
 		})
 	}
+}
+
+// fields returns the fields of an object in JSON.
+func fields(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var content map[string]any
+	if err := json.Unmarshal([]byte(text), &content); err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // A binding's parameters are those of the mutating policy that it names, even where a

@@ -188,9 +188,9 @@ func mutatingResources(versions []schema.GroupVersion, getter generic.RESTOption
 	return []resource{{
 		name: name, versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, err := mutatingpolicies.NewREST(getter, params)
+			all, status, err := mutatingpolicies.NewREST(getter, params, builtintypes.ValidateMutating)
 			stored = all
-			return map[string]rest.Storage{"": all}, err
+			return map[string]rest.Storage{"": all, "/status": status}, err
 		},
 	}, {
 		name: "mutatingadmissionpolicybindings", versions: versions,

@@ -86,7 +86,7 @@ func (r recorder) GetRESTOptions(resource schema.GroupResource, example runtime.
 
 func TestServedResources(t *testing.T) {
 	all := []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion}
-	mutating := []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+	mutating := []string{"mutatingadmissionpolicies", "mutatingadmissionpolicies/status", "mutatingadmissionpolicybindings"}
 	validating := []string{"validatingadmissionpolicies", "validatingadmissionpolicies/status", "validatingadmissionpolicybindings"}
 	webhooks := []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}
 	policies, everything := slices.Concat(mutating, validating), slices.Concat(mutating, webhooks[:1], validating, webhooks[1:])
@@ -117,11 +117,11 @@ func TestServedResources(t *testing.T) {
 		},
 		"without mutating policies": {
 			config: without(enabled(v1.SchemeGroupVersion), "mutatingadmissionpolicies"),
-			want:   map[string][]string{"v1": slices.Concat(mutating[1:], webhooks[:1], validating, webhooks[1:])},
+			want:   map[string][]string{"v1": slices.Concat(mutating[2:], webhooks[:1], validating, webhooks[1:])},
 		},
 		"v1 and old mutating policies": {
 			config: with(enabled(v1.SchemeGroupVersion), v1alpha1.SchemeGroupVersion.WithResource("mutatingadmissionpolicies")),
-			want:   map[string][]string{"v1": everything, "v1alpha1": mutating[:1]},
+			want:   map[string][]string{"v1": everything, "v1alpha1": mutating[:2]},
 		},
 		"without webhooks": {
 			config: without(enabled(v1.SchemeGroupVersion), webhooks...),

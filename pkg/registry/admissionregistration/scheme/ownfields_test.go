@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
 
@@ -42,13 +43,14 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 			FailurePolicy: new(v1.Fail),
 			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false"}},
 		},
-		Status: v1.ValidatingAdmissionPolicyStatus{
-			ObservedGeneration: 2,
-			ObservedCustomResources: []v1.ObservedCustomResource{
-				{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: 3, UID: "c0ffee"},
-				{Group: "rules.example.com", Version: "v1", Kind: "Quota"},
-			},
-		},
+		Status: v1.ValidatingAdmissionPolicyStatus{ObservedGeneration: 2, ObservedCustomResources: observed()},
+	}
+}
+
+func observed() []v1.ObservedCustomResource {
+	return []v1.ObservedCustomResource{
+		{Group: "rules.example.com", Version: "v1", Kind: "Limit", Generation: 3, UID: "c0ffee"},
+		{Group: "rules.example.com", Version: "v1", Kind: "Quota"},
 	}
 }
 
@@ -63,6 +65,7 @@ func mutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 	return &admissionregistration.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
 		Spec: v1.MutatingAdmissionPolicySpec{
+			TypeChecking:       new(v1.EnforcedTypeChecking),
 			FailurePolicy:      new(v1.Fail),
 			ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
 			Mutations: []v1.Mutation{
@@ -75,6 +78,15 @@ func mutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 				{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: "[JSONPatch{}]"}, Condition: new("")},
 			},
 		},
+		Status: v1.MutatingAdmissionPolicyStatus{
+			ObservedGeneration: 2,
+			TypeChecking:       &v1.TypeChecking{ExpressionWarnings: []v1.ExpressionWarning{{FieldRef: "spec.mutations[0].expression", Warning: "no such field"}}},
+			Conditions: []metav1.Condition{{
+				Type: v1.PolicyConditionAvailable, Status: metav1.ConditionTrue, ObservedGeneration: 2, Reason: "Checked", Message: "fine",
+				LastTransitionTime: metav1.Unix(1, 0),
+			}},
+			ObservedCustomResources: observed(),
+		},
 	}
 }
 
@@ -83,6 +95,8 @@ func bareMutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 	for i, m := range bare.Spec.Mutations {
 		bare.Spec.Mutations[i] = v1.Mutation{PatchType: m.PatchType, JSONPatch: m.JSONPatch}
 	}
+	bare.Spec.TypeChecking = nil
+	bare.Status = v1.MutatingAdmissionPolicyStatus{}
 	return bare
 }
 
@@ -152,8 +166,12 @@ func TestProtobufNumbers(t *testing.T) {
 			"\xca\x3e\x08Enforced":  policy(),
 			"\xc2\x3e\x08Fallback":  binding(),
 			"\xc2\x3e\x04null\xca\x3e\x04true\xd2\x3e\x08too many\xda\x3e\x09Forbidden\xe2\x3e\x05Never": mutatingPolicy(),
-			"\xea\x3e\x04\x0a\x02{}":       mutatingPolicy(),
-			"\xf2\x3e\x0a\x0a\x08Object{}": mutatingPolicy(),
+			"\xc2\x3e\x08Enforced": mutatingPolicy(),
+			// The status itself is such a field, and what it observed is one in it.
+			"\xc2\x3e\x02\x08\x00":                              bareMutatingPolicy(),
+			"\x32\x04fine\xc2\x3e\x28\x0a\x11rules.example.com": mutatingPolicy(),
+			"\xea\x3e\x04\x0a\x02{}":                            mutatingPolicy(),
+			"\xf2\x3e\x0a\x0a\x08Object{}":                      mutatingPolicy(),
 			"\xc2\x3e\x28\x0a\x11rules.example.com\x12\x02v1\x1a\x05Limit\x20\x03\x2a\x06c0ffee": policy(),
 		} {
 			encoded, err := runtime.Encode(codec, obj)
@@ -186,10 +204,16 @@ func TestKubernetesReadsOwnFields(t *testing.T) {
 func TestApplyConfigurations(t *testing.T) {
 	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(
 		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false"))
-	status := applyv1.ValidatingAdmissionPolicyStatus().WithObservedGeneration(2).WithObservedCustomResources(
+	resources := []*applyv1.ObservedCustomResourceApplyConfiguration{
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3).WithUID("c0ffee"),
-		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Quota").WithGeneration(0))
-	mutatingSpec := applyv1.MutatingAdmissionPolicySpec().WithFailurePolicy(v1.Fail).WithReinvocationPolicy(v1.IfNeededReinvocationPolicy).WithMutations(
+		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Quota").WithGeneration(0),
+	}
+	status := applyv1.ValidatingAdmissionPolicyStatus().WithObservedGeneration(2).WithObservedCustomResources(resources...)
+	mutatingStatus := applyv1.MutatingAdmissionPolicyStatus().WithObservedGeneration(2).WithObservedCustomResources(resources...).
+		WithTypeChecking(applyv1.TypeChecking().WithExpressionWarnings(applyv1.ExpressionWarning().WithFieldRef("spec.mutations[0].expression").WithWarning("no such field"))).
+		WithConditions(applymetav1.Condition().WithType(v1.PolicyConditionAvailable).WithStatus(metav1.ConditionTrue).WithObservedGeneration(2).
+			WithReason("Checked").WithMessage("fine").WithLastTransitionTime(metav1.Unix(1, 0)))
+	mutatingSpec := applyv1.MutatingAdmissionPolicySpec().WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithReinvocationPolicy(v1.IfNeededReinvocationPolicy).WithMutations(
 		applyv1.Mutation().WithExpression("null").WithCondition("true").WithMessage("too many").WithReason(metav1.StatusReasonForbidden).WithReinvocationPolicy(v1.NeverReinvocationPolicy),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONMergePatch).WithJSONMergePatch(applyv1.JSONMergePatch().WithExpression("{}")),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeStrategicMergePatch).WithStrategicMergePatch(applyv1.StrategicMergePatch().WithExpression("Object{}")),
@@ -202,9 +226,9 @@ func TestApplyConfigurations(t *testing.T) {
 		"policy v1":                {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
 		"policy v1beta1":           {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
 		"policy v1alpha1":          {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"mutating policy v1":       {applyv1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec), mutatingPolicy()},
-		"mutating policy v1beta1":  {applyv1beta1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec), mutatingPolicy()},
-		"mutating policy v1alpha1": {applyv1alpha1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec), mutatingPolicy()},
+		"mutating policy v1":       {applyv1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
+		"mutating policy v1beta1":  {applyv1beta1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
+		"mutating policy v1alpha1": {applyv1alpha1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
 		"binding v1":               {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
 		"binding v1beta1":          {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
 		"binding v1alpha1":         {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},

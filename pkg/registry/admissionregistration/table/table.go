@@ -5,6 +5,7 @@
 package table
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/kubernetes/pkg/printers"
@@ -16,10 +17,10 @@ import (
 // Of returns the table of objects T, which a List has as items. The columns of all tables
 // are, first, the name, and last, the age. The row has a cell for each column.
 func Of[T, List any](between []metav1.TableColumnDefinition, items func(*List) []T, row func(*T) metav1.TableRow) printerstorage.TableConvertor {
-	meta := metav1.ObjectMeta{}.SwaggerDoc()
-	columns := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name", Description: meta["name"]}}
+	docs := metav1.ObjectMeta{}.SwaggerDoc()
+	columns := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name", Description: docs["name"]}}
 	columns = append(columns, between...)
-	columns = append(columns, metav1.TableColumnDefinition{Name: "Age", Type: "string", Description: meta["creationTimestamp"]})
+	columns = append(columns, metav1.TableColumnDefinition{Name: "Age", Type: "string", Description: docs["creationTimestamp"]})
 
 	single := func(object *T, _ printers.GenerateOptions) ([]metav1.TableRow, error) {
 		return []metav1.TableRow{row(object)}, nil
@@ -47,6 +48,17 @@ func ParamKind(kind *v1.ParamKind) string {
 		return unset
 	}
 	return kind.APIVersion + "/" + kind.Kind
+}
+
+// AvailableColumn is that of policies, which Kubernetes does not have.
+var AvailableColumn = metav1.TableColumnDefinition{Name: "Available", Type: "string", Description: "Whether the policy can decide as written; the condition in its status says more"}
+
+// Available returns the cell of AvailableColumn, by the conditions in the status.
+func Available(conditions []metav1.Condition) string {
+	if condition := meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable); condition != nil {
+		return string(condition.Status)
+	}
+	return "<unknown>"
 }
 
 const unset = "<unset>"

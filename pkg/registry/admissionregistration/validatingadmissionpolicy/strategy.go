@@ -18,8 +18,10 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/policystatus"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	"celador.io/celador/pkg/registry/admissionregistration/staticname"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 )
 
 // Strategy governs writes to a policy, but for its status. It implements
@@ -29,13 +31,13 @@ type Strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	params paramaccess.Checker
-	types  TypeCheck
+	types  typeerrors.Check[v1.ValidatingAdmissionPolicy]
 }
 
 // NewStrategy returns a Strategy that lets users name a paramKind only if params
 // finds that they may read it, and refuses policies in which types finds errors. Nil
 // finds none.
-func NewStrategy(params paramaccess.Checker, types TypeCheck) Strategy {
+func NewStrategy(params paramaccess.Checker, types typeerrors.Check[v1.ValidatingAdmissionPolicy]) Strategy {
 	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, types: types}
 }
 
@@ -80,7 +82,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	if len(errs) > 0 {
 		return errs
 	}
-	return append(s.checkParamKind(ctx, policy), s.checkTypes(policy, nil)...)
+	return append(s.params.ValidateKind(ctx, policy.Spec.ParamKind), s.checkTypes(policy, &v1.ValidatingAdmissionPolicySpec{})...)
 }
 
 // ValidateUpdate returns what is wrong with a changed policy. As Validate does, it
@@ -93,19 +95,9 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 		return errs
 	}
 	if !equality.Semantic.DeepEqual(policy.Spec.ParamKind, stored.Spec.ParamKind) {
-		errs = s.checkParamKind(ctx, policy)
+		errs = s.params.ValidateKind(ctx, policy.Spec.ParamKind)
 	}
-	return append(errs, s.checkTypes(policy, stored)...)
-}
-
-func (s Strategy) checkParamKind(ctx context.Context, policy *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
-	if policy.Spec.ParamKind == nil {
-		return nil
-	}
-	if err := s.params.CheckKind(ctx, *policy.Spec.ParamKind); err != nil {
-		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramKind"), err.Error())}
-	}
-	return nil
+	return append(errs, s.checkTypes(policy, &stored.Spec)...)
 }
 
 // WarningsOnCreate warns of a name that manifest files may own one day.
@@ -120,19 +112,18 @@ func (Strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []str
 
 // GetResetFields returns the fields that a spec write ignores, by served version.
 func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return inEachVersion(fieldpath.MakePathOrDie("status"))
+	return policystatus.InEachVersion("status")
+}
+
+// ForStatus returns the strategy for the status subresource.
+func (s Strategy) ForStatus() policystatus.Strategy[*admissionregistration.ValidatingAdmissionPolicy] {
+	return policystatus.NewStrategy(s, keepSpec, validation.ValidateValidatingAdmissionPolicyStatusUpdate)
+}
+
+func keepSpec(policy, stored *admissionregistration.ValidatingAdmissionPolicy) {
+	policy.Spec = stored.Spec
 }
 
 func both(obj, old runtime.Object) (policy, stored *admissionregistration.ValidatingAdmissionPolicy) {
 	return obj.(*admissionregistration.ValidatingAdmissionPolicy), old.(*admissionregistration.ValidatingAdmissionPolicy)
-}
-
-// inEachVersion returns the set of paths under each version of the group: the
-// versions have one shape.
-func inEachVersion(paths ...fieldpath.Path) map[fieldpath.APIVersion]*fieldpath.Set {
-	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
-	for _, version := range scheme.Scheme.PrioritizedVersionsForGroup(admissionregistration.GroupName) {
-		sets[fieldpath.APIVersion(version.String())] = fieldpath.NewSet(paths...)
-	}
-	return sets
 }

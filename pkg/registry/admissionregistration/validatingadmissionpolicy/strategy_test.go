@@ -17,23 +17,20 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/warning"
-	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 	"celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy"
 )
 
 // strategy lets users read config maps, and nothing else, and checks no types.
 func strategy() validatingadmissionpolicy.Strategy { return strategyWith(nil) }
 
-func strategyWith(types validatingadmissionpolicy.TypeCheck) validatingadmissionpolicy.Strategy {
+func strategyWith(types typeerrors.Check[v1.ValidatingAdmissionPolicy]) validatingadmissionpolicy.Strategy {
 	return validatingadmissionpolicy.NewStrategy(paramaccess.Checker{
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 			if a.GetVerb() == "get" && a.GetResource() == "configmaps" {
@@ -148,42 +145,6 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func TestStatusUpdate(t *testing.T) {
-	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, true)
-	stored, updated := demo(), demo(expression("false"), typeChecking(v1.EnforcedTypeChecking), label)
-	updated.Status = observed(7)
-	status := validatingadmissionpolicy.StatusStrategy{Strategy: strategy()}
-	if err := rest.BeforeUpdate(status, byAlice(), updated, stored); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(demo().Spec, updated.Spec); diff != "" {
-		t.Errorf("a status write changed the spec (-want +got):\n%s", diff)
-	}
-	if updated.Generation != 7 || updated.Labels != nil {
-		t.Errorf("a status write changed the metadata: generation %d, labels %v", updated.Generation, updated.Labels)
-	}
-	if diff := cmp.Diff(observed(7), updated.Status); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
-
-	broken := demo()
-	broken.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "Perhaps", Reason: "Unsure", LastTransitionTime: metav1.Unix(1, 0)}}
-	broken.Status.ObservedCustomResources[0].Generation = -1
-	expectCauses(t, rest.BeforeUpdate(status, byAlice(), broken, demo()), "status.conditions[0].status", "status.observedCustomResources[0].generation")
-}
-
-// Status writers need not know about gates: a stored field survives them.
-func TestStatusUpdateKeepsFieldsOfGates(t *testing.T) {
-	stored, updated := demo(typeChecking(v1.EnforcedTypeChecking)), demo()
-	status := validatingadmissionpolicy.StatusStrategy{Strategy: strategy()}
-	if err := rest.BeforeUpdate(status, byAlice(), updated, stored); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(stored.Spec, updated.Spec); diff != "" {
-		t.Errorf("a status write changed the spec (-want +got):\n%s", diff)
-	}
-}
-
 // What the validation package refuses in detail is tested there.
 func TestRefusals(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -231,39 +192,6 @@ func TestWarnings(t *testing.T) {
 	}
 	if len(recorder.texts) != 1 || !strings.HasPrefix(recorder.texts[0], "metadata.name: ") {
 		t.Errorf("got warnings %q, want one about metadata.name", recorder.texts)
-	}
-}
-
-func TestResetFields(t *testing.T) {
-	everyVersion := func(paths ...string) map[fieldpath.APIVersion]*fieldpath.Set {
-		set := fieldpath.NewSet()
-		for _, path := range paths {
-			set.Insert(fieldpath.MakePathOrDie(path))
-		}
-		return map[fieldpath.APIVersion]*fieldpath.Set{
-			"admissionregistration.k8s.io/v1":       set,
-			"admissionregistration.k8s.io/v1beta1":  set,
-			"admissionregistration.k8s.io/v1alpha1": set,
-		}
-	}
-	for name, tc := range map[string]struct {
-		strategy rest.ResetFieldsStrategy
-		want     map[fieldpath.APIVersion]*fieldpath.Set
-	}{
-		"resource": {strategy(), everyVersion("status")},
-		"status":   {validatingadmissionpolicy.StatusStrategy{Strategy: strategy()}, everyVersion("metadata", "spec")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := tc.strategy.GetResetFields()
-			if len(got) != len(tc.want) {
-				t.Errorf("got %d versions, want %d", len(got), len(tc.want))
-			}
-			for version, want := range tc.want {
-				if set := got[version]; set == nil || !set.Equals(want) {
-					t.Errorf("%s: got %v, want %v", version, set, want)
-				}
-			}
-		})
 	}
 }
 

@@ -4,29 +4,18 @@
 package validatingadmissionpolicy
 
 import (
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 )
 
-// TypeCheck returns the type errors for which an otherwise valid policy is refused. It does
-// not change the policy and is safe for concurrent use.
-type TypeCheck func(*v1.ValidatingAdmissionPolicy) field.ErrorList
-
-// checkTypes returns the type errors of a policy, unless the stored one would have the
-// same: those may have come with another version of the server. On create there is none.
-func (s Strategy) checkTypes(policy, stored *admissionregistration.ValidatingAdmissionPolicy) field.ErrorList {
-	if s.types == nil || !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
-		return nil
-	}
-	if stored != nil && equality.Semantic.DeepEqual(checked(&policy.Spec), checked(&stored.Spec)) {
-		return nil
-	}
-	return s.types(&v1.ValidatingAdmissionPolicy{ObjectMeta: policy.ObjectMeta, Spec: policy.Spec})
+// checkTypes returns the type errors of a policy, unless the stored spec is the same in all
+// that they depend on. On create that is empty.
+func (s Strategy) checkTypes(policy *admissionregistration.ValidatingAdmissionPolicy, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
+	sent := &v1.ValidatingAdmissionPolicy{ObjectMeta: policy.ObjectMeta, Spec: policy.Spec}
+	return typeerrors.Find(s.types, sent, checked(&policy.Spec), checked(stored))
 }
 
 // checked returns the part of a spec that decides whether it has type errors and whether

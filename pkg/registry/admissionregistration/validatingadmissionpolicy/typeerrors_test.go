@@ -17,7 +17,6 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	"celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy"
 )
 
 const (
@@ -110,18 +109,6 @@ func matchCondition(name string) func(*admissionregistration.ValidatingAdmission
 
 func selector(policy *admissionregistration.ValidatingAdmissionPolicy) {
 	policy.Spec.MatchConstraints.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
-}
-
-// Writers of a status are not to blame.
-func TestTypeErrorsOfStatusUpdates(t *testing.T) {
-	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, true)
-	wrong := demo(typeChecking(v1.EnforcedTypeChecking), expression(misfit))
-	status := validatingadmissionpolicy.StatusStrategy{Strategy: strategyWith(builtintypes.Validate)}
-	updated := wrong.DeepCopy()
-	updated.Status = observed(7)
-	expectCauses(t, rest.BeforeUpdate(status, byAlice(), updated, wrong))
-	updated.Spec.Validations[0].Expression = another
-	expectCauses(t, rest.BeforeUpdate(status, byAlice(), updated, wrong))
 }
 
 // The check sees the policy as it would be stored, and its text reaches the client.

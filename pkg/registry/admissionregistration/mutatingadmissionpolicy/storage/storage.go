@@ -9,21 +9,26 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicy"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/policystatus"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 )
 
-// REST serves mutatingadmissionpolicies. Safe for concurrent use.
+// REST serves mutatingadmissionpolicies, but for their status. Safe for concurrent
+// use.
 type REST struct {
 	*registry.Store
 }
 
-// NewREST returns the storage of the resource, which can serve any number of versions.
-// The getter's codec has to know the internal kind; params decides who may name a
-// paramKind. It returns an error when etcd cannot be set up.
-func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker) (*REST, error) {
-	strategy := mutatingadmissionpolicy.NewStrategy(params)
+// NewREST returns the storage of the resource and that of its status subresource,
+// which share one store. They can serve any number of versions. The getter's codec
+// has to know the internal kind. For params and types see NewStrategy of
+// mutatingadmissionpolicy. It returns an error when etcd cannot be set up.
+func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, types typeerrors.Check[v1.MutatingAdmissionPolicy]) (*REST, *policystatus.REST, error) {
+	strategy := mutatingadmissionpolicy.NewStrategy(params, types)
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return &admissionregistration.MutatingAdmissionPolicy{} },
 		NewListFunc:               func() runtime.Object { return &admissionregistration.MutatingAdmissionPolicyList{} },
@@ -32,12 +37,13 @@ func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker) (*RES
 		CreateStrategy:            strategy,
 		UpdateStrategy:            strategy,
 		DeleteStrategy:            strategy,
+		ResetFieldsStrategy:       strategy,
 		TableConvertor:            convertor,
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &REST{store}, nil
+	return &REST{store}, policystatus.NewREST(store, strategy.ForStatus()), nil
 }
 
 // Categories returns the names by which kubectl selects this resource among others.

@@ -29,7 +29,7 @@ import (
 func newREST(t *testing.T) *storage.REST {
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion)
-	resource, err := storage.NewREST(generic.RESTOptions{
+	resource, _, err := storage.NewREST(generic.RESTOptions{
 		StorageConfig:  config.ForResource(schema.GroupResource{}),
 		ResourcePrefix: "policies",
 		Decorator:      generic.UndecoratedStorage,
@@ -40,7 +40,7 @@ func newREST(t *testing.T) *storage.REST {
 		Resolver: resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 			return gvk.GroupVersion().WithResource("any"), nil
 		}),
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,12 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/table"
 )
 
-// convertor gives the columns of upstream, names and descriptions to the letter.
+// convertor gives the columns of upstream, names and descriptions to the letter, and
+// whether the policy is available.
 var convertor = table.Of([]metav1.TableColumnDefinition{
 	{Name: "Mutations", Type: "integer", Description: "Mutation indicates the number of mutations rules defined in this configuration"},
 	table.ParamKindColumn,
+	table.AvailableColumn,
 }, func(list *admissionregistration.MutatingAdmissionPolicyList) []admissionregistration.MutatingAdmissionPolicy {
 	return list.Items
 }, row)
@@ -26,6 +28,7 @@ func row(policy *admissionregistration.MutatingAdmissionPolicy) metav1.TableRow 
 			policy.Name,
 			int64(len(policy.Spec.Mutations)),
 			table.ParamKind(policy.Spec.ParamKind),
+			table.Available(policy.Status.Conditions),
 			metatable.ConvertToHumanReadableDateType(policy.CreationTimestamp),
 		},
 		Object: runtime.RawExtension{Object: policy},

@@ -4,6 +4,7 @@
 package storage_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 )
 
-// TestTable compares with what Kubernetes prints for the same policies.
+// TestTable compares with what Kubernetes prints for the same policies. One column is not
+// Kubernetes', and always shown.
 func TestTable(t *testing.T) {
 	plain := metav1.ObjectMeta{Name: "plain", ResourceVersion: "12"}
 	parameterized := metav1.ObjectMeta{Name: "parameterized", CreationTimestamp: metav1.Time{Time: time.Now().Add(-50 * time.Hour)}}
@@ -51,6 +53,18 @@ func TestTable(t *testing.T) {
 			t.Errorf("row of %v holds object %s", got.Rows[i].Cells, policy.Name)
 		}
 	}
+	wantCells := []any{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "2d2h"}
+	if diff := cmp.Diff(wantCells, got.Rows[1].Cells); diff != "" {
+		t.Errorf("cells (-want +got):\n%s", diff)
+	}
+	own := slices.IndexFunc(got.ColumnDefinitions, func(column metav1.TableColumnDefinition) bool { return column.Name == "Available" })
+	if own == -1 || got.ColumnDefinitions[own].Priority != 0 {
+		t.Fatalf("column Available is missing or hidden: %v", got.ColumnDefinitions)
+	}
+	got.ColumnDefinitions = slices.Delete(slices.Clone(got.ColumnDefinitions), own, own+1)
+	for i := range got.Rows {
+		got.Rows[i].Cells = slices.Delete(got.Rows[i].Cells, own, own+1)
+	}
 	for _, table := range []*metav1.Table{got, want} {
 		for i := range table.Rows {
 			table.Rows[i].Object.Object = nil
@@ -58,9 +72,5 @@ func TestTable(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("table (-Kubernetes +got):\n%s", diff)
-	}
-	wantCells := []any{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "2d2h"}
-	if diff := cmp.Diff(wantCells, got.Rows[1].Cells); diff != "" {
-		t.Errorf("cells (-want +got):\n%s", diff)
 	}
 }

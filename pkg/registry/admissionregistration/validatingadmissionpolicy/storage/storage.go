@@ -9,8 +9,11 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/policystatus"
+	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 	"celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy"
 )
 
@@ -24,7 +27,7 @@ type REST struct {
 // which share one store. They can serve any number of versions. The getter's codec
 // has to know the internal kind. For params and types see NewStrategy of
 // validatingadmissionpolicy. It returns an error when etcd cannot be set up.
-func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, types validatingadmissionpolicy.TypeCheck) (*REST, *StatusREST, error) {
+func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, types typeerrors.Check[v1.ValidatingAdmissionPolicy]) (*REST, *policystatus.REST, error) {
 	strategy := validatingadmissionpolicy.NewStrategy(params, types)
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return &admissionregistration.ValidatingAdmissionPolicy{} },
@@ -40,10 +43,7 @@ func NewREST(getter generic.RESTOptionsGetter, params paramaccess.Checker, types
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
 		return nil, nil, err
 	}
-	ofStatus := *store
-	ofStatus.UpdateStrategy = validatingadmissionpolicy.StatusStrategy{Strategy: strategy}
-	ofStatus.ResetFieldsStrategy = validatingadmissionpolicy.StatusStrategy{Strategy: strategy}
-	return &REST{store}, &StatusREST{&ofStatus}, nil
+	return &REST{store}, policystatus.NewREST(store, strategy.ForStatus()), nil
 }
 
 // Categories returns the names by which kubectl selects this resource among others.

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -27,10 +26,10 @@ import (
 )
 
 // newREST stores into an etcd of its own and refuses all paramKinds.
-func newREST(t *testing.T) (*storage.REST, *storage.StatusREST) {
+func newREST(t *testing.T) *storage.REST {
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion)
-	resource, status, err := storage.NewREST(generic.RESTOptions{
+	resource, _, err := storage.NewREST(generic.RESTOptions{
 		StorageConfig:  config.ForResource(schema.GroupResource{}),
 		ResourcePrefix: "policies",
 		Decorator:      generic.UndecoratedStorage,
@@ -46,7 +45,7 @@ func newREST(t *testing.T) (*storage.REST, *storage.StatusREST) {
 		t.Fatal(err)
 	}
 	t.Cleanup(resource.Destroy)
-	return resource, status
+	return resource
 }
 
 func demo() *admissionregistration.ValidatingAdmissionPolicy {
@@ -69,23 +68,8 @@ func demo() *admissionregistration.ValidatingAdmissionPolicy {
 }
 
 func TestWrites(t *testing.T) {
-	resource, status := newREST(t)
+	resource := newREST(t)
 	ctx := request.WithNamespace(t.Context(), "")
-	type updater interface {
-		Update(context.Context, string, rest.UpdatedObjectInfo, rest.ValidateObjectFunc, rest.ValidateObjectUpdateFunc, bool, *metav1.UpdateOptions) (runtime.Object, bool, error)
-	}
-	update := func(to updater, obj *admissionregistration.ValidatingAdmissionPolicy) (*admissionregistration.ValidatingAdmissionPolicy, error) {
-		const create = true // as server-side apply has it
-		updated, _, err := to.Update(ctx, obj.Name, rest.DefaultUpdatedObjectInfo(obj), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, create, &metav1.UpdateOptions{})
-		if err != nil {
-			return nil, err
-		}
-		return updated.(*admissionregistration.ValidatingAdmissionPolicy), nil
-	}
-
-	if _, err := update(status, demo()); !apierrors.IsNotFound(err) {
-		t.Errorf("status of no policy: got error %v, want not found", err)
-	}
 
 	withParams := demo()
 	withParams.Spec.ParamKind = &v1.ParamKind{APIVersion: "v1", Kind: "Secret"}
@@ -97,47 +81,30 @@ func TestWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	update := func(policy *admissionregistration.ValidatingAdmissionPolicy) (*admissionregistration.ValidatingAdmissionPolicy, error) {
+		updated, _, err := resource.Update(ctx, "demo", rest.DefaultUpdatedObjectInfo(policy), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return updated.(*admissionregistration.ValidatingAdmissionPolicy), nil
+	}
 	policy := created.(*admissionregistration.ValidatingAdmissionPolicy).DeepCopy()
-
-	stale := policy.DeepCopy()
-	stale.ResourceVersion = ""
-	if _, err := update(resource, stale); !apierrors.IsInvalid(err) {
-		t.Errorf("update without a resourceVersion: got error %v, want invalid", err)
-	}
-
-	policy.Spec.Validations[0].Expression = "object.spec.replicas <= 3"
-	policy.Status.ObservedGeneration = 42
-	if policy, err = update(resource, policy); err != nil {
+	policy.Spec.FailurePolicy = new(v1.Ignore)
+	if policy, err = update(policy); err != nil {
 		t.Fatal(err)
 	}
-	if policy.Generation != 2 || policy.Status.ObservedGeneration != 0 {
-		t.Errorf("spec write: got generation %d and observed generation %d, want 2 and 0", policy.Generation, policy.Status.ObservedGeneration)
+	if *policy.Spec.FailurePolicy != v1.Ignore || policy.Generation != 2 {
+		t.Errorf("got failurePolicy %s and generation %d, want Ignore and 2", *policy.Spec.FailurePolicy, policy.Generation)
 	}
-
-	spec := policy.Spec.DeepCopy()
 	policy = policy.DeepCopy()
-	policy.Spec.Validations[0].Expression = "false"
-	policy.Status.ObservedGeneration = 2
-	if policy, err = update(status, policy); err != nil {
-		t.Fatal(err)
-	}
-	stored, err := status.Get(ctx, "demo", &metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(policy, stored); diff != "" {
-		t.Errorf("stored policy (-answered +stored):\n%s", diff)
-	}
-	if diff := cmp.Diff(*spec, policy.Spec); diff != "" {
-		t.Errorf("spec after a status write (-want +got):\n%s", diff)
-	}
-	if policy.Generation != 2 || policy.Status.ObservedGeneration != 2 {
-		t.Errorf("status write: got generation %d and observed generation %d, want 2 and 2", policy.Generation, policy.Status.ObservedGeneration)
+	policy.ResourceVersion = ""
+	if _, err := update(policy); !apierrors.IsInvalid(err) {
+		t.Errorf("update without a resourceVersion: got error %v, want invalid", err)
 	}
 }
 
 func TestDiscovery(t *testing.T) {
-	resource, status := newREST(t)
+	resource := newREST(t)
 	if got := resource.GetSingularName(); got != "validatingadmissionpolicy" {
 		t.Errorf("got singular name %q", got)
 	}
@@ -146,11 +113,5 @@ func TestDiscovery(t *testing.T) {
 	}
 	if resource.NamespaceScoped() {
 		t.Error("got a namespaced resource, want a cluster-scoped one")
-	}
-	if _, deletes := any(status).(rest.GracefulDeleter); deletes {
-		t.Error("the status subresource can be deleted")
-	}
-	if got, want := status.GetResetFields(), resource.GetResetFields(); len(got) != len(want) || got["admissionregistration.k8s.io/v1"].Equals(want["admissionregistration.k8s.io/v1"]) {
-		t.Errorf("status and resource reset the same fields: %v", got)
 	}
 }

@@ -4,12 +4,10 @@
 package storage
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
 	metatable "k8s.io/apimachinery/pkg/api/meta/table"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/table"
 )
@@ -19,22 +17,18 @@ import (
 var convertor = table.Of([]metav1.TableColumnDefinition{
 	{Name: "Validations", Type: "integer", Description: "Validations indicates the number of validation rules defined in this configuration"},
 	table.ParamKindColumn,
-	{Name: "Available", Type: "string", Description: "Whether the policy can decide as written; the condition in its status says more"},
+	table.AvailableColumn,
 }, func(list *admissionregistration.ValidatingAdmissionPolicyList) []admissionregistration.ValidatingAdmissionPolicy {
 	return list.Items
 }, row)
 
 func row(policy *admissionregistration.ValidatingAdmissionPolicy) metav1.TableRow {
-	available := "<unknown>"
-	if condition := meta.FindStatusCondition(policy.Status.Conditions, v1.PolicyConditionAvailable); condition != nil {
-		available = string(condition.Status)
-	}
 	return metav1.TableRow{
 		Cells: []any{
 			policy.Name,
 			int64(len(policy.Spec.Validations)),
 			table.ParamKind(policy.Spec.ParamKind),
-			available,
+			table.Available(policy.Status.Conditions),
 			metatable.ConvertToHumanReadableDateType(policy.CreationTimestamp),
 		},
 		Object: runtime.RawExtension{Object: policy},

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/registry/rest"
 	upstream "k8s.io/kubernetes/pkg/apis/admissionregistration"
 	"k8s.io/kubernetes/pkg/printers"
 	upstreamtables "k8s.io/kubernetes/pkg/printers/internalversion"
@@ -33,22 +32,20 @@ func TestTable(t *testing.T) {
 		ListMeta: metav1.ListMeta{ResourceVersion: "34", Continue: "more", RemainingItemCount: new(int64(5))},
 		Items:    []admissionregistration.ValidatingAdmissionPolicy{plain, parameterized},
 	}
-	resource, status := newREST(t)
+	resource := newREST(t)
 
 	plainRow := []any{"plain", int64(2), "<unset>", "<unknown>", "<unknown>"}
 	parameterizedRow := []any{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "2d2h"}
 	for name, tc := range map[string]struct {
-		convertor rest.TableConvertor
 		obj       runtime.Object
 		wantMeta  metav1.ListMeta
 		wantCells [][]any
 	}{
-		"list":       {resource, policies, policies.ListMeta, [][]any{plainRow, parameterizedRow}},
-		"one":        {resource, &plain, metav1.ListMeta{ResourceVersion: "12"}, [][]any{plainRow}},
-		"its status": {status, &plain, metav1.ListMeta{ResourceVersion: "12"}, [][]any{plainRow}},
+		"list": {policies, policies.ListMeta, [][]any{plainRow, parameterizedRow}},
+		"one":  {&plain, metav1.ListMeta{ResourceVersion: "12"}, [][]any{plainRow}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table, err := tc.convertor.ConvertToTable(t.Context(), tc.obj, &metav1.TableOptions{})
+			table, err := resource.ConvertToTable(t.Context(), tc.obj, &metav1.TableOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,36 +66,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestAvailableColumn(t *testing.T) {
-	checked := metav1.Condition{Type: "TypeChecked", Status: metav1.ConditionTrue}
-	available := func(status metav1.ConditionStatus) metav1.Condition {
-		return metav1.Condition{Type: "Available", Status: status}
-	}
-	resource, _ := newREST(t)
-	for name, tc := range map[string]struct {
-		conditions []metav1.Condition
-		want       string
-	}{
-		"no condition":      {want: "<unknown>"},
-		"another condition": {[]metav1.Condition{checked}, "<unknown>"},
-		"available":         {[]metav1.Condition{checked, available(metav1.ConditionTrue)}, "True"},
-		"not available":     {[]metav1.Condition{available(metav1.ConditionFalse), checked}, "False"},
-		"undecided":         {[]metav1.Condition{available(metav1.ConditionUnknown)}, "Unknown"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			policy := &admissionregistration.ValidatingAdmissionPolicy{Status: v1.ValidatingAdmissionPolicyStatus{Conditions: tc.conditions}}
-			table, err := resource.ConvertToTable(t.Context(), policy, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			column := slices.IndexFunc(table.ColumnDefinitions, isAvailable)
-			if got := table.Rows[0].Cells[column]; got != tc.want {
-				t.Errorf("got %v, want %s", got, tc.want)
-			}
-		})
-	}
-}
-
 func isAvailable(column metav1.TableColumnDefinition) bool { return column.Name == "Available" }
 
 // The one column that is not Kubernetes' is always shown.
@@ -108,7 +75,7 @@ func TestColumnsAreThoseOfKubernetes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resource, _ := newREST(t)
+	resource := newREST(t)
 	got, err := resource.ConvertToTable(t.Context(), &admissionregistration.ValidatingAdmissionPolicyList{}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -45,6 +45,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.MutatingAdmissionPolicyBindingSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicySpec"):
 		return &admissionregistrationv1.MutatingAdmissionPolicySpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyStatus"):
+		return &admissionregistrationv1.MutatingAdmissionPolicyStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Mutation"):
 		return &admissionregistrationv1.MutationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NamedRuleWithOperations"):

@@ -23,6 +23,11 @@ type MutatingAdmissionPolicy struct {
 
 	// spec is what the policy matches and what it changes.
 	Spec MutatingAdmissionPolicySpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
+
+	// status is what the server found out about the policy, type-checking
+	// warnings among it. The server writes it; clients only read it.
+	// +optional
+	Status MutatingAdmissionPolicyStatus `json:"status,omitempty,omitzero" protobuf:"bytes,1000,opt,name=status"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -94,6 +99,47 @@ type MutatingAdmissionPolicySpec struct {
 	// another policy, webhook or plugin has changed the object since; in what order
 	// is not defined. Required.
 	ReinvocationPolicy ReinvocationPolicyType `json:"reinvocationPolicy,omitempty" protobuf:"bytes,7,opt,name=reinvocationPolicy,casttype=ReinvocationPolicyType"`
+
+	// typeChecking says what type errors lead to: expressions that do not fit the
+	// types which matchConstraints and paramKind name. Informational reports them in
+	// the status and changes nothing else. Enforced refuses to store a policy with
+	// errors against built-in types; as long as there are errors against custom
+	// resources, requests that the policy matches are handled by failurePolicy. Unset
+	// means Informational. Alpha: needs the feature gate
+	// AdmissionPolicyTypeEnforcement.
+	// +optional
+	TypeChecking *TypeCheckingMode `json:"typeChecking,omitempty" protobuf:"bytes,1000,opt,name=typeChecking,casttype=TypeCheckingMode"`
+}
+
+// MutatingAdmissionPolicyStatus is what the server found out about a policy. Its fields
+// are those of ValidatingAdmissionPolicyStatus.
+type MutatingAdmissionPolicyStatus struct {
+	// observedGeneration is the metadata.generation that this status describes.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
+
+	// typeChecking is the outcome of checking the expressions against the schemas
+	// of the matched kinds. It is set once the check is done.
+	// +optional
+	TypeChecking *TypeChecking `json:"typeChecking,omitempty" protobuf:"bytes,2,opt,name=typeChecking"`
+
+	// conditions are the latest observations of the policy's state. Available is
+	// False, with the reason Misconfigured, when something keeps the policy from
+	// deciding as written; the message says what. TypeChecked is True when the
+	// expressions fit the types that they are applied to.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty" protobuf:"bytes,3,rep,name=conditions"`
+
+	// observedCustomResources are the custom resources, matched or used as
+	// parameters, whose definitions this status is based on.
+	// +optional
+	// +listType=map
+	// +listMapKey=group
+	// +listMapKey=version
+	// +listMapKey=kind
+	ObservedCustomResources []ObservedCustomResource `json:"observedCustomResources,omitempty" protobuf:"bytes,1000,rep,name=observedCustomResources"`
 }
 
 // ReinvocationPolicyType says whether a mutation may be made again in the same request.

@@ -74,6 +74,11 @@ func (in MutatingAdmissionPolicySpec) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MutatingAdmissionPolicyStatus) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Mutation) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1.Mutation"
 }

@@ -24,6 +24,11 @@ type MutatingAdmissionPolicy struct {
 
 	// spec is what the policy matches and what it changes.
 	Spec v1.MutatingAdmissionPolicySpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
+
+	// status is what the server found out about the policy, type-checking
+	// warnings among it. The server writes it; clients only read it.
+	// +optional
+	Status v1.MutatingAdmissionPolicyStatus `json:"status,omitempty,omitzero" protobuf:"bytes,1000,opt,name=status"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

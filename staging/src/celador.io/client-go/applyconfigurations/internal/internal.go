@@ -119,6 +119,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec
       default: {}
+    - name: status
+      type:
+        namedType: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyStatus
+      default: {}
 - name: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding
   map:
     fields:
@@ -177,12 +181,42 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: reinvocationPolicy
       type:
         scalar: string
+    - name: typeChecking
+      type:
+        scalar: string
     - name: variables
       type:
         list:
           elementType:
             namedType: io.k8s.api.admissionregistration.v1.Variable
           elementRelationship: atomic
+- name: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyStatus
+  map:
+    fields:
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: observedCustomResources
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.admissionregistration.v1.ObservedCustomResource
+          elementRelationship: associative
+          keys:
+          - group
+          - version
+          - kind
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: typeChecking
+      type:
+        namedType: io.k8s.api.admissionregistration.v1.TypeChecking
 - name: io.k8s.api.admissionregistration.v1.Mutation
   map:
     fields:
@@ -497,6 +531,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec
       default: {}
+    - name: status
+      type:
+        namedType: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyStatus
+      default: {}
 - name: io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBinding
   map:
     fields:
@@ -568,6 +606,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: spec
       type:
         namedType: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec
+      default: {}
+    - name: status
+      type:
+        namedType: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyStatus
       default: {}
 - name: io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding
   map:

@@ -26,6 +26,9 @@ type MutatingAdmissionPolicyApplyConfiguration struct {
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is what the policy matches and what it changes.
 	Spec *MutatingAdmissionPolicySpecApplyConfiguration `json:"spec,omitempty"`
+	// status is what the server found out about the policy, type-checking
+	// warnings among it. The server writes it; clients only read it.
+	Status *MutatingAdmissionPolicyStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // MutatingAdmissionPolicy constructs a declarative configuration of the MutatingAdmissionPolicy type for use with
@@ -70,6 +73,12 @@ func ExtractMutatingAdmissionPolicyFrom(mutatingAdmissionPolicy *admissionregist
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractMutatingAdmissionPolicy(mutatingAdmissionPolicy *admissionregistrationv1.MutatingAdmissionPolicy, fieldManager string) (*MutatingAdmissionPolicyApplyConfiguration, error) {
 	return ExtractMutatingAdmissionPolicyFrom(mutatingAdmissionPolicy, fieldManager, "")
+}
+
+// ExtractMutatingAdmissionPolicyStatus extracts the applied configuration owned by fieldManager from
+// mutatingAdmissionPolicy for the status subresource.
+func ExtractMutatingAdmissionPolicyStatus(mutatingAdmissionPolicy *admissionregistrationv1.MutatingAdmissionPolicy, fieldManager string) (*MutatingAdmissionPolicyApplyConfiguration, error) {
+	return ExtractMutatingAdmissionPolicyFrom(mutatingAdmissionPolicy, fieldManager, "status")
 }
 
 func (b MutatingAdmissionPolicyApplyConfiguration) IsApplyConfiguration() {}
@@ -237,6 +246,14 @@ func (b *MutatingAdmissionPolicyApplyConfiguration) ensureObjectMetaApplyConfigu
 // If called multiple times, the Spec field is set to the value of the last call.
 func (b *MutatingAdmissionPolicyApplyConfiguration) WithSpec(value *MutatingAdmissionPolicySpecApplyConfiguration) *MutatingAdmissionPolicyApplyConfiguration {
 	b.Spec = value
+	return b
+}
+
+// WithStatus sets the Status field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Status field is set to the value of the last call.
+func (b *MutatingAdmissionPolicyApplyConfiguration) WithStatus(value *MutatingAdmissionPolicyStatusApplyConfiguration) *MutatingAdmissionPolicyApplyConfiguration {
+	b.Status = value
 	return b
 }
 

@@ -50,6 +50,14 @@ type MutatingAdmissionPolicySpecApplyConfiguration struct {
 	// another policy, webhook or plugin has changed the object since; in what order
 	// is not defined. Required.
 	ReinvocationPolicy *admissionregistrationv1.ReinvocationPolicyType `json:"reinvocationPolicy,omitempty"`
+	// typeChecking says what type errors lead to: expressions that do not fit the
+	// types which matchConstraints and paramKind name. Informational reports them in
+	// the status and changes nothing else. Enforced refuses to store a policy with
+	// errors against built-in types; as long as there are errors against custom
+	// resources, requests that the policy matches are handled by failurePolicy. Unset
+	// means Informational. Alpha: needs the feature gate
+	// AdmissionPolicyTypeEnforcement.
+	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
 }
 
 // MutatingAdmissionPolicySpecApplyConfiguration constructs a declarative configuration of the MutatingAdmissionPolicySpec type for use with
@@ -126,5 +134,13 @@ func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithMatchConditions(valu
 // If called multiple times, the ReinvocationPolicy field is set to the value of the last call.
 func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithReinvocationPolicy(value admissionregistrationv1.ReinvocationPolicyType) *MutatingAdmissionPolicySpecApplyConfiguration {
 	b.ReinvocationPolicy = &value
+	return b
+}
+
+// WithTypeChecking sets the TypeChecking field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TypeChecking field is set to the value of the last call.
+func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithTypeChecking(value admissionregistrationv1.TypeCheckingMode) *MutatingAdmissionPolicySpecApplyConfiguration {
+	b.TypeChecking = &value
 	return b
 }

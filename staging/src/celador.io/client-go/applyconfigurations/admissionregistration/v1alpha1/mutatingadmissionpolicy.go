@@ -27,6 +27,9 @@ type MutatingAdmissionPolicyApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is what the policy matches and what it changes.
 	Spec *admissionregistrationv1.MutatingAdmissionPolicySpecApplyConfiguration `json:"spec,omitempty"`
+	// status is what the server found out about the policy, type-checking
+	// warnings among it. The server writes it; clients only read it.
+	Status *admissionregistrationv1.MutatingAdmissionPolicyStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // MutatingAdmissionPolicy constructs a declarative configuration of the MutatingAdmissionPolicy type for use with
@@ -71,6 +74,12 @@ func ExtractMutatingAdmissionPolicyFrom(mutatingAdmissionPolicy *admissionregist
 // applied if another fieldManager has updated or force applied any of the previously applied fields.
 func ExtractMutatingAdmissionPolicy(mutatingAdmissionPolicy *admissionregistrationv1alpha1.MutatingAdmissionPolicy, fieldManager string) (*MutatingAdmissionPolicyApplyConfiguration, error) {
 	return ExtractMutatingAdmissionPolicyFrom(mutatingAdmissionPolicy, fieldManager, "")
+}
+
+// ExtractMutatingAdmissionPolicyStatus extracts the applied configuration owned by fieldManager from
+// mutatingAdmissionPolicy for the status subresource.
+func ExtractMutatingAdmissionPolicyStatus(mutatingAdmissionPolicy *admissionregistrationv1alpha1.MutatingAdmissionPolicy, fieldManager string) (*MutatingAdmissionPolicyApplyConfiguration, error) {
+	return ExtractMutatingAdmissionPolicyFrom(mutatingAdmissionPolicy, fieldManager, "status")
 }
 
 func (b MutatingAdmissionPolicyApplyConfiguration) IsApplyConfiguration() {}
@@ -238,6 +247,14 @@ func (b *MutatingAdmissionPolicyApplyConfiguration) ensureObjectMetaApplyConfigu
 // If called multiple times, the Spec field is set to the value of the last call.
 func (b *MutatingAdmissionPolicyApplyConfiguration) WithSpec(value *admissionregistrationv1.MutatingAdmissionPolicySpecApplyConfiguration) *MutatingAdmissionPolicyApplyConfiguration {
 	b.Spec = value
+	return b
+}
+
+// WithStatus sets the Status field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Status field is set to the value of the last call.
+func (b *MutatingAdmissionPolicyApplyConfiguration) WithStatus(value *admissionregistrationv1.MutatingAdmissionPolicyStatusApplyConfiguration) *MutatingAdmissionPolicyApplyConfiguration {
+	b.Status = value
 	return b
 }
 
