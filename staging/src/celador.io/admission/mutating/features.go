@@ -10,4 +10,7 @@ type Features struct {
 	// expression, condition, message, reason or reinvocationPolicy of their own, merge
 	// patches, and the guard against mutations that never settle.
 	InlineExpressions bool
+	// TypeEnforcement lets policies of typeChecking Enforced decide only if they may
+	// according to Store.SetVerdict.
+	TypeEnforcement bool
 }

@@ -4,9 +4,6 @@
 package mutating
 
 import (
-	"fmt"
-
-	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -59,8 +56,8 @@ func evaluate(c expression.Compiled, series *expression.Series) (ref.Val, error)
 
 // unknownPatcher stands for a mutation of a patch type that this server does not know, or
 // whose feature is off.
-type unknownPatcher struct{ patchType v1.PatchType }
+type unknownPatcher struct{ err error }
 
 func (p unknownPatcher) patch(*expression.Series, target) (patched, error) {
-	return patched{}, fmt.Errorf("mutation has no expression for patchType %q, or the feature gate for it is off", p.patchType)
+	return patched{}, p.err
 }

@@ -4,9 +4,12 @@
 package mutating
 
 import (
+	"fmt"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 
 	"celador.io/admission/expression"
@@ -38,6 +41,13 @@ var (
 	objectType = cel.ObjectType(celmutation.ObjectTypeName)
 )
 
+// Errors returns what keeps a policy from deciding as written, whatever the types of
+// objects. Errors of a field begin with its path. Programs are those that stores with
+// the same compiler use.
+func Errors(compiler *expression.Compiler, features Features, p *v1.MutatingAdmissionPolicy) []error {
+	return compile(compiler, features, p).Errors()
+}
+
 // compile refers to p, which must not change any more.
 func compile(compiler *expression.Compiler, features Features, p *v1.MutatingAdmissionPolicy) *policy.Policy[body] {
 	spec := &p.Spec
@@ -48,17 +58,18 @@ func compile(compiler *expression.Compiler, features Features, p *v1.MutatingAdm
 		MatchConstraints: spec.MatchConstraints,
 		MatchConditions:  spec.MatchConditions,
 		Variables:        spec.Variables,
+		Enforced:         features.TypeEnforcement && spec.TypeChecking != nil && *spec.TypeChecking == v1.EnforcedTypeChecking,
 	}
 	return policy.Compile(compiler, definition, func(scope *policy.Scope) body {
 		var b body
 		for i := range spec.Mutations {
-			m := &spec.Mutations[i]
+			m, path := &spec.Mutations[i], field.NewPath("spec", "mutations").Index(i)
 			compiled := mutation{
-				patch: compilePatch(scope, features, m),
+				patch: compilePatch(scope, features, path, m),
 				again: spec.ReinvocationPolicy == v1.IfNeededReinvocationPolicy,
 			}
 			if features.InlineExpressions {
-				compiled.addOptions(scope, m)
+				compiled.addOptions(scope, path, m)
 			}
 			b.mutations = append(b.mutations, compiled)
 		}
@@ -66,9 +77,9 @@ func compile(compiler *expression.Compiler, features Features, p *v1.MutatingAdm
 	})
 }
 
-func (c *mutation) addOptions(scope *policy.Scope, m *v1.Mutation) {
+func (c *mutation) addOptions(scope *policy.Scope, path *field.Path, m *v1.Mutation) {
 	if m.Condition != nil {
-		c.condition = scope.Compile(*m.Condition, scope.Declarations(), cel.BoolType)
+		c.condition = scope.Compile(path.Child("condition"), *m.Condition, scope.Declarations(), cel.BoolType)
 	}
 	if m.Message != nil {
 		c.message = *m.Message
@@ -82,21 +93,26 @@ func (c *mutation) addOptions(scope *policy.Scope, m *v1.Mutation) {
 }
 
 // compilePatch returns what makes the change of a mutation.
-func compilePatch(scope *policy.Scope, features Features, m *v1.Mutation) patcher {
+func compilePatch(scope *policy.Scope, features Features, path *field.Path, m *v1.Mutation) patcher {
 	in := scope.Declarations()
 	in.Patches = true
+	compile := func(name, source string, returns ...*cel.Type) expression.Compiled {
+		return scope.Compile(path.Child(name, "expression"), source, in, returns...)
+	}
 	switch {
 	case features.InlineExpressions && m.Expression != nil:
-		return inlinePatcher{scope.Compile(*m.Expression, in, patchType, cel.ListType(patchType), cel.NullType, cel.BoolType)}
+		return inlinePatcher{scope.Compile(path.Child("expression"), *m.Expression, in, patchType, cel.ListType(patchType), cel.NullType, cel.BoolType)}
 	case m.PatchType == v1.PatchTypeJSONPatch && m.JSONPatch != nil:
-		return jsonPatcher{scope.Compile(m.JSONPatch.Expression, in, cel.ListType(patchType))}
+		return jsonPatcher{compile("jsonPatch", m.JSONPatch.Expression, cel.ListType(patchType))}
 	case m.PatchType == v1.PatchTypeApplyConfiguration && m.ApplyConfiguration != nil:
-		return configurationPatcher{scope.Compile(m.ApplyConfiguration.Expression, in, objectType)}
+		return configurationPatcher{compile("applyConfiguration", m.ApplyConfiguration.Expression, objectType)}
 	case features.InlineExpressions && m.PatchType == v1.PatchTypeJSONMergePatch && m.JSONMergePatch != nil:
-		return mergePatcher{scope.Compile(m.JSONMergePatch.Expression, in, cel.AnyType), mergeJSON}
+		return mergePatcher{compile("jsonMergePatch", m.JSONMergePatch.Expression, cel.AnyType), mergeJSON}
 	case features.InlineExpressions && m.PatchType == v1.PatchTypeStrategicMergePatch && m.StrategicMergePatch != nil:
-		return mergePatcher{scope.Compile(m.StrategicMergePatch.Expression, in, cel.AnyType), mergeStrategically}
+		return mergePatcher{compile("strategicMergePatch", m.StrategicMergePatch.Expression, cel.AnyType), mergeStrategically}
 	default:
-		return unknownPatcher{m.PatchType}
+		unknown := unknownPatcher{fmt.Errorf("mutation has no expression for patchType %q, or the feature gate for it is off", m.PatchType)}
+		scope.Report(path, unknown.err)
+		return unknown
 	}
 }

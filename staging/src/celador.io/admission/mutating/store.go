@@ -27,7 +27,7 @@ type Snapshot = policy.Snapshot[body]
 // NewStore returns an empty store that compiles with the given compiler. It opens the
 // paramKinds of the policies in effect, and closes them when no policy needs them.
 func NewStore(compiler *expression.Compiler, features Features, source params.Source) *Store {
-	return &Store{policy.NewStore[body](source), compiler, features}
+	return &Store{policy.NewStore[body](source, features.TypeEnforcement), compiler, features}
 }
 
 // SetPolicy adds a policy or replaces the one of the same name. The policy must not
@@ -50,8 +50,10 @@ func (s *Store) SetBinding(b *v1.MutatingAdmissionPolicyBinding) {
 
 // NewSnapshot returns the given policies with the given bindings, for a set that does
 // not change. Requests that match a policy with a paramKind are subject to its
-// failurePolicy, as there is nowhere to find params.
+// failurePolicy, as there is nowhere to find params. There are no verdicts either: feature
+// TypeEnforcement is taken for off.
 func NewSnapshot(compiler *expression.Compiler, features Features, policies []*v1.MutatingAdmissionPolicy, bindings []*v1.MutatingAdmissionPolicyBinding) *Snapshot {
+	features.TypeEnforcement = false
 	store := NewStore(compiler, features, nil)
 	for _, b := range bindings {
 		store.SetBinding(b)

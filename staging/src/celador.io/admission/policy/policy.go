@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -64,8 +65,8 @@ type Policy[B any] struct {
 	verdict *verdict
 	// singleton is set when the policy applies without a binding.
 	singleton bool
-	// broken is set when any expression does not compile.
-	broken bool
+	// broken are the expressions that do not compile, with where they are.
+	broken []error
 }
 
 // ParamKind is a paramKind whose apiVersion is parsed.
@@ -101,19 +102,22 @@ func Compile[B any](compiler *expression.Compiler, d Definition, body func(*Scop
 	}
 
 	scope := &Scope{params: d.ParamKind != nil, compile: compiler.Bare().Compile}
+	path := field.NewPath("spec")
 	if len(d.Variables) > 0 {
 		composition := compiler.Compose()
 		defer compiler.Release(composition)
-		for _, v := range d.Variables {
+		for i, v := range d.Variables {
 			scope.mention(v.Expression)
 			program, err := composition.Declare(v.Name, v.Expression, scope.Declarations(), environment.StoredExpressions)
-			scope.broken = scope.broken || err != nil
+			if err != nil {
+				scope.Report(path.Child("variables").Index(i).Child("expression"), err)
+			}
 			result.Variables = expression.AppendVariable(result.Variables, expression.Variable{Name: v.Name, Program: program, Err: err})
 		}
 		scope.compile = composition.Compile
 	}
-	for _, c := range d.MatchConditions {
-		compiled := scope.Compile(c.Expression, scope.Declarations(), cel.BoolType)
+	for i, c := range d.MatchConditions {
+		compiled := scope.Compile(path.Child("matchConditions").Index(i).Child("expression"), c.Expression, scope.Declarations(), cel.BoolType)
 		result.Conditions = append(result.Conditions, matchconditions.Condition{Compiled: compiled, Name: c.Name})
 	}
 	result.Body = body(scope)
@@ -123,9 +127,10 @@ func Compile[B any](compiler *expression.Compiler, d Definition, body func(*Scop
 
 // Scope compiles the expressions of one policy. Not safe for concurrent use.
 type Scope struct {
-	params              bool
-	compile             compileFunc
-	readsParams, broken bool
+	params      bool
+	compile     compileFunc
+	readsParams bool
+	broken      []error
 }
 
 type compileFunc = func(source string, in expression.Declarations, origin environment.Type, returns ...*cel.Type) (*expression.Program, *apiservercel.Error)
@@ -140,12 +145,19 @@ func (s *Scope) WithoutAuthorizer() expression.Declarations {
 	return expression.Declarations{Params: s.params}
 }
 
-// Compile compiles an expression that may read the variables of the policy.
-func (s *Scope) Compile(source string, in expression.Declarations, returns ...*cel.Type) expression.Compiled {
+// Compile compiles the expression in a field, which may read the variables of the policy.
+func (s *Scope) Compile(path *field.Path, source string, in expression.Declarations, returns ...*cel.Type) expression.Compiled {
 	s.mention(source)
 	program, err := s.compile(source, in, environment.StoredExpressions, returns...)
-	s.broken = s.broken || err != nil
+	if err != nil {
+		s.Report(path, err)
+	}
 	return expression.Compiled{Program: program, Err: err}
+}
+
+// Report says that every request which needs the field runs into the error.
+func (s *Scope) Report(path *field.Path, err error) {
+	s.broken = append(s.broken, fmt.Errorf("%v: %w", path, err))
 }
 
 // mention takes note of 'params'. Any mention will do: most policies without params do not
@@ -154,7 +166,16 @@ func (s *Scope) mention(source string) {
 	s.readsParams = s.readsParams || s.params && strings.Contains(source, expression.Params)
 }
 
-func (p *Policy[B]) valid() bool { return p.misconfiguration() == nil && !p.broken }
+func (p *Policy[B]) valid() bool { return p.misconfiguration() == nil && len(p.broken) == 0 }
+
+// Errors returns what keeps the policy from deciding as written, whatever the types of
+// objects, as far as the policy itself tells. Errors of a field begin with its path.
+func (p *Policy[B]) Errors() []error {
+	if p.invalid != nil {
+		return []error{p.invalid}
+	}
+	return p.broken
+}
 
 // misconfiguration returns why no request can be decided, nil if they can.
 func (p *Policy[B]) misconfiguration() error {

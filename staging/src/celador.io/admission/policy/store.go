@@ -22,7 +22,7 @@ type Store[B any] struct {
 
 	lock     sync.Mutex
 	policies map[string]*Policy[B]
-	// verdicts are those whose policies are still to come.
+	// verdicts are those whose policies are still to come. Nil if verdicts do not count.
 	verdicts map[string]*verdict
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
@@ -31,14 +31,17 @@ type Store[B any] struct {
 
 // NewStore returns an empty store. It opens the paramKinds of the policies in effect, and
 // closes them when no policy needs them. Without a source, requests that match a policy
-// with a paramKind are subject to its failurePolicy.
-func NewStore[B any](source params.Source) *Store[B] {
+// with a paramKind are subject to its failurePolicy. Unless types are enforced, verdicts are
+// dropped.
+func NewStore[B any](source params.Source, enforceTypes bool) *Store[B] {
 	s := &Store[B]{
 		params:   source,
 		policies: map[string]*Policy[B]{},
-		verdicts: map[string]*verdict{},
 		bindings: map[string]*Binding{},
 		byPolicy: map[string]*bindings{},
+	}
+	if enforceTypes {
+		s.verdicts = map[string]*verdict{}
 	}
 	s.snapshot.Store(&Snapshot[B]{index: newIndex[B](nil)})
 	return s

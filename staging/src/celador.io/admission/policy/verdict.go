@@ -26,6 +26,9 @@ type verdict struct {
 // A verdict on a policy or a generation that the store does not have yet waits for it.
 // Calls for one name have to be in the order of the checks.
 func (s *Store[B]) SetVerdict(name string, uid types.UID, generation int64, err error) {
+	if s.verdicts == nil {
+		return
+	}
 	v := &verdict{uid, generation, err}
 	s.lock.Lock()
 	defer s.lock.Unlock()

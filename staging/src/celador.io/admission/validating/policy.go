@@ -6,6 +6,7 @@ package validating
 import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/admission/expression"
 	"celador.io/admission/policy"
@@ -33,6 +34,13 @@ type annotation struct {
 // compiledPolicy is a policy as a Store keeps it. Immutable.
 type compiledPolicy struct{ *policy.Policy[body] }
 
+// Errors returns what keeps a policy from deciding as written, whatever the types of
+// objects. Errors of a field begin with its path. Programs are those that stores with
+// the same compiler use.
+func Errors(compiler *expression.Compiler, features Features, p *v1.ValidatingAdmissionPolicy) []error {
+	return compile(compiler, features, p).Errors()
+}
+
 // compile refers to p, which must not change any more.
 func compile(compiler *expression.Compiler, features Features, p *v1.ValidatingAdmissionPolicy) *policy.Policy[body] {
 	spec := &p.Spec
@@ -46,11 +54,16 @@ func compile(compiler *expression.Compiler, features Features, p *v1.ValidatingA
 		Singleton:        features.Singleton && spec.PolicyType != nil && *spec.PolicyType == v1.SingletonPolicy,
 		Enforced:         features.TypeEnforcement && spec.TypeChecking != nil && *spec.TypeChecking == v1.EnforcedTypeChecking,
 	}
+	path := field.NewPath("spec")
 	return policy.Compile(compiler, definition, func(scope *policy.Scope) body {
 		var b body
 		for i := range spec.Validations {
-			v := &spec.Validations[i]
-			compiled := validation{Compiled: scope.Compile(v.Expression, scope.Declarations(), cel.BoolType), Validation: v, failurePolicy: v1.Fail}
+			v, at := &spec.Validations[i], path.Child("validations").Index(i)
+			compiled := validation{
+				Compiled:      scope.Compile(at.Child("expression"), v.Expression, scope.Declarations(), cel.BoolType),
+				Validation:    v,
+				failurePolicy: v1.Fail,
+			}
 			if spec.FailurePolicy != nil {
 				compiled.failurePolicy = *spec.FailurePolicy
 			}
@@ -58,12 +71,13 @@ func compile(compiler *expression.Compiler, features Features, p *v1.ValidatingA
 				compiled.failurePolicy = *v.FailurePolicy
 			}
 			if v.MessageExpression != "" {
-				compiled.computedMessage = scope.Compile(v.MessageExpression, scope.WithoutAuthorizer(), cel.StringType)
+				compiled.computedMessage = scope.Compile(at.Child("messageExpression"), v.MessageExpression, scope.WithoutAuthorizer(), cel.StringType)
 			}
 			b.validations = append(b.validations, compiled)
 		}
-		for _, a := range spec.AuditAnnotations {
-			b.annotations = append(b.annotations, annotation{scope.Compile(a.ValueExpression, scope.Declarations(), cel.StringType, cel.NullType), a.Key})
+		for i, a := range spec.AuditAnnotations {
+			at := path.Child("auditAnnotations").Index(i).Child("valueExpression")
+			b.annotations = append(b.annotations, annotation{scope.Compile(at, a.ValueExpression, scope.Declarations(), cel.StringType, cel.NullType), a.Key})
 		}
 		return b
 	})

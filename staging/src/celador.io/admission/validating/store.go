@@ -5,7 +5,6 @@ package validating
 
 import (
 	v1 "celador.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/admission/expression"
 	"celador.io/admission/params"
@@ -28,7 +27,7 @@ type Snapshot = policy.Snapshot[body]
 // NewStore returns an empty store that compiles with the given compiler. It opens the
 // paramKinds of the policies in effect, and closes them when no policy needs them.
 func NewStore(compiler *expression.Compiler, features Features, source params.Source) *Store {
-	return &Store{policy.NewStore[body](source), compiler, features}
+	return &Store{policy.NewStore[body](source, features.TypeEnforcement), compiler, features}
 }
 
 // SetPolicy adds a policy or replaces the one of the same name. The policy must not
@@ -50,14 +49,6 @@ func (s *Store) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) {
 		Actions:        spec.ValidationActions,
 		Fallback:       s.features.FallbackBinding && spec.BindingType != nil && *spec.BindingType == v1.FallbackBinding,
 	})
-}
-
-// SetVerdict is policy.Store.SetVerdict. With feature TypeEnforcement off, verdicts are
-// dropped.
-func (s *Store) SetVerdict(name string, uid types.UID, generation int64, err error) {
-	if s.features.TypeEnforcement {
-		s.Store.SetVerdict(name, uid, generation, err)
-	}
 }
 
 // NewSnapshot returns the given policies with the given bindings, for a set that does
