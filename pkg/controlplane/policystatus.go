@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/cel/environment"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
 	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
@@ -29,6 +30,8 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
+	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 // typesTimeout is how long another server has to say which types it serves.
@@ -39,14 +42,18 @@ const typesTimeout = 10 * time.Second
 // of policies find.
 func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, listeners ...admissionpolicystatus.Listener) error {
 	base := config.KubeAPIs.ControlPlane
-	served := base.APIResourceConfigSource.ResourceEnabled(v1.SchemeGroupVersion.WithResource("validatingadmissionpolicies"))
-	if !served || !utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
+	kinds, err := servedKinds(base.APIResourceConfigSource, base.Generic.LoopbackClientConfig)
+	if err != nil {
+		return fmt.Errorf("status controller of admission policies: %w", err)
+	}
+	if len(kinds) == 0 {
 		return nil
 	}
 	controllerConfig, err := policyStatusConfig(base.Generic.LoopbackClientConfig)
 	if err != nil {
 		return fmt.Errorf("status controller of admission policies: %w", err)
 	}
+	controllerConfig.Kinds = kinds
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
 	controllerConfig.Types.Definitions = crds
 	controllerConfig.Types.Aggregated = func(version schema.GroupVersion) bool {
@@ -70,18 +77,34 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	})
 }
 
+// servedKinds returns the kinds of policies that are served.
+func servedKinds(resources serverstorage.APIResourceConfigSource, loopback *rest.Config) ([]*admissionpolicystatus.Kind, error) {
+	client, err := clientset.NewForConfig(loopback)
+	if err != nil {
+		return nil, err
+	}
+	served := func(name string) bool { return resources.ResourceEnabled(v1.SchemeGroupVersion.WithResource(name)) }
+	gates, compiler := utilfeature.DefaultFeatureGate, expression.Default()
+	var kinds []*admissionpolicystatus.Kind
+	if served("validatingadmissionpolicies") && gates.Enabled(features.ValidatingAdmissionPolicy) {
+		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, validatingadmissionpolicy.Features(gates)))
+	}
+	if served("mutatingadmissionpolicies") {
+		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, mutatingadmissionpolicy.Features(gates)))
+	}
+	return kinds, nil
+}
+
 // policyStatusConfig returns what can be made of a loopback connection and what is compiled
 // in.
 func policyStatusConfig(loopback *rest.Config) (admissionpolicystatus.Config, error) {
 	impatient := rest.CopyConfig(loopback)
 	impatient.Timeout = typesTimeout
 	types, discoveryErr := discovery.NewDiscoveryClientForConfig(impatient)
-	client, clientErr := clientset.NewForConfig(loopback)
 	events, eventsErr := eventsv1.NewForConfig(loopback)
 	definitions, definitionsErr := metadata.NewForConfig(loopback)
 	checker, checkerErr := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil, nil)
 	return admissionpolicystatus.Config{
-		Client:      client,
 		Events:      events,
 		Definitions: definitions,
 		Types: servedtypes.Config{
@@ -89,8 +112,6 @@ func policyStatusConfig(loopback *rest.Config) (admissionpolicystatus.Config, er
 			BuiltIn:   builtintypes.Scheme().IsVersionRegistered,
 			Schemas:   builtintypes.Schemas,
 		},
-		Checker:      checker,
-		Compiler:     expression.Default(),
-		EnforceTypes: utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement),
-	}, errors.Join(discoveryErr, clientErr, eventsErr, definitionsErr, checkerErr)
+		Checker: checker,
+	}, errors.Join(discoveryErr, eventsErr, definitionsErr, checkerErr)
 }

@@ -17,17 +17,16 @@ import (
 
 // apply writes the status that is based on the given state of the policy, and returns
 // whether it did: when the policy has changed since, the change causes another check.
-func (c *Controller) apply(ctx context.Context, policy *v1.ValidatingAdmissionPolicy, status statusConfiguration) (bool, error) {
+func (c *Controller) apply(ctx context.Context, p *policy, status statusConfiguration) (bool, error) {
 	patch, err := json.Marshal(policyConfiguration{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
-		Metadata: preconditions{Name: policy.Name, UID: policy.UID, ResourceVersion: policy.ResourceVersion},
+		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: p.kind.name},
+		Metadata: preconditions{Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion},
 		Status:   status,
 	})
 	if err != nil {
 		return false, err
 	}
-	_, err = c.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(ctx, policy.Name, types.ApplyYAMLPatchType, patch,
-		metav1.PatchOptions{FieldManager: FieldManager, Force: new(true)}, "status")
+	err = p.kind.patch(ctx, p.Name, types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: FieldManager, Force: new(true)})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return false, nil
 	}

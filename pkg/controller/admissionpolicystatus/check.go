@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/admission/typecheck"
-	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
@@ -36,33 +35,33 @@ type outcome struct {
 
 // outcomeOf checks the policy and tells listeners, or returns the last outcome if nothing
 // has changed that a check would look at.
-func (c *Controller) outcomeOf(ctx context.Context, policy *v1.ValidatingAdmissionPolicy) *outcome {
-	last, known := c.outcomes.Load(policy.Name)
-	if known && c.holds(last.(*outcome), policy) {
+func (c *Controller) outcomeOf(ctx context.Context, p *policy) *outcome {
+	last, known := c.outcomes.Load(p.key())
+	if known && c.holds(last.(*outcome), p) {
 		return last.(*outcome)
 	}
 	elsewhere := c.elsewhere.Load()
 	view := c.types.View(ctx)
 	o := &outcome{
-		uid:        policy.UID,
-		generation: policy.Generation,
-		Result:     c.checker.With(view, view).CheckValidating(policy),
-		broken:     compile(c.compiler, policy),
+		uid:        p.UID,
+		generation: p.Generation,
+		Result:     p.check(c.checker.With(view, view)),
+		broken:     p.compile(),
 		resources:  view.Seen(),
 		transient:  view.Transient(),
 		elsewhere:  elsewhere,
 	}
 	o.changed = known && o.changedElsewhere(last.(*outcome))
-	c.outcomes.Store(policy.Name, o)
+	c.outcomes.Store(p.key(), o)
 	err := o.err()
 	for _, listener := range c.listeners {
-		listener.PolicyChecked(policy.Name, policy.UID, policy.Generation, err)
+		listener.PolicyChecked(p.kind.name, p.Name, p.UID, p.Generation, err)
 	}
 	return o
 }
 
-func (c *Controller) holds(o *outcome, policy *v1.ValidatingAdmissionPolicy) bool {
-	return o.uid == policy.UID && o.generation == policy.Generation && o.elsewhere == c.elsewhere.Load() &&
+func (c *Controller) holds(o *outcome, p *policy) bool {
+	return o.uid == p.UID && o.generation == p.Generation && o.elsewhere == c.elsewhere.Load() &&
 		!o.transient && !o.unavailable() &&
 		!slices.ContainsFunc(o.resources, func(r servedtypes.CustomResource) bool { return !c.types.Same(r) })
 }

@@ -15,14 +15,14 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// available returns the condition of that name. With enforced, the policy cannot decide
-// when expressions do not fit their types.
-func (o *outcome) available(policy *v1.ValidatingAdmissionPolicy, enforced bool) metav1.Condition {
-	problems := slices.Concat(o.broken, o.missing(policy))
-	if enforced && policy.Spec.TypeChecking != nil && *policy.Spec.TypeChecking == v1.EnforcedTypeChecking {
+// available returns the condition of that name. Where types are enforced, the policy cannot
+// decide when expressions do not fit them.
+func (o *outcome) available(p *policy) metav1.Condition {
+	problems := slices.Concat(o.broken, o.missing(p))
+	if p.enforced() {
 		problems = append(problems, o.typeErrors()...)
 	}
-	condition := metav1.Condition{Type: v1.PolicyConditionAvailable, ObservedGeneration: policy.Generation}
+	condition := metav1.Condition{Type: v1.PolicyConditionAvailable, ObservedGeneration: p.Generation}
 	switch {
 	case len(problems) > 0:
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, messageOf(problems)
@@ -35,9 +35,9 @@ func (o *outcome) available(policy *v1.ValidatingAdmissionPolicy, enforced bool)
 }
 
 // typeChecked returns the condition of that name.
-func (o *outcome) typeChecked(policy *v1.ValidatingAdmissionPolicy) metav1.Condition {
-	condition := metav1.Condition{Type: v1.PolicyConditionTypeChecked, ObservedGeneration: policy.Generation, Status: metav1.ConditionUnknown}
-	missing := o.missing(policy)
+func (o *outcome) typeChecked(p *policy) metav1.Condition {
+	condition := metav1.Condition{Type: v1.PolicyConditionTypeChecked, ObservedGeneration: p.Generation, Status: metav1.ConditionUnknown}
+	missing := o.missing(p)
 	undescribed := o.unchecked(typecheck.NoSchema)
 	omitted := o.unchecked(typecheck.Wildcard, typecheck.Subresource, typecheck.TooManyTypes)
 	switch {

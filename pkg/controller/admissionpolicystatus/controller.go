@@ -26,11 +26,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/typecheck"
-	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/client-go/clientset"
-	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
@@ -46,8 +42,8 @@ const (
 
 // Config is what the controller needs. All of it is safe for concurrent use.
 type Config struct {
-	// Client reads policies and writes their status.
-	Client clientset.Interface
+	// Kinds are those that the server serves.
+	Kinds []*Kind
 	// Events records what happens to policies.
 	Events eventsv1.EventsV1Interface
 	// Definitions reads custom resource definitions from where they are stored.
@@ -56,29 +52,21 @@ type Config struct {
 	Types servedtypes.Config
 	// Checker checks expressions. Its own sources of types are not used.
 	Checker *typecheck.Checker
-	// Compiler should be that of the admission plugin, whose programs it shares.
-	Compiler *expression.Compiler
-	// EnforceTypes has spec.typeChecking observed: with Enforced, a policy with type errors
-	// is not available.
-	EnforceTypes bool
 }
 
 // Controller keeps the status of policies current.
 type Controller struct {
-	client       clientset.Interface
-	definitions  metadata.Interface
-	types        *servedtypes.Source
-	checker      *typecheck.Checker
-	compiler     *expression.Compiler
-	enforceTypes bool
-	listeners    []Listener
+	kinds       []*Kind
+	definitions metadata.Interface
+	types       *servedtypes.Source
+	checker     *typecheck.Checker
+	listeners   []Listener
 
-	policies    cache.SharedIndexInformer
 	synced      []cache.InformerSynced
-	queue       workqueue.TypedRateLimitingInterface[string]
+	queue       workqueue.TypedRateLimitingInterface[key]
 	broadcaster events.EventBroadcaster
 	recorder    events.EventRecorder
-	// outcomes has the last *outcome of each policy, by name.
+	// outcomes has the last *outcome of each policy, by key.
 	outcomes sync.Map
 	// elsewhere counts the changes of what other servers serve.
 	elsewhere atomic.Int64
@@ -89,17 +77,14 @@ type Controller struct {
 func New(c Config, listeners ...Listener) (*Controller, error) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
-		client:       c.Client,
-		definitions:  c.Definitions,
-		checker:      c.Checker,
-		compiler:     c.Compiler,
-		enforceTypes: c.EnforceTypes,
-		listeners:    listeners,
-		policies:     policyinformers.NewValidatingAdmissionPolicyInformer(c.Client, 0, cache.Indexers{byGroup: groupsOf}),
+		kinds:       c.Kinds,
+		definitions: c.Definitions,
+		checker:     c.Checker,
+		listeners:   listeners,
 		// Many policies may wait for one definition, so they do not share a limit.
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](minRetry, maxRetry),
-			workqueue.TypedRateLimitingQueueConfig[string]{Name: "admission_policy_status"}),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[key](minRetry, maxRetry),
+			workqueue.TypedRateLimitingQueueConfig[key]{Name: "admission_policy_status"}),
 		broadcaster: broadcaster,
 		recorder:    broadcaster.NewRecorder(nil, FieldManager),
 	}
@@ -107,42 +92,34 @@ func New(c Config, listeners ...Listener) (*Controller, error) {
 	if controller.types, err = servedtypes.New(c.Types, controller.enqueueAffected); err != nil {
 		return nil, err
 	}
-	registration, err := controller.policies.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    controller.enqueue,
-		UpdateFunc: func(_, current any) { controller.enqueue(current) },
-		DeleteFunc: controller.enqueue,
-	})
-	if err = errors.Join(err, controller.policies.SetTransform(compact)); err != nil {
-		return nil, fmt.Errorf("watching policies: %w", err)
+	controller.synced = []cache.InformerSynced{controller.types.HasSynced}
+	for _, k := range c.Kinds {
+		synced, err := k.follow(controller.queue.Add)
+		if err != nil {
+			return nil, err
+		}
+		controller.synced = append(controller.synced, synced)
 	}
-	controller.synced = []cache.InformerSynced{registration.HasSynced, controller.types.HasSynced}
 	return controller, nil
-}
-
-func (c *Controller) enqueue(object any) {
-	name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
-	if err != nil {
-		utilruntime.HandleError(fmt.Errorf("change of a policy: %w", err))
-		return
-	}
-	c.queue.Add(name)
 }
 
 // enqueueAffected has the policies checked that a definition concerns.
 func (c *Controller) enqueueAffected(crd *apiextensionsv1.CustomResourceDefinition) {
-	c.enqueueWhere(crd.Spec.Group, func(policy *v1.ValidatingAdmissionPolicy) bool { return affects(crd, policy) })
+	c.enqueueWhere(crd.Spec.Group, func(p *policy) bool { return p.affectedBy(crd) })
 }
 
 // enqueueWhere has those policies checked that name the group and are concerned.
-func (c *Controller) enqueueWhere(group string, concerned func(*v1.ValidatingAdmissionPolicy) bool) {
-	policies, err := c.policies.GetIndexer().ByIndex(byGroup, group)
-	if err != nil {
-		utilruntime.HandleError(fmt.Errorf("change of types of group %q: %w", group, err))
-		return
-	}
-	for _, object := range policies {
-		if policy := object.(*v1.ValidatingAdmissionPolicy); concerned(policy) {
-			c.queue.Add(policy.Name)
+func (c *Controller) enqueueWhere(group string, concerned func(*policy) bool) {
+	for _, k := range c.kinds {
+		objects, err := k.informer.GetIndexer().ByIndex(byGroup, group)
+		if err != nil {
+			utilruntime.HandleError(fmt.Errorf("change of types of group %q: %w", group, err))
+			continue
+		}
+		for _, object := range objects {
+			if p := k.view(object); concerned(p) {
+				c.queue.Add(p.key())
+			}
 		}
 	}
 }
@@ -155,7 +132,9 @@ func (c *Controller) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer c.queue.ShutDown()
-	running.Go(func() { c.policies.RunWithContext(ctx) })
+	for _, k := range c.kinds {
+		running.Go(func() { k.informer.RunWithContext(ctx) })
+	}
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Events of policies are not recorded")
 	}
@@ -163,7 +142,7 @@ func (c *Controller) Run(ctx context.Context) {
 	if !cache.WaitForNamedCacheSyncWithContext(ctx, c.synced...) {
 		return
 	}
-	count(c.policies.GetIndexer())
+	count(c.kinds)
 	for range workers {
 		running.Go(func() {
 			wait.UntilWithContext(ctx, func(ctx context.Context) {
@@ -177,22 +156,22 @@ func (c *Controller) Run(ctx context.Context) {
 
 // next handles one policy. It returns false when there will be no more.
 func (c *Controller) next(ctx context.Context) bool {
-	name, ended := c.queue.Get()
+	k, ended := c.queue.Get()
 	if ended {
 		return false
 	}
-	defer c.queue.Done(name)
-	err := c.sync(ctx, name)
+	defer c.queue.Done(k)
+	err := c.sync(ctx, k)
 	switch {
 	case err == nil:
-		c.queue.Forget(name)
+		c.queue.Forget(k)
 	case ctx.Err() != nil:
 	case errors.Is(err, errBehind), errors.Is(err, errUndescribed):
-		c.queue.AddRateLimited(name)
+		c.queue.AddRateLimited(k)
 	default:
-		syncErrors.WithContext(ctx).WithLabelValues(policyKind).Inc()
-		utilruntime.HandleErrorWithContext(ctx, err, "The status of a policy cannot be brought up to date, trying again", "policy", name)
-		c.queue.AddRateLimited(name)
+		syncErrors.WithContext(ctx).WithLabelValues(k.kind.name).Inc()
+		utilruntime.HandleErrorWithContext(ctx, err, "The status of a policy cannot be brought up to date, trying again", "kind", k.kind.name, "policy", k.name)
+		c.queue.AddRateLimited(k)
 	}
 	return true
 }

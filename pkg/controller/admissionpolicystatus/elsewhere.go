@@ -26,7 +26,7 @@ var errUndescribed = errors.New("types of another server have no schema")
 // for concurrent use, before and after Run.
 func (c *Controller) ServedElsewhere(version schema.GroupVersion) {
 	c.elsewhere.Add(1)
-	c.enqueueWhere(version.Group, func(policy *v1.ValidatingAdmissionPolicy) bool { return names(policy, version) })
+	c.enqueueWhere(version.Group, func(p *policy) bool { return p.names(version) })
 }
 
 // undescribed tells whether another server serves types that have no schema.

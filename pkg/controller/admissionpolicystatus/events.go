@@ -13,8 +13,8 @@ import (
 
 // announce records an event when a policy ceases to be available or is so again. The server
 // that writes the status does that.
-func (c *Controller) announce(policy *v1.ValidatingAdmissionPolicy, available *metav1.Condition) {
-	before := meta.FindStatusCondition(policy.Status.Conditions, v1.PolicyConditionAvailable)
+func (c *Controller) announce(p *policy, available *metav1.Condition) {
+	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionAvailable)
 	isTrue := available.Status == metav1.ConditionTrue
 	if before == nil && isTrue || before != nil && before.Status == available.Status {
 		return
@@ -25,10 +25,10 @@ func (c *Controller) announce(policy *v1.ValidatingAdmissionPolicy, available *m
 	}
 	regarding := &corev1.ObjectReference{
 		APIVersion:      v1.SchemeGroupVersion.String(),
-		Kind:            "ValidatingAdmissionPolicy",
-		Name:            policy.Name,
-		UID:             policy.UID,
-		ResourceVersion: policy.ResourceVersion,
+		Kind:            p.kind.name,
+		Name:            p.Name,
+		UID:             p.UID,
+		ResourceVersion: p.ResourceVersion,
 	}
 	c.recorder.Eventf(regarding, nil, kind, available.Reason, "CheckPolicy", "%s", cut(note, maxNote))
 }

@@ -37,7 +37,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/mutating"
 	"celador.io/admission/typecheck"
+	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 
@@ -103,13 +105,15 @@ type cluster struct {
 	// aggregated are the group versions of other servers.
 	aggregated []string
 	schemas    schemas
+	// enforce and inline are features that are on.
 	enforce    bool
+	inline     bool
 	listener   listener
 	controller *admissionpolicystatus.Controller
 }
 
 // newCluster returns a cluster in which what is cached of definitions is what is stored.
-func newCluster(t *testing.T, policy *v1.ValidatingAdmissionPolicy, definitions ...*apiextensionsv1.CustomResourceDefinition) *cluster {
+func newCluster(t *testing.T, policy runtime.Object, definitions ...*apiextensionsv1.CustomResourceDefinition) *cluster {
 	t.Helper()
 	c := &cluster{
 		policies:    fake.NewClientset(policy),
@@ -121,7 +125,7 @@ func newCluster(t *testing.T, policy *v1.ValidatingAdmissionPolicy, definitions 
 		},
 	}
 	// Without the types of the server, fakes cannot apply.
-	c.policies.PrependReactor("patch", "validatingadmissionpolicies", func(action clienttesting.Action) (bool, runtime.Object, error) {
+	c.policies.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return true, policy, nil
 	})
 	c.discovery = &discovery{FakeDiscovery: c.kube.Discovery().(*discoveryfake.FakeDiscovery)}
@@ -183,7 +187,10 @@ func (c *cluster) start(t *testing.T) {
 	t.Helper()
 	informers := apiextensionsinformers.NewSharedInformerFactory(c.definitions, 0)
 	controller, err := admissionpolicystatus.New(admissionpolicystatus.Config{
-		Client:      c.policies,
+		Kinds: []*admissionpolicystatus.Kind{
+			admissionpolicystatus.Validating(c.policies, expression.Default(), validating.Features{TypeEnforcement: c.enforce}),
+			admissionpolicystatus.Mutating(c.policies, expression.Default(), mutating.Features{TypeEnforcement: c.enforce, InlineExpressions: c.inline}),
+		},
 		Events:      c.kube.EventsV1(),
 		Definitions: c.stored,
 		Types: servedtypes.Config{
@@ -193,9 +200,7 @@ func (c *cluster) start(t *testing.T) {
 			Aggregated:  func(v schema.GroupVersion) bool { return slices.Contains(c.aggregated, v.String()) },
 			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
-		Checker:      checker(t),
-		Compiler:     expression.Default(),
-		EnforceTypes: c.enforce,
+		Checker: checker(t),
 	}, &c.listener)
 	if err != nil {
 		t.Fatal(err)
@@ -238,18 +243,23 @@ type patch struct {
 
 // record has what the controller sends recorded, so that it sees it.
 func (c *cluster) record(t *testing.T) {
-	c.policies.PrependReactor("patch", "validatingadmissionpolicies", func(action clienttesting.Action) (bool, runtime.Object, error) {
+	c.policies.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		patched := action.(clienttesting.PatchAction)
 		object, err := c.policies.Tracker().Get(action.GetResource(), "", patched.GetName())
 		if err != nil {
 			return true, nil, err
 		}
-		recorded := object.DeepCopyObject().(*v1.ValidatingAdmissionPolicy)
 		var p patch
 		if err := json.Unmarshal(patched.GetPatch(), &p); err != nil {
 			t.Error(err)
 		}
-		recorded.Status = p.Status
+		recorded := object.DeepCopyObject()
+		switch recorded := recorded.(type) {
+		case *v1.ValidatingAdmissionPolicy:
+			recorded.Status = p.Status
+		case *v1.MutatingAdmissionPolicy:
+			recorded.Status = v1.MutatingAdmissionPolicyStatus(p.Status)
+		}
 		return true, recorded, c.policies.Tracker().Update(action.GetResource(), recorded, "")
 	})
 }
@@ -361,17 +371,17 @@ type listener struct {
 }
 
 // PolicyChecked implements admissionpolicystatus.Listener.
-func (l *listener) PolicyChecked(name string, uid types.UID, generation int64, err error) {
+func (l *listener) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	l.calls = append(l.calls, fmt.Sprintf("%s %s %d: %v", name, uid, generation, err))
+	l.calls = append(l.calls, fmt.Sprintf("%s %s %s %d: %v", kind, name, uid, generation, err))
 }
 
 // PolicyGone implements admissionpolicystatus.Listener.
-func (l *listener) PolicyGone(name string) {
+func (l *listener) PolicyGone(kind, name string) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	l.calls = append(l.calls, name+" is gone")
+	l.calls = append(l.calls, kind+" "+name+" is gone")
 }
 
 // expectTold wants the listener to have been told what is given since it was last asked.

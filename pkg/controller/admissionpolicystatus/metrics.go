@@ -6,7 +6,6 @@ package admissionpolicystatus
 import (
 	"sync/atomic"
 
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
@@ -14,9 +13,8 @@ import (
 )
 
 const (
-	namespace  = "celador"
-	subsystem  = "admission_policy"
-	policyKind = "ValidatingAdmissionPolicy"
+	namespace = "celador"
+	subsystem = "admission_policy"
 )
 
 var (
@@ -43,31 +41,33 @@ var census collector
 
 type collector struct {
 	metrics.BaseStableCollector
-	policies atomic.Pointer[cache.Indexer]
+	kinds atomic.Pointer[[]*Kind]
 }
 
-// count has policies counted from now on that are in the indexer.
-func count(policies cache.Indexer) { census.policies.Store(&policies) }
+// count has policies of the kinds counted from now on.
+func count(kinds []*Kind) { census.kinds.Store(&kinds) }
 
 // DescribeWithStability implements metrics.StableCollector.
 func (c *collector) DescribeWithStability(ch chan<- *metrics.Desc) { ch <- conditions }
 
 // CollectWithStability implements metrics.StableCollector.
 func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
-	policies := c.policies.Load()
-	if policies == nil {
+	kinds := c.kinds.Load()
+	if kinds == nil {
 		return
 	}
-	type state struct{ condition, status string }
+	type state struct{ kind, condition, status string }
 	counts := map[state]int{}
-	for _, object := range (*policies).List() {
-		for _, condition := range object.(*v1.ValidatingAdmissionPolicy).Status.Conditions {
-			if condition.Type == v1.PolicyConditionAvailable || condition.Type == v1.PolicyConditionTypeChecked {
-				counts[state{condition.Type, string(condition.Status)}]++
+	for _, k := range *kinds {
+		for _, object := range k.informer.GetIndexer().List() {
+			for _, condition := range k.view(object).status.Conditions {
+				if condition.Type == v1.PolicyConditionAvailable || condition.Type == v1.PolicyConditionTypeChecked {
+					counts[state{k.name, condition.Type, string(condition.Status)}]++
+				}
 			}
 		}
 	}
 	for s, n := range counts {
-		ch <- metrics.NewLazyConstMetric(conditions, metrics.GaugeValue, float64(n), policyKind, s.condition, s.status)
+		ch <- metrics.NewLazyConstMetric(conditions, metrics.GaugeValue, float64(n), s.kind, s.condition, s.status)
 	}
 }

@@ -8,8 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
-	v1 "celador.io/api/admissionregistration/v1"
 )
 
 // FieldManager owns what the controller writes, on all servers and in all versions.
@@ -20,9 +18,9 @@ var warningsPath = fieldpath.MakePathOrDie("status", "typeChecking", "expression
 // taken tells whether somebody else owns the warnings and the controller does not. A status
 // controller of Kubernetes that looks at a policy at the same time replaces them by its own,
 // once for each generation of a policy.
-func taken(policy *v1.ValidatingAdmissionPolicy) bool {
+func taken(p *policy) bool {
 	others := false
-	for _, entry := range policy.ManagedFields {
+	for _, entry := range p.ManagedFields {
 		if entry.FieldsV1 == nil {
 			continue
 		}
@@ -40,11 +38,12 @@ func taken(policy *v1.ValidatingAdmissionPolicy) bool {
 
 // compact drops from policies what nobody here reads, for memory.
 func compact(object any) (any, error) {
-	if policy, ok := object.(*v1.ValidatingAdmissionPolicy); ok {
-		policy.Labels, policy.Annotations = nil, nil
-		policy.ManagedFields = slices.DeleteFunc(policy.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+	if policy, ok := object.(metav1.Object); ok {
+		policy.SetLabels(nil)
+		policy.SetAnnotations(nil)
+		policy.SetManagedFields(slices.DeleteFunc(policy.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 			return entry.Subresource != "status"
-		})
+		}))
 	}
 	return object, nil
 }

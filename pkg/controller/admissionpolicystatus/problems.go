@@ -20,18 +20,18 @@ import (
 //
 // A rule stands for all combinations of its groups, versions and resources, most of which
 // often do not exist. Something is missing only when a resource exists in none of them.
-func (o *outcome) missing(policy *v1.ValidatingAdmissionPolicy) []error {
+func (o *outcome) missing(p *policy) []error {
 	var errs []error
 	if u := o.uncheckedParams(); u != nil && u.Reason == typecheck.UnknownKind {
 		errs = append(errs, fmt.Errorf("%s: no custom resource definition or API server serves kind %s of %s",
-			u.Field, policy.Spec.ParamKind.Kind, policy.Spec.ParamKind.APIVersion))
+			u.Field, p.paramKind.Kind, p.paramKind.APIVersion))
 	}
-	if policy.Spec.MatchConstraints == nil {
+	if p.matchConstraints == nil {
 		return errs
 	}
 	unknown := o.unknown()
-	for i := range policy.Spec.MatchConstraints.ResourceRules {
-		rule := &policy.Spec.MatchConstraints.ResourceRules[i].Rule
+	for i := range p.matchConstraints.ResourceRules {
+		rule := &p.matchConstraints.ResourceRules[i].Rule
 		path := field.NewPath("spec", "matchConstraints", "resourceRules").Index(i)
 		all := sets.New(rule.APIGroups...).Len() * sets.New(rule.APIVersions...).Len()
 		for j, resource := range rule.Resources {

@@ -25,15 +25,15 @@ import (
 // status stay, unless theirs is better. So every write is a step up, and there is a last one.
 // Types of other servers have no states to record: a server that sees a change of them writes
 // what it finds once.
-func (c *Controller) progress(ctx context.Context, policy *v1.ValidatingAdmissionPolicy, o *outcome, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
-	recorded := &policy.Status
+func (c *Controller) progress(ctx context.Context, p *policy, o *outcome, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
+	recorded := &p.status
 	oldest, newest := generations(recorded)
-	if newest > policy.Generation {
+	if newest > p.Generation {
 		return false, nil, nil
 	}
 	// Status controllers of others write no conditions and look at no custom resources.
-	first := oldest < policy.Generation
-	forward := first || better(conditions, recorded.Conditions) || taken(policy) ||
+	first := oldest < p.Generation
+	forward := first || better(conditions, recorded.Conditions) || taken(p) ||
 		o.changed && !o.unavailable() && differs(recorded, o, conditions)
 
 	rest := map[schema.GroupVersionKind]v1.ObservedCustomResource{}

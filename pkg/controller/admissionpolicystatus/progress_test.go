@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const (
@@ -94,9 +95,9 @@ func TestForwardProgress(t *testing.T) {
 			written: true, want: widget("generation: 3, uid: a"),
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		check := func(t *testing.T, p runtime.Object) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t, policy(t, tc.spec, tc.status), tc.cached...)
+				c := newCluster(t, p, tc.cached...)
 				if tc.stored != nil {
 					c.store(t, tc.stored...)
 				}
@@ -122,7 +123,10 @@ func TestForwardProgress(t *testing.T) {
 					t.Errorf("got preconditions %+v, want those of the policy that was checked", got)
 				}
 			})
-		})
+		}
+		p := policy(t, tc.spec, tc.status)
+		t.Run(name, func(t *testing.T) { check(t, p) })
+		t.Run(name+", mutating", func(t *testing.T) { check(t, mutatingLike(p)) })
 	}
 }
 

@@ -272,10 +272,10 @@ func TestListeners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, onWidgets, recorded("3", "")))
 		c.run(t)
-		c.expectTold(t, "p p-uid 2: <nil>")
+		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 		c.define(t, widgets(t, "a", 1, size))
 		c.settle()
-		c.expectTold(t, "p p-uid 2: "+wrong)
+		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: "+wrong)
 
 		client := c.definitions.ApiextensionsV1().CustomResourceDefinitions()
 		labelled := widgets(t, "a", 1, size)
@@ -285,12 +285,12 @@ func TestListeners(t *testing.T) {
 		c.expectTold(t)
 		update(t, client.Update, widgets(t, "a", 2, "{size: {type: integer}}"))
 		c.settle()
-		c.expectTold(t, "p p-uid 2: <nil>")
+		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 		if err := client.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		c.settle()
-		c.expectTold(t, "p p-uid 2: <nil>")
+		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 
 		policies := c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 		changed := policy(t, onWidgets, recorded("2", ""))
@@ -301,12 +301,12 @@ func TestListeners(t *testing.T) {
 		changed.Generation = 3
 		update(t, policies.Update, changed)
 		c.settle()
-		c.expectTold(t, "p p-uid 3: <nil>")
+		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 3: <nil>")
 		if err := policies.Delete(t.Context(), "p", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		c.settle()
-		c.expectTold(t, "p is gone")
+		c.expectTold(t, "ValidatingAdmissionPolicy p is gone")
 	})
 }
 

@@ -19,13 +19,13 @@ type WantsPolicyInformers interface {
 }
 
 // PolicyCheckListener is an admission plugin that goes by what this server's checks of
-// policies find. Calls about one name are in order and do not block.
+// policies find. Calls about one policy are in order and do not block.
 type PolicyCheckListener interface {
 	// PolicyChecked is called after each check of a generation of a policy. The error is
-	// nil if the policy can decide as written.
-	PolicyChecked(name string, uid types.UID, generation int64, err error)
+	// nil if the policy can decide as written. The kind is a name as in manifests.
+	PolicyChecked(kind, name string, uid types.UID, generation int64, err error)
 	// PolicyGone is called when there is no policy of that name any more to check.
-	PolicyGone(name string)
+	PolicyGone(kind, name string)
 }
 
 // Initializer gives plugins what they want of Celador, and tells them what checks of
@@ -56,15 +56,15 @@ func (i *Initializer) Initialize(plugin admission.Interface) {
 }
 
 // PolicyChecked tells all plugins that listen.
-func (i *Initializer) PolicyChecked(name string, uid types.UID, generation int64, err error) {
+func (i *Initializer) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
 	for _, listener := range i.listeners {
-		listener.PolicyChecked(name, uid, generation, err)
+		listener.PolicyChecked(kind, name, uid, generation, err)
 	}
 }
 
 // PolicyGone tells all plugins that listen.
-func (i *Initializer) PolicyGone(name string) {
+func (i *Initializer) PolicyGone(kind, name string) {
 	for _, listener := range i.listeners {
-		listener.PolicyGone(name)
+		listener.PolicyGone(kind, name)
 	}
 }

@@ -30,11 +30,11 @@ type listener struct {
 	heard []string
 }
 
-func (l *listener) PolicyChecked(name string, uid types.UID, generation int64, err error) {
-	l.heard = append(l.heard, fmt.Sprint(name, " ", uid, " ", generation, " ", err))
+func (l *listener) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
+	l.heard = append(l.heard, fmt.Sprint(kind, " ", name, " ", uid, " ", generation, " ", err))
 }
 
-func (l *listener) PolicyGone(name string) { l.heard = append(l.heard, name+" gone") }
+func (l *listener) PolicyGone(kind, name string) { l.heard = append(l.heard, kind+" "+name+" gone") }
 
 func TestInitializer(t *testing.T) {
 	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
@@ -51,17 +51,17 @@ func TestInitializer(t *testing.T) {
 
 func TestPolicyCheckListeners(t *testing.T) {
 	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0))
-	initializer.PolicyChecked("p", "a", 1, nil) // nobody listens
+	initializer.PolicyChecked("Kind", "p", "a", 1, nil) // nobody listens
 
 	first, second := &listener{Handler: admission.NewHandler()}, &listener{Handler: admission.NewHandler()}
 	initializer.Initialize(first)
 	initializer.Initialize(admission.NewHandler())
 	initializer.Initialize(second)
-	initializer.PolicyChecked("p", "a", 1, nil)
-	initializer.PolicyChecked("p", "a", 2, errors.New("wrong"))
-	initializer.PolicyGone("p")
+	initializer.PolicyChecked("Kind", "p", "a", 1, nil)
+	initializer.PolicyChecked("Kind", "p", "a", 2, errors.New("wrong"))
+	initializer.PolicyGone("Kind", "p")
 	for _, l := range []*listener{first, second} {
-		if want := []string{"p a 1 <nil>", "p a 2 wrong", "p gone"}; !slices.Equal(l.heard, want) {
+		if want := []string{"Kind p a 1 <nil>", "Kind p a 2 wrong", "Kind p gone"}; !slices.Equal(l.heard, want) {
 			t.Errorf("plugin heard %q, want %q", l.heard, want)
 		}
 	}

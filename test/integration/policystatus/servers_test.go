@@ -28,7 +28,9 @@ import (
 	stockstatus "k8s.io/kubernetes/pkg/controller/validatingadmissionpolicystatus"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/mutating"
 	"celador.io/admission/typecheck"
+	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus"
@@ -64,14 +66,14 @@ type checks struct {
 }
 
 // PolicyChecked implements admissionpolicystatus.Listener.
-func (c *checks) PolicyChecked(name string, _ types.UID, _ int64, _ error) {
+func (c *checks) PolicyChecked(_, name string, _ types.UID, _ int64, _ error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.seen[name] = true
 }
 
 // PolicyGone implements admissionpolicystatus.Listener.
-func (c *checks) PolicyGone(string) {}
+func (c *checks) PolicyGone(_, _ string) {}
 
 func (c *checks) of(name string) bool {
 	c.lock.Lock()
@@ -84,9 +86,13 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	t.Helper()
 	informers := apiextensionsinformers.NewSharedInformerFactory(definitions, 0)
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+	compiler := expression.NewCompiler(base)
 	made := &checks{seen: map[string]bool{}}
 	controller := must(admissionpolicystatus.New(admissionpolicystatus.Config{
-		Client:      policies,
+		Kinds: []*admissionpolicystatus.Kind{
+			admissionpolicystatus.Validating(policies, compiler, validating.Features{}),
+			admissionpolicystatus.Mutating(policies, compiler, mutating.Features{}),
+		},
 		Events:      core.EventsV1(),
 		Definitions: must(metadata.NewForConfig(admin))(t),
 		Types: servedtypes.Config{
@@ -96,8 +102,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 			Aggregated:  func(schema.GroupVersion) bool { return false },
 			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
-		Checker:  must(typecheck.New(base, nil, nil))(t),
-		Compiler: expression.NewCompiler(base),
+		Checker: must(typecheck.New(base, nil, nil))(t),
 	}, made))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	informers.StartWithContext(ctx)

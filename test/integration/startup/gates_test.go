@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -201,11 +202,8 @@ func (s gateServer) resource(t *testing.T, version, kind string) dynamic.Resourc
 	if err != nil {
 		t.Fatal(err)
 	}
-	resource := "validatingadmissionpolicies"
-	if strings.HasSuffix(kind, "Binding") {
-		resource = "validatingadmissionpolicybindings"
-	}
-	return client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource})
+	resource, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
+	return client.Resource(resource)
 }
 
 // define creates a custom resource definition.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -139,6 +140,13 @@ func testMutatingExample(t *testing.T, server *testserver.Server) {
 			return fmt.Errorf("got error %w, want %s", err, want)
 		}
 		return nil
+	})
+	testserver.Eventually(t, func(ctx context.Context) error {
+		policy, err := clientsOf(t, server).policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(ctx, "team-labels.example.com", metav1.GetOptions{})
+		if err == nil && !meta.IsStatusConditionTrue(policy.Status.Conditions, v1.PolicyConditionTypeChecked) {
+			err = fmt.Errorf("its expressions do not fit: %+v", policy.Status)
+		}
+		return err
 	})
 	var first *appsv1.Deployment
 	for range 2 {

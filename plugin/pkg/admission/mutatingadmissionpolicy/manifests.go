@@ -15,6 +15,7 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
 	"celador.io/celador/pkg/features"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 )
 
@@ -44,7 +45,11 @@ func newLoader(enabled mutating.Features) *manifest.Loader[*policy, *binding] {
 			Items: manifest.Items(func(list *policyList) []policy { return list.Items }),
 			Validate: func(p *policy) field.ErrorList {
 				internal := &admissionregistration.MutatingAdmissionPolicy{ObjectMeta: p.ObjectMeta, Spec: p.Spec}
-				return append(validation.ValidateMutatingAdmissionPolicy(internal, validation.AllPatchTypes()), disabledFields(enabled, &p.Spec)...)
+				errs := append(validation.ValidateMutatingAdmissionPolicy(internal, validation.AllPatchTypes()), disabledFields(enabled, &p.Spec)...)
+				if len(errs) > 0 || !enabled.TypeEnforcement {
+					return errs
+				}
+				return builtintypes.ValidateMutating(p)
 			},
 			HasParams: func(p *policy) bool { return p.Spec.ParamKind != nil },
 		},
@@ -62,10 +67,13 @@ func newLoader(enabled mutating.Features) *manifest.Loader[*policy, *binding] {
 
 // disabledFields complains about fields whose feature gate is off.
 func disabledFields(enabled mutating.Features, spec *v1.MutatingAdmissionPolicySpec) field.ErrorList {
-	if enabled.InlineExpressions {
-		return nil
-	}
 	var errs field.ErrorList
+	if spec.TypeChecking != nil && !enabled.TypeEnforcement {
+		errs = append(errs, manifest.Disabled(field.NewPath("spec", "typeChecking"), features.AdmissionPolicyTypeEnforcement))
+	}
+	if enabled.InlineExpressions {
+		return errs
+	}
 	for i := range spec.Mutations {
 		m, path := &spec.Mutations[i], field.NewPath("spec", "mutations").Index(i)
 		for _, f := range []struct {

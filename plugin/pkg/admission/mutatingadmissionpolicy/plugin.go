@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
@@ -23,10 +24,12 @@ import (
 	"celador.io/admission/mutating"
 
 	"celador.io/celador/pkg/features"
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 )
 
-// PluginName is the name of the plugin in flags and admission configuration.
+// PluginName is the name of the plugin in flags and admission configuration, and the kind of
+// its policies.
 const PluginName = "MutatingAdmissionPolicy"
 
 // Register adds the plugin to a registry under PluginName.
@@ -47,8 +50,9 @@ type Plugin struct {
 }
 
 var (
-	_ admission.MutationInterface = &Plugin{}
-	_ initializer.WantsFeatures   = &Plugin{}
+	_ admission.MutationInterface       = &Plugin{}
+	_ initializer.WantsFeatures         = &Plugin{}
+	_ kubeadmission.PolicyCheckListener = &Plugin{}
 )
 
 // New returns a plugin that is inert until initialized. It fails when the admission
@@ -68,7 +72,29 @@ func New(configFile io.Reader) (*Plugin, error) {
 // InspectFeatureGates implements initializer.WantsFeatures.
 func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 	p.Enabled = gates.Enabled(upstreamfeatures.MutatingAdmissionPolicy)
-	p.features = mutating.Features{InlineExpressions: gates.Enabled(features.MutatingAdmissionPolicyInlineExpressions)}
+	p.features = Features(gates)
+}
+
+// Features returns the optional parts of the API that gates have on.
+func Features(gates featuregate.FeatureGate) mutating.Features {
+	return mutating.Features{
+		InlineExpressions: gates.Enabled(features.MutatingAdmissionPolicyInlineExpressions),
+		TypeEnforcement:   gates.Enabled(features.AdmissionPolicyTypeEnforcement),
+	}
+}
+
+// PolicyChecked implements kubeadmission.PolicyCheckListener.
+func (p *Plugin) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
+	if p.Enabled && kind == PluginName {
+		p.store.SetVerdict(name, uid, generation, err)
+	}
+}
+
+// PolicyGone implements kubeadmission.PolicyCheckListener.
+func (p *Plugin) PolicyGone(kind, name string) {
+	if p.Enabled && kind == PluginName {
+		p.store.ForgetVerdict(name)
+	}
 }
 
 // ValidateInitialization implements admission.InitializationValidator. It starts to

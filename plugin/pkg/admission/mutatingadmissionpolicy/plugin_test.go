@@ -190,19 +190,23 @@ func TestManifests(t *testing.T) {
 	const gate = "Forbidden: requires the MutatingAdmissionPolicyInlineExpressions feature gate to be enabled"
 	for name, test := range map[string]struct {
 		content string
-		inline  bool
+		alpha   bool
 		want    string
 	}{
-		"good":                {static + staticBinding, false, ""},
-		"inline expression":   {inline("{expression: 'null'}") + staticBinding, true, ""},
-		"merge patch":         {inline("{patchType: JSONMergePatch, jsonMergePatch: {expression: '{}'}}") + staticBinding, true, ""},
-		"expression, off":     {inline("{expression: 'null'}"), false, "spec.mutations[0].expression: " + gate},
-		"condition, off":      {strings.Replace(static, "{patchType", "{condition: 'true', patchType", 1), false, "spec.mutations[0].condition: " + gate},
-		"message, off":        {strings.Replace(static, "{patchType", "{message: 'no', patchType", 1), false, "spec.mutations[0].message: " + gate},
-		"reason, off":         {strings.Replace(static, "{patchType", "{reason: Forbidden, patchType", 1), false, "spec.mutations[0].reason: " + gate},
-		"reinvocation, off":   {strings.Replace(static, "{patchType", "{reinvocationPolicy: Never, patchType", 1), false, "spec.mutations[0].reinvocationPolicy: " + gate},
-		"merge patch, off":    {inline("{patchType: JSONMergePatch, jsonMergePatch: {expression: '{}'}}"), false, "spec.mutations[0].jsonMergePatch: " + gate},
-		"strategic, off":      {inline("{patchType: StrategicMergePatch, strategicMergePatch: {expression: '{}'}}"), false, "spec.mutations[0].strategicMergePatch: " + gate},
+		"good":              {static + staticBinding, false, ""},
+		"inline expression": {inline("{expression: 'null'}") + staticBinding, true, ""},
+		"merge patch":       {inline("{patchType: JSONMergePatch, jsonMergePatch: {expression: '{}'}}") + staticBinding, true, ""},
+		"expression, off":   {inline("{expression: 'null'}"), false, "spec.mutations[0].expression: " + gate},
+		"condition, off":    {strings.Replace(static, "{patchType", "{condition: 'true', patchType", 1), false, "spec.mutations[0].condition: " + gate},
+		"message, off":      {strings.Replace(static, "{patchType", "{message: 'no', patchType", 1), false, "spec.mutations[0].message: " + gate},
+		"reason, off":       {strings.Replace(static, "{patchType", "{reason: Forbidden, patchType", 1), false, "spec.mutations[0].reason: " + gate},
+		"reinvocation, off": {strings.Replace(static, "{patchType", "{reinvocationPolicy: Never, patchType", 1), false, "spec.mutations[0].reinvocationPolicy: " + gate},
+		"merge patch, off":  {inline("{patchType: JSONMergePatch, jsonMergePatch: {expression: '{}'}}"), false, "spec.mutations[0].jsonMergePatch: " + gate},
+		"strategic, off":    {inline("{patchType: StrategicMergePatch, strategicMergePatch: {expression: '{}'}}"), false, "spec.mutations[0].strategicMergePatch: " + gate},
+		"types, off":        {strings.Replace(static, "spec:", "spec:\n  typeChecking: Enforced", 1), false, "spec.typeChecking: Forbidden: requires the AdmissionPolicyTypeEnforcement feature gate to be enabled"},
+		"types":             {strings.Replace(static, "spec:", "spec:\n  typeChecking: Enforced", 1) + staticBinding, true, ""},
+		"wrong types": {strings.Replace(strings.Replace(static, "spec:", "spec:\n  typeChecking: Enforced", 1), `"2"`, "object.dada", 1) + staticBinding, true,
+			"spec.mutations[0].jsonPatch.expression: Invalid value: /v1, Kind=ConfigMap: ERROR: <input>:1:53: undefined field 'dada'"},
 		"wrong expression":    {strings.Replace(static, "JSONPatch{op", "JSONPath{op", 1), false, "spec.mutations[0].jsonPatch.expression: Invalid value"},
 		"wrong name":          {strings.Replace(static, "p.static.k8s.io", "p", 1), false, `"p" in file "DIR/m.yaml" must have a name ending with ".static.k8s.io"`},
 		"params":              {strings.Replace(static, "spec:", "spec:\n  paramKind: {apiVersion: v1, kind: ConfigMap}", 1), false, "spec.paramKind is not supported for static manifests"},
@@ -214,7 +218,7 @@ func TestManifests(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "m.yaml"), []byte(test.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := newServer(t, true, test.inline).initialize(newPlugin(t, dir))
+			err := newServer(t, true, test.alpha).initialize(newPlugin(t, dir))
 			want := strings.ReplaceAll(test.want, "DIR", dir)
 			if got := text(err); got != want && (want == "" || !strings.Contains(got, want)) {
 				t.Errorf("got error %q, want %q", got, want)

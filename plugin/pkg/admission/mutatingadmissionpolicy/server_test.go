@@ -56,15 +56,16 @@ type server struct {
 	stop            chan struct{}
 }
 
-// newServer returns a server that stores the given policies and bindings and has feature
-// gates on or off. It ends with the test.
-func newServer(t *testing.T, enabled, inline bool, objects ...runtime.Object) *server {
+// newServer returns a server that stores the given policies and bindings and has the feature
+// gate of the kind on or off, and those of alpha fields. It ends with the test.
+func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *server {
 	t.Helper()
 	gates := featuregate.NewFeatureGate()
 	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
 		upstreamfeatures.MutatingAdmissionPolicy:             {Default: enabled, PreRelease: featuregate.Beta},
 		upstreamfeatures.ManifestBasedAdmissionControlConfig: {Default: true, PreRelease: featuregate.Beta},
-		features.MutatingAdmissionPolicyInlineExpressions:    {Default: inline, PreRelease: featuregate.Alpha},
+		features.MutatingAdmissionPolicyInlineExpressions:    {Default: alpha, PreRelease: featuregate.Alpha},
+		features.AdmissionPolicyTypeEnforcement:              {Default: alpha, PreRelease: featuregate.Alpha},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ import (
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 )
 
-// PluginName is the name of the plugin in flags and admission configuration.
+// PluginName is the name of the plugin in flags and admission configuration, and the kind of
+// its policies.
 const PluginName = "ValidatingAdmissionPolicy"
 
 // Register adds the plugin to a registry under PluginName.
@@ -67,7 +68,12 @@ func New(configFile io.Reader) (*Plugin, error) {
 // InspectFeatureGates implements initializer.WantsFeatures.
 func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 	p.Enabled = gates.Enabled(features.ValidatingAdmissionPolicy)
-	p.features = validating.Features{
+	p.features = Features(gates)
+}
+
+// Features returns the optional parts of the API that gates have on.
+func Features(gates featuregate.FeatureGate) validating.Features {
+	return validating.Features{
 		Singleton:               gates.Enabled(features.ValidatingAdmissionPolicySingleton),
 		ValidationFailurePolicy: gates.Enabled(features.ValidatingAdmissionPolicyValidationFailurePolicy),
 		FallbackBinding:         gates.Enabled(features.ValidatingAdmissionPolicyFallbackBinding),
@@ -76,15 +82,15 @@ func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 }
 
 // PolicyChecked implements kubeadmission.PolicyCheckListener.
-func (p *Plugin) PolicyChecked(name string, uid types.UID, generation int64, err error) {
-	if p.Enabled {
+func (p *Plugin) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
+	if p.Enabled && kind == PluginName {
 		p.store.SetVerdict(name, uid, generation, err)
 	}
 }
 
 // PolicyGone implements kubeadmission.PolicyCheckListener.
-func (p *Plugin) PolicyGone(name string) {
-	if p.Enabled {
+func (p *Plugin) PolicyGone(kind, name string) {
+	if p.Enabled && kind == PluginName {
 		p.store.ForgetVerdict(name)
 	}
 }

@@ -81,11 +81,11 @@ func TestPolicyChecks(t *testing.T) {
 				}
 				decides := test.off || test.policy.Spec.TypeChecking == nil
 				expect("not checked", test.unchecked, decides)
-				plugin.PolicyChecked("few", test.policy.UID, 1, nil)
+				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", test.policy.UID, 1, nil)
 				expect("right", "", true)
-				plugin.PolicyChecked("few", test.policy.UID, 1, errMisfit)
+				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", test.policy.UID, 1, errMisfit)
 				expect("wrong", test.wrong, decides)
-				plugin.PolicyChecked("few", test.policy.UID, 1, nil)
+				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", test.policy.UID, 1, nil)
 				expect("repaired", "", true)
 			})
 		})
@@ -113,27 +113,27 @@ func TestPolicyChecksAndEvents(t *testing.T) {
 		policy := enforcing("a", v1.Fail)
 		write(client.Create(t.Context(), policy, metav1.CreateOptions{}))
 		expect("created", unchecked)
-		plugin.PolicyChecked("few", "a", 1, errMisfit)
+		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 1, errMisfit)
 		expect("checked", misfit)
 
 		policy = policy.DeepCopy()
 		policy.Generation, policy.ResourceVersion = 2, "2"
 		write(client.Update(t.Context(), policy, metav1.UpdateOptions{}))
 		expect("changed", misfit)
-		plugin.PolicyChecked("few", "a", 2, nil)
+		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 2, nil)
 		expect("changed, checked", "")
 
 		if err := client.Delete(t.Context(), "few", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		expect("deleted", "")
-		plugin.PolicyChecked("few", "a", 2, errMisfit)
-		plugin.PolicyGone("few")
+		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 2, errMisfit)
+		plugin.PolicyGone(validatingadmissionpolicy.PluginName, "few")
 		expect("deleted, checked", "")
 
 		write(client.Create(t.Context(), enforcing("b", v1.Fail), metav1.CreateOptions{}))
 		expect("created again", unchecked)
-		plugin.PolicyChecked("few", "b", 1, nil)
+		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "b", 1, nil)
 		expect("created again, checked", "")
 	})
 }
@@ -159,7 +159,7 @@ func TestMetricsOfPolicyChecks(t *testing.T) {
 			{name: "wrong", checked: true, err: errMisfit, invalid: 1, ignored: 1},
 		} {
 			if step.checked {
-				plugin.PolicyChecked("few", "a", 1, step.err)
+				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 1, step.err)
 			}
 			before := observed(t, ignored)[kind+" policy=few"]
 			send(t, plugin, create(3), interfaces())
@@ -186,8 +186,8 @@ func TestPolicyChecksWithoutPolicies(t *testing.T) {
 		plugin := newPlugin(t)
 		s.initialize(t, plugin)
 		s.start()
-		plugin.PolicyChecked("few", "a", 1, errMisfit)
-		plugin.PolicyGone("few")
+		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 1, errMisfit)
+		plugin.PolicyGone(validatingadmissionpolicy.PluginName, "few")
 		if err := plugin.Validate(t.Context(), create(9), interfaces()); err != nil {
 			t.Error(err)
 		}
