@@ -5,8 +5,10 @@ package mutation
 
 import (
 	"context"
+	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -53,17 +55,49 @@ func TestCustomResources(t *testing.T) {
 	}
 }
 
-// define lets the server serve boxes of the group, and waits until apply configurations for
-// them can be merged.
+// Policies change custom resources from the first that the server lets be written, also those
+// of a kind that comes to a group version that is known.
+func TestNewCustomResources(t *testing.T) {
+	group, ns := testserver.UniqueName("new")+".example.com", namespace(t)
+	for _, kind := range []string{"Box", "Crate"} {
+		enforce(t, ns, on("CREATE", group, pluralOf(kind))+mutations(apply(`Object{spec: Object.spec{colour: "blue"}}`)))
+		defineKind(t, group, kind)
+		var got *unstructured.Unstructured
+		testserver.Eventually(t, func(ctx context.Context) error {
+			created, err := newObject(ctx, t, group, kind, ns, `{colour: red}`)
+			if apierrors.IsNotFound(err) {
+				return err
+			}
+			got = must(created, err)(t)
+			return nil
+		})
+		if colour, _, _ := unstructured.NestedString(got.Object, "spec", "colour"); colour != "blue" {
+			t.Errorf("%s: colour is %q, want blue", kind, colour)
+		}
+	}
+}
+
+// define lets the server serve boxes of the group.
 func define(t *testing.T, group string) {
+	t.Helper()
+	defineKind(t, group, "Box")
+	ns := namespace(t)
+	testserver.Eventually(t, func(ctx context.Context) error {
+		_, err := newBox(ctx, t, group, ns, `{}`)
+		return err
+	})
+}
+
+// defineKind has the server serve a kind in v1 of the group soon.
+func defineKind(t *testing.T, group, kind string) {
 	t.Helper()
 	definition := testserver.Parse[map[string]any](t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: boxes.`+group+`}
+metadata: {name: `+pluralOf(kind)+`.`+group+`}
 spec:
   group: `+group+`
-  names: {kind: Box, plural: boxes}
+  names: {kind: `+kind+`, plural: `+pluralOf(kind)+`}
   scope: Namespaced
   versions:
   - name: v1
@@ -92,28 +126,25 @@ spec:
                     protocol: {type: string, default: TCP}
 `)
 	client := objects.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	must(client.Create(t.Context(), &unstructured.Unstructured{Object: definition}, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() {
-		expectGone(t, client.Delete(context.Background(), "boxes."+group, metav1.DeleteOptions{}))
-	})
-	ns := namespace(t)
-	testserver.Eventually(t, func(ctx context.Context) error {
-		_, err := newBox(ctx, t, group, ns, `{}`)
-		return err
-	})
-	enforce(t, ns, on("CREATE", group, "boxes")+mutations(apply(`Object{spec: Object.spec{colour: "blue"}}`)))
-	testserver.Eventually(t, func(ctx context.Context) error {
-		_, err := newBox(ctx, t, group, ns, `{}`)
-		return err
-	})
+	created := must(client.Create(t.Context(), &unstructured.Unstructured{Object: definition}, metav1.CreateOptions{}))(t)
+	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), created.GetName(), metav1.DeleteOptions{})) })
+}
+
+func pluralOf(kind string) string {
+	return map[string]string{"Box": "boxes", "Crate": "crates"}[kind]
 }
 
 // newBox creates a box with a spec in YAML, as a dry run.
 func newBox(ctx context.Context, t *testing.T, group, namespace, spec string) (*unstructured.Unstructured, error) {
 	t.Helper()
+	return newObject(ctx, t, group, "Box", namespace, spec)
+}
+
+func newObject(ctx context.Context, t *testing.T, group, kind, namespace, spec string) (*unstructured.Unstructured, error) {
+	t.Helper()
 	sent := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, "spec: "+spec)}
 	sent.SetAPIVersion(group + "/v1")
-	sent.SetKind("Box")
-	sent.SetName("box")
-	return objects.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "boxes"}).Namespace(namespace).Create(ctx, sent, dry)
+	sent.SetKind(kind)
+	sent.SetName(strings.ToLower(kind))
+	return objects.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: pluralOf(kind)}).Namespace(namespace).Create(ctx, sent, dry)
 }

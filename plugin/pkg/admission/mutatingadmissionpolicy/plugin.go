@@ -10,13 +10,13 @@ import (
 	"context"
 	"io"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 	upstreamfeatures "k8s.io/apiserver/pkg/features"
 	"k8s.io/component-base/featuregate"
 
@@ -25,7 +25,9 @@ import (
 
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
+	"celador.io/celador/plugin/pkg/admission/typeconverters"
 )
 
 // PluginName is the name of the plugin in flags and admission configuration, and the kind of
@@ -107,7 +109,7 @@ func (p *Plugin) ValidateInitialization() error {
 	if err := p.Plugin.ValidateInitialization(); err != nil {
 		return err
 	}
-	schemas := patch.NewTypeConverterManager(nil, p.Client().Discovery().OpenAPIV3())
+	schemas := typeconverters.New(p.Client().Discovery().OpenAPIV3(), builtIn)
 	go schemas.Run(wait.ContextForChannel(p.Stop()))
 	p.store = mutating.NewStore(expression.Default(), p.features, p.Params())
 	ownMetrics.Count(p.store.Counts)
@@ -119,6 +121,11 @@ func (p *Plugin) ValidateInitialization() error {
 	}
 	p.WaitFor(synced)
 	return p.files.Load(p.Plugin, metrics.MAPManifestType, newReader(p.features))
+}
+
+// builtIn makes the scheme when it is first needed.
+func builtIn(version schema.GroupVersion) bool {
+	return builtintypes.Scheme().IsVersionRegistered(version)
 }
 
 // Admit implements admission.MutationInterface. It changes the object as policies say, and
