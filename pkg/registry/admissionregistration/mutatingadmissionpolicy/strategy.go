@@ -11,15 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
+	"celador.io/celador/pkg/registry/admissionregistration/basestrategy"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policystatus"
-	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	"celador.io/celador/pkg/registry/admissionregistration/staticname"
 	"celador.io/celador/pkg/registry/admissionregistration/typeerrors"
 )
@@ -28,8 +27,7 @@ import (
 // rest.RESTCreateStrategy, RESTUpdateStrategy, RESTDeleteStrategy and
 // ResetFieldsStrategy, and is safe for concurrent use.
 type Strategy struct {
-	runtime.ObjectTyper
-	names.NameGenerator
+	basestrategy.Strategy
 	params paramaccess.Checker
 	types  typeerrors.Check[v1.MutatingAdmissionPolicy]
 }
@@ -38,21 +36,8 @@ type Strategy struct {
 // finds that they may read it, and refuses policies in which types finds errors. Nil
 // finds none.
 func NewStrategy(params paramaccess.Checker, types typeerrors.Check[v1.MutatingAdmissionPolicy]) Strategy {
-	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, types: types}
+	return Strategy{Strategy: basestrategy.New(), params: params, types: types}
 }
-
-// NamespaceScoped returns false.
-func (Strategy) NamespaceScoped() bool { return false }
-
-// AllowCreateOnUpdate returns false: PUT does not create.
-func (Strategy) AllowCreateOnUpdate(context.Context) bool { return false }
-
-// AllowUnconditionalUpdate returns false: an update names the resourceVersion
-// that it is based on.
-func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return false }
-
-// Canonicalize leaves the object as it is.
-func (Strategy) Canonicalize(runtime.Object) {}
 
 // PrepareForCreate begins with generation 1 and no status. It drops fields whose
 // feature gate is off.
@@ -98,16 +83,6 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 		errs = s.params.ValidateKind(ctx, policy.Spec.ParamKind)
 	}
 	return append(errs, s.checkTypes(policy, &stored.Spec)...)
-}
-
-// WarningsOnCreate warns of a name that manifest files may own one day.
-func (Strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	return staticname.WarningsOnCreate(obj.(*admissionregistration.MutatingAdmissionPolicy).Name)
-}
-
-// WarningsOnUpdate warns of a name that manifest files own.
-func (Strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
-	return staticname.WarningsOnUpdate(obj.(*admissionregistration.MutatingAdmissionPolicy).Name)
 }
 
 // GetResetFields returns the fields that a spec write ignores, by served version.

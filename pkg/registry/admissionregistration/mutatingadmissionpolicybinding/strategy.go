@@ -11,20 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/storage/names"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/apis/admissionregistration/validation"
+	"celador.io/celador/pkg/registry/admissionregistration/basestrategy"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
-	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	"celador.io/celador/pkg/registry/admissionregistration/staticname"
 )
 
 // Strategy governs writes to a binding. It implements rest.RESTCreateStrategy,
 // RESTUpdateStrategy and RESTDeleteStrategy, and is safe for concurrent use.
 type Strategy struct {
-	runtime.ObjectTyper
-	names.NameGenerator
+	basestrategy.Strategy
 	params paramaccess.Checker
 	kindOf paramaccess.KindGetter
 }
@@ -32,21 +30,8 @@ type Strategy struct {
 // NewStrategy returns a Strategy that lets users select parameters only if params
 // finds that they may read them. kindOf reads the bound policy.
 func NewStrategy(params paramaccess.Checker, kindOf paramaccess.KindGetter) Strategy {
-	return Strategy{ObjectTyper: scheme.Scheme, NameGenerator: names.SimpleNameGenerator, params: params, kindOf: kindOf}
+	return Strategy{Strategy: basestrategy.New(), params: params, kindOf: kindOf}
 }
-
-// NamespaceScoped returns false.
-func (Strategy) NamespaceScoped() bool { return false }
-
-// AllowCreateOnUpdate returns false: PUT does not create.
-func (Strategy) AllowCreateOnUpdate(context.Context) bool { return false }
-
-// AllowUnconditionalUpdate returns false: an update names the resourceVersion
-// that it is based on.
-func (Strategy) AllowUnconditionalUpdate(context.Context) bool { return false }
-
-// Canonicalize leaves the object as it is.
-func (Strategy) Canonicalize(runtime.Object) {}
 
 // PrepareForCreate begins with generation 1.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
@@ -70,7 +55,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	if len(errs) > 0 {
 		return errs
 	}
-	return s.checkParamRef(ctx, binding)
+	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.kindOf)
 }
 
 // ValidateUpdate returns what is wrong with a changed binding. As Validate does, it asks
@@ -81,27 +66,7 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 	if len(errs) > 0 || sameParams(binding, stored) {
 		return errs
 	}
-	return s.checkParamRef(ctx, binding)
-}
-
-func (s Strategy) checkParamRef(ctx context.Context, binding *admissionregistration.MutatingAdmissionPolicyBinding) field.ErrorList {
-	if binding.Spec.ParamRef == nil {
-		return nil
-	}
-	if err := s.params.CheckRef(ctx, *binding.Spec.ParamRef, binding.Spec.PolicyName, s.kindOf); err != nil {
-		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramRef"), err.Error())}
-	}
-	return nil
-}
-
-// WarningsOnCreate warns of a name that manifest files may own one day.
-func (Strategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	return staticname.WarningsOnCreate(obj.(*admissionregistration.MutatingAdmissionPolicyBinding).Name)
-}
-
-// WarningsOnUpdate warns of a name that manifest files own.
-func (Strategy) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
-	return staticname.WarningsOnUpdate(obj.(*admissionregistration.MutatingAdmissionPolicyBinding).Name)
+	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.kindOf)
 }
 
 func both(obj, old runtime.Object) (binding, stored *admissionregistration.MutatingAdmissionPolicyBinding) {

@@ -106,6 +106,18 @@ func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, k
 	}
 }
 
+// ValidateRef returns the error of CheckRef as one of spec.paramRef, none for a binding
+// without.
+func (c Checker) ValidateRef(ctx context.Context, ref *v1.ParamRef, policy string, kindOf KindGetter) field.ErrorList {
+	if ref == nil {
+		return nil
+	}
+	if err := c.CheckRef(ctx, *ref, policy, kindOf); err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramRef"), err.Error())}
+	}
+	return nil
+}
+
 var anyResource = schema.GroupVersionResource{Group: "*", Version: "*", Resource: "*"}
 
 // resource returns what serves the kind, "*" for each part that is not known; in
