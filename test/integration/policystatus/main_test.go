@@ -110,13 +110,28 @@ func define(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) 
 // expect waits until the status of a policy satisfies check, and returns it.
 func expect(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicyStatus) error) v1.ValidatingAdmissionPolicyStatus {
 	t.Helper()
-	var status v1.ValidatingAdmissionPolicyStatus
-	testserver.Eventually(t, func(ctx context.Context) error {
+	return expectRead(t, check, func(ctx context.Context) (v1.ValidatingAdmissionPolicyStatus, error) {
 		policy, err := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
+		return policy.Status, err
+	})
+}
+
+// expectMutating does so for a mutating policy, whose status has the same fields.
+func expectMutating(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicyStatus) error) v1.ValidatingAdmissionPolicyStatus {
+	t.Helper()
+	return expectRead(t, check, func(ctx context.Context) (v1.ValidatingAdmissionPolicyStatus, error) {
+		policy, err := policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
+		return v1.ValidatingAdmissionPolicyStatus(policy.Status), err
+	})
+}
+
+func expectRead(t *testing.T, check func(v1.ValidatingAdmissionPolicyStatus) error, read func(context.Context) (v1.ValidatingAdmissionPolicyStatus, error)) v1.ValidatingAdmissionPolicyStatus {
+	t.Helper()
+	var status v1.ValidatingAdmissionPolicyStatus
+	testserver.Eventually(t, func(ctx context.Context) (err error) {
+		if status, err = read(ctx); err != nil {
 			return err
 		}
-		status = policy.Status
 		if err := check(status); err != nil {
 			text, _ := yaml.Marshal(status)
 			return fmt.Errorf("%w, in\n%s", err, text)

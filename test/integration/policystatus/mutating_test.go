@@ -6,7 +6,6 @@ package policystatus
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd/get"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"sigs.k8s.io/yaml"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -42,25 +40,6 @@ func writeMutating(t *testing.T, spec v1.MutatingAdmissionPolicySpec) string {
 		}
 	})
 	return sent.Name
-}
-
-// expectMutating waits until the status of a mutating policy satisfies check, and returns it.
-func expectMutating(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicyStatus) error) v1.ValidatingAdmissionPolicyStatus {
-	t.Helper()
-	var status v1.ValidatingAdmissionPolicyStatus
-	testserver.Eventually(t, func(ctx context.Context) error {
-		policy, err := policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		status = v1.ValidatingAdmissionPolicyStatus(policy.Status)
-		if err := check(status); err != nil {
-			text, _ := yaml.Marshal(status)
-			return fmt.Errorf("%w, in\n%s", err, text)
-		}
-		return nil
-	})
-	return status
 }
 
 // The status of a mutating policy says what is wrong with what it reads and what it writes.

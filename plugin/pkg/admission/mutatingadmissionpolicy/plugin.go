@@ -11,7 +11,6 @@ import (
 	"io"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
@@ -45,6 +44,7 @@ func Register(plugins *admission.Plugins) {
 // starts; Admit is safe for concurrent use from then on.
 type Plugin struct {
 	*policyplugin.Plugin
+	policyplugin.Verdicts
 	features mutating.Features
 	files    policyplugin.Files[mutating.Snapshot]
 	store    *mutating.Store
@@ -85,20 +85,6 @@ func Features(gates featuregate.FeatureGate) mutating.Features {
 	}
 }
 
-// PolicyChecked implements kubeadmission.PolicyCheckListener.
-func (p *Plugin) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
-	if p.Enabled && kind == PluginName {
-		p.store.SetVerdict(name, uid, generation, err)
-	}
-}
-
-// PolicyGone implements kubeadmission.PolicyCheckListener.
-func (p *Plugin) PolicyGone(kind, name string) {
-	if p.Enabled && kind == PluginName {
-		p.store.ForgetVerdict(name)
-	}
-}
-
 // ValidateInitialization implements admission.InitializationValidator. It starts to
 // follow policies as soon as the informers are started, or fails when something that
 // the plugin needs was not set.
@@ -112,6 +98,7 @@ func (p *Plugin) ValidateInitialization() error {
 	schemas := typeconverters.New(p.Client().Discovery().OpenAPIV3(), builtIn)
 	go schemas.Run(wait.ContextForChannel(p.Stop()))
 	p.store = mutating.NewStore(expression.Default(), p.features, p.Params())
+	p.Verdicts = policyplugin.Verdicts{Kind: PluginName, Engine: p.store}
 	ownMetrics.Count(p.store.Counts)
 	p.engine = mutating.NewEngine(PluginName, p.Namespaces(), p.Authorizer(), schemas, p.features)
 	informers := p.Policies().Admissionregistration().V1()

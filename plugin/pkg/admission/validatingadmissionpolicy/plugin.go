@@ -10,7 +10,6 @@ import (
 	"context"
 	"io"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
@@ -40,6 +39,7 @@ func Register(plugins *admission.Plugins) {
 // starts; Validate is safe for concurrent use from then on.
 type Plugin struct {
 	*policyplugin.Plugin
+	policyplugin.Verdicts
 	features validating.Features
 	files    policyplugin.Files[validating.Snapshot]
 	store    *validating.Store
@@ -81,20 +81,6 @@ func Features(gates featuregate.FeatureGate) validating.Features {
 	}
 }
 
-// PolicyChecked implements kubeadmission.PolicyCheckListener.
-func (p *Plugin) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
-	if p.Enabled && kind == PluginName {
-		p.store.SetVerdict(name, uid, generation, err)
-	}
-}
-
-// PolicyGone implements kubeadmission.PolicyCheckListener.
-func (p *Plugin) PolicyGone(kind, name string) {
-	if p.Enabled && kind == PluginName {
-		p.store.ForgetVerdict(name)
-	}
-}
-
 // ValidateInitialization implements admission.InitializationValidator. It starts to
 // follow policies as soon as the informers are started, or fails when something that
 // the plugin needs was not set.
@@ -106,6 +92,7 @@ func (p *Plugin) ValidateInitialization() error {
 		return err
 	}
 	p.store = validating.NewStore(expression.Default(), p.features, p.Params())
+	p.Verdicts = policyplugin.Verdicts{Kind: PluginName, Engine: p.store}
 	ownMetrics.Count(p.store.Counts)
 	p.engine = validating.NewEngine(p.Namespaces(), p.Authorizer())
 	informers := p.Policies().Admissionregistration().V1()
