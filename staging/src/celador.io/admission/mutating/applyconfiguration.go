@@ -93,9 +93,21 @@ func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Obj
 // fieldsOf returns the fields of an object that an expression constructs, the types of
 // which have to be those of the fields they are in.
 func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
-	if err := object.CheckTypeNamesMatchFieldPathNames(); err != nil {
-		return nil, fmt.Errorf("type mismatch: %w", err)
+	if err := checkTypeNames(object); err != nil {
+		return nil, err
 	}
+	return looseFields(object)
+}
+
+func checkTypeNames(object *dynamic.ObjectVal) error {
+	if err := object.CheckTypeNamesMatchFieldPathNames(); err != nil {
+		return fmt.Errorf("type mismatch: %w", err)
+	}
+	return nil
+}
+
+// looseFields returns the fields as maps, lists and scalars, where these are of a Go type.
+func looseFields(object *dynamic.ObjectVal) (map[string]any, error) {
 	fields, ok := object.Value().(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("invalid return type: %T", object)

@@ -5,11 +5,13 @@ package mutating
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/klog/v2"
 )
 
 // change makes a change.
@@ -21,7 +23,7 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 		return err
 	}
 	target := target{r.versioned, r.objects, converter, &r.states}
-	patched, err := m.patch.patch(r.series(i), target)
+	patched, err := r.tryPatch(i, m, target)
 	if err != nil {
 		return err
 	}
@@ -45,6 +47,18 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 	r.changed, r.states.own = true, after
 	made.before, made.after, made.fields = before, after, patched.fields
 	return nil
+}
+
+// tryPatch has a panic be an error like any other: values may be such as those who merge them
+// have never seen.
+func (r *run) tryPatch(i *invocation, m *mutation, t target) (made patched, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("internal error: %v", cause)
+			klog.FromContext(r.ctx).Error(err, "Mutation panicked", "policy", i.Name, "binding", i.binding.Name(), "stack", string(debug.Stack()))
+		}
+	}()
+	return m.patch.patch(r.series(i), t)
 }
 
 // converter returns what knows the schema of the object.

@@ -12,7 +12,6 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-	"google.golang.org/protobuf/types/known/structpb"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -86,30 +85,23 @@ func operationOf(o *celmutation.JSONPatchVal) (jsonpatch.Operation, error) {
 
 // jsonOf encodes any value that JSON can represent.
 func jsonOf(value ref.Val) ([]byte, error) {
-	var native any
-	var err error
 	if object, ok := value.(*dynamic.ObjectVal); ok {
-		fields, wrong := fieldsOf(object)
-		if wrong != nil {
-			return nil, wrong
+		if err := checkTypeNames(object); err != nil {
+			return nil, err
 		}
-		native, err = structpb.NewValue(fields)
-	} else {
-		native, err = value.ConvertToNative(jsonValueType)
 	}
+	var encoded []byte
+	content, err := jsonValueOf(value)
 	if err == nil {
-		var encoded []byte
-		if encoded, err = json.Marshal(native.(*structpb.Value)); err == nil {
-			return encoded, nil
-		}
+		encoded, err = json.Marshal(content)
 	}
-	return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
+	}
+	return encoded, nil
 }
 
 var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
-
-// jsonValueType is what every value converts to that JSON can represent.
-var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
 // perform returns the object as the operations leave it. A test that fails leaves it as it is.
 func perform(operations jsonpatch.Patch, t target) (patched, error) {

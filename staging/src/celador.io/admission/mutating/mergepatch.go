@@ -6,8 +6,10 @@ package mutating
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/google/cel-go/common/types/ref"
+	"google.golang.org/protobuf/types/known/structpb"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -59,9 +61,39 @@ func mergePatchOf(value ref.Val) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := nullify(fields); err != nil {
+			return nil, err
+		}
 		return json.Marshal(fields)
 	}
 	return jsonOf(value)
+}
+
+// nullify puts JSON's null in the place of that of CEL in what an expression constructs. The
+// error is about what JSON does not have.
+func nullify(content any) error {
+	switch content := content.(type) {
+	case map[string]any:
+		for name, v := range content {
+			if _, null := v.(structpb.NullValue); null {
+				content[name] = nil
+			} else if err := nullify(v); err != nil {
+				return fmt.Errorf("field %q: %w", name, err)
+			}
+		}
+	case []any:
+		for i, v := range content {
+			if _, null := v.(structpb.NullValue); null {
+				content[i] = nil
+			} else if err := nullify(v); err != nil {
+				return err
+			}
+		}
+	case nil, bool, string, int64, uint64, float64, []byte, time.Time:
+	default:
+		return fmt.Errorf("a value of type %T has no JSON", content)
+	}
+	return nil
 }
 
 // mergeJSON follows RFC 7396.

@@ -32,23 +32,29 @@ func TestMergePatches(t *testing.T) {
 		want     func(*corev1.Pod)
 		fails    string
 	}{
-		"JSON, nothing":      {mutation: jsonMerge(`{}`)},
-		"JSON, sets":         {mutation: jsonMerge(`{"metadata": {"labels": {"a": object.metadata.name}}}`), want: func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web", "a": "subject"} }},
-		"JSON, removes":      {mutation: jsonMerge(`{"metadata": {"labels": null}}`), want: func(p *corev1.Pod) { p.Labels = nil }},
-		"JSON, lists":        {mutation: jsonMerge(`Object{spec: Object.spec{containers: [Object.spec.containers{name: "new", image: "new:1"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{Name: "new", Image: "new:1"}} }},
-		"strategic, adds":    {mutation: strategic(`{"spec": {"containers": [{"name": "new", "image": "new:1"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{Name: "new", Image: "new:1"}, web, proxy} }},
-		"strategic, merges":  {mutation: strategic(`Object{spec: Object.spec{containers: [Object.spec.containers{name: "web", image: "web:2"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{newer, proxy} }},
-		"strategic, deletes": {mutation: strategic(`{"spec": {"containers": [{"name": "proxy", "$patch": "delete"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{web} }},
-		"wrong type names":   {mutation: jsonMerge(`Object{spec: Object.metadata{}}`), fails: `type mismatch: unexpected type name "Object.metadata", expected "Object.spec", which matches field name path from root Object type`},
-		"unknown field":      {mutation: jsonMerge(`{"spec": {"colour": "red"}}`), fails: `patched object is not valid: strict decoding error: unknown field "spec.colour"`},
-		"another name":       {mutation: strategic(`{"metadata": {"name": "other"}}`), fails: `may not change metadata.name from "subject" to "other"`},
-		"another namespace":  {mutation: jsonMerge(`{"metadata": {"namespace": "other"}}`), fails: `may not change metadata.namespace from "test" to "other"`},
-		"another kind":       {mutation: jsonMerge(`{"kind": "ConfigMap"}`), fails: `may not change apiVersion and kind from /v1, Kind=Pod to /v1, Kind=ConfigMap`},
-		"another version":    {mutation: jsonMerge(`{"apiVersion": "v2"}`), fails: `may not change apiVersion and kind from /v1, Kind=Pod to /v2, Kind=Pod`},
+		"JSON, nothing":                {mutation: jsonMerge(`{}`)},
+		"JSON, sets":                   {mutation: jsonMerge(`{"metadata": {"labels": {"a": object.metadata.name}}}`), want: func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web", "a": "subject"} }},
+		"JSON, removes":                {mutation: jsonMerge(`{"metadata": {"labels": null}}`), want: func(p *corev1.Pod) { p.Labels = nil }},
+		"JSON, lists":                  {mutation: jsonMerge(`Object{spec: Object.spec{containers: [Object.spec.containers{name: "new", image: "new:1"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{Name: "new", Image: "new:1"}} }},
+		"JSON, null in an object":      {mutation: jsonMerge(`Object{metadata: Object.metadata{labels: null}}`), want: func(p *corev1.Pod) { p.Labels = nil }},
+		"JSON, null of a number":       {mutation: jsonMerge(`Object{spec: Object.spec{priority: null}}`), want: func(p *corev1.Pod) { p.Spec.Priority = nil }},
+		"JSON, null in a list":         {mutation: jsonMerge(`Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, image: c.image, args: null})}}`), want: func(p *corev1.Pod) { p.Spec.Containers[0].Args = nil }},
+		"strategic, null in an object": {mutation: strategic(`Object{spec: Object.spec{priority: null}}`), want: func(p *corev1.Pod) { p.Spec.Priority = nil }},
+		"JSON, joined lists":           {mutation: jsonMerge(`{"spec": {"containers": object.spec.containers.filter(c, c.name == "proxy") + object.spec.containers.filter(c, c.name == "web")}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{proxy, web} }},
+		"not JSON":                     {mutation: jsonMerge(`Object{spec: Object.spec{hostname: duration("1h")}}`), fails: `field "spec": field "hostname": a value of type time.Duration has no JSON`},
+		"strategic, adds":              {mutation: strategic(`{"spec": {"containers": [{"name": "new", "image": "new:1"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{Name: "new", Image: "new:1"}, web, proxy} }},
+		"strategic, merges":            {mutation: strategic(`Object{spec: Object.spec{containers: [Object.spec.containers{name: "web", image: "web:2"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{newer, proxy} }},
+		"strategic, deletes":           {mutation: strategic(`{"spec": {"containers": [{"name": "proxy", "$patch": "delete"}]}}`), want: func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{web} }},
+		"wrong type names":             {mutation: jsonMerge(`Object{spec: Object.metadata{}}`), fails: `type mismatch: unexpected type name "Object.metadata", expected "Object.spec", which matches field name path from root Object type`},
+		"unknown field":                {mutation: jsonMerge(`{"spec": {"colour": "red"}}`), fails: `patched object is not valid: strict decoding error: unknown field "spec.colour"`},
+		"another name":                 {mutation: strategic(`{"metadata": {"name": "other"}}`), fails: `may not change metadata.name from "subject" to "other"`},
+		"another namespace":            {mutation: jsonMerge(`{"metadata": {"namespace": "other"}}`), fails: `may not change metadata.namespace from "test" to "other"`},
+		"another kind":                 {mutation: jsonMerge(`{"kind": "ConfigMap"}`), fails: `may not change apiVersion and kind from /v1, Kind=Pod to /v1, Kind=ConfigMap`},
+		"another version":              {mutation: jsonMerge(`{"apiVersion": "v2"}`), fails: `may not change apiVersion and kind from /v1, Kind=Pod to /v2, Kind=Pod`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := pod(web, proxy)
-			object.Labels = map[string]string{"app": "web"}
+			object.Labels, object.Spec.Priority = map[string]string{"app": "web"}, new(int32(7))
 			want := object.DeepCopy()
 			if test.want != nil {
 				test.want(want)

@@ -22,6 +22,9 @@ func (r *run) settle() *apierrors.StatusError {
 	if !r.engine.features.InlineExpressions || !r.repeated {
 		return nil
 	}
+	before, mutations := *r.versioned, len(r.result.Mutations)
+	// The object before is not to be changed in place.
+	r.states.own = nil
 	var unsettled []*invocation
 	for range maxRounds {
 		var err *apierrors.StatusError
@@ -37,15 +40,17 @@ func (r *run) settle() *apierrors.StatusError {
 	for _, u := range unsettled {
 		r.fail(u.Policy, u.binding, message, metav1.StatusReasonInvalid)
 	}
+	// Where that is ignored, the request goes on as if nothing had been made once more.
+	*r.versioned, r.result.Mutations = before, r.result.Mutations[:mutations]
 	return nil
 }
 
-// repeat makes the mutations that may be made again, and returns the invocations that
-// changed the object.
+// repeat makes the mutations that were made before and may be made again, and returns the
+// invocations that changed the object.
 func (r *run) repeat() (changed []*invocation, _ *apierrors.StatusError) {
 	for n := range r.invocations {
 		i := &r.invocations[n]
-		again := func(index int) bool { return i.Body.mutations[index].again }
+		again := func(index int) bool { return i.Body.mutations[index].again && r.state.Asked(i.key(index)) }
 		if !i.any(again) {
 			continue
 		}

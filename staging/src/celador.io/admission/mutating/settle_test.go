@@ -4,7 +4,6 @@
 package mutating_test
 
 import (
-	"strings"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -17,6 +16,12 @@ import (
 // grow is a mutation that makes an entry longer as long as that is shorter than most.
 func grow(key, most string) v1.Mutation {
 	return jsonPatch(`object.data.` + key + `.size() >= ` + most + ` ? [JSONPatch{}].filter(p, false) : [JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.` + key + ` + "x"}]`)
+}
+
+// matching gives a policy a match condition.
+func matching(p *v1.MutatingAdmissionPolicy, expression string) *v1.MutatingAdmissionPolicy {
+	p.Spec.MatchConditions = []v1.MatchCondition{{Name: "condition", Expression: expression}}
+	return p
 }
 
 // Mutations that may be made again are made until nothing changes any more. Where that does
@@ -39,12 +44,16 @@ func TestMutationsSettle(t *testing.T) {
 		"each other": {on, []*v1.MutatingAdmissionPolicy{
 			ifNeeded(policyOf("p", conditional(set("a", "object.data.b + 'x'"), "object.data.b.size() < 4"))), ifNeeded(policyOf("q", set("b", "object.data.a"))),
 		}, "xxxx/xxxx", nil, ""},
-		"endless": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, strings.Repeat("x", 12) + "/", []string{"p"}, endless("'p' with binding 'p'")},
+		"endless": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", []string{"p"}, endless("'p' with binding 'p'")},
 		"two endless": {on, []*v1.MutatingAdmissionPolicy{
 			ifNeeded(policyOf("p", grow("a", "1000"))), ifNeeded(policyOf("q", set("b", "'y'"))), ifNeeded(policyOf("r", grow("a", "1000"))),
-		}, strings.Repeat("x", 24) + "/y", []string{"p", "r"}, endless("'p' with binding 'p', policy 'r' with binding 'r'")},
+		}, "xxxx/y", []string{"p", "r"}, endless("'p' with binding 'p', policy 'r' with binding 'r'")},
 		"one turns back what the other does": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", set("a", "'p'"))), ifNeeded(policyOf("q", set("a", "'q'")))}, "q/",
 			[]string{"p", "q"}, endless("'p' with binding 'p', policy 'q' with binding 'q'")},
+		// As without the gate, what did not apply at first is not applied later.
+		"not applied at first": {on, []*v1.MutatingAdmissionPolicy{
+			ifNeeded(matching(policyOf("p", set("b", "'late'")), "object.data.a.size() > 3")), ifNeeded(policyOf("q", grow("a", "7"))),
+		}, "xxxxxxx/", nil, ""},
 		"without the gate": {mutating.Features{}, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +79,26 @@ func TestMutationsSettle(t *testing.T) {
 				t.Errorf("failing policies (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Where failures are ignored, what never settles leaves the object as it would be without
+// the additional rounds, and nothing is said to have been made in them.
+func TestIgnoredUnsettled(t *testing.T) {
+	p := ifNeeded(policyOf("p", grow("a", "1000")))
+	p.Spec.FailurePolicy = new(v1.Ignore)
+	s := create(on, configMap("a", "", "b", ""), p)
+	for round, run := range []func(*testing.T) (mutating.Result, *apierrors.StatusError){s.mutate, s.again} {
+		result, err := run(t)
+		if err != nil || len(result.Failures) != round || len(result.Mutations) != 1 {
+			t.Fatalf("round %d: got %v, failures %v, mutations %v", round, err, result.Failures, result.Mutations)
+		}
+		if round == 1 && !result.Failures[0].Ignored {
+			t.Errorf("got %v, want a failure that is ignored", result.Failures)
+		}
+	}
+	if got := s.data()["a"]; got != "xx" {
+		t.Errorf("got %s, want xx", got)
 	}
 }
 

@@ -47,6 +47,9 @@ func (s *State[K]) Resume(object runtime.Object) {
 // Due says whether a member that agreed to it is to be asked again.
 func (s *State[K]) Due(member K) bool { return s.due.Has(member) }
 
+// Asked says whether a member that agreed to it was asked before.
+func (s *State[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
+
 // Changed takes into account that the object was changed.
 func (s *State[K]) Changed() {
 	maps.Copy(s.due, s.candidates)

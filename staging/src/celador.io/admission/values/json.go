@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	"google.golang.org/protobuf/types/known/structpb"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -24,6 +25,17 @@ func Unstructured(object reflect.Value) (any, error) {
 		return nil, err
 	}
 	return v.Unstructured(), nil
+}
+
+// IsGo tells whether a value shows a list, a map or a struct of Go, which converts to JSON
+// with all that is in it.
+func IsGo(v ref.Val) bool {
+	switch v.(type) {
+	case *listValue, *mapValue, *structValue:
+		return true
+	default:
+		return false
+	}
 }
 
 func jsonValue(object reflect.Value) (any, error) {
