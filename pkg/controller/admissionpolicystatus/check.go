@@ -8,21 +8,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/admission/typecheck"
+	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
-// outcome is what a check of a policy found. Immutable but for changed.
+// outcome is what a check of a policy found, as far as it fits into a status: it is kept as
+// long as the policy. Immutable but for changed.
 type outcome struct {
 	uid        types.UID
 	generation int64
-	*typecheck.Result
-	// broken are the expressions that do not compile, whatever the types.
-	broken []error
+	// broken says which expressions do not compile, whatever the types, and misfits which do not
+	// fit types in a way that counts where types are enforced. Nil if there are none.
+	broken, misfits error
+	// warnings say which do not fit types, whether that counts or not, and fields in short.
+	warnings []v1.ExpressionWarning
+	fields   string
+	// omitted is what was not checked against.
+	omitted []typecheck.Unchecked
 	// resources are the custom resources that were looked for.
 	resources []servedtypes.CustomResource
 	transient bool
@@ -42,11 +50,15 @@ func (c *Controller) outcomeOf(ctx context.Context, p *policy) *outcome {
 	}
 	elsewhere := c.elsewhere.Load()
 	view := c.types.View(ctx)
+	result := p.check(c.checker.With(view, view))
 	o := &outcome{
 		uid:        p.UID,
 		generation: p.Generation,
-		Result:     p.check(c.checker.With(view, view)),
-		broken:     p.compile(),
+		broken:     listed(p.compile(), error.Error),
+		misfits:    listed(result.Enforceable().Findings, misfit),
+		warnings:   limited(result.Warnings()),
+		fields:     fieldsOf(result.Findings),
+		omitted:    result.Unchecked,
 		resources:  view.Seen(),
 		transient:  view.Transient(),
 		elsewhere:  elsewhere,
@@ -68,23 +80,27 @@ func (c *Controller) holds(o *outcome, p *policy) bool {
 
 // unavailable tells whether some types could not be found out.
 func (o *outcome) unavailable() bool {
-	return slices.ContainsFunc(o.Unchecked, func(u typecheck.Unchecked) bool { return u.Reason == typecheck.Unavailable })
+	return slices.ContainsFunc(o.omitted, func(u typecheck.Unchecked) bool { return u.Reason == typecheck.Unavailable })
 }
 
 // err returns what is wrong with the expressions.
 func (o *outcome) err() error {
-	err := errors.Join(slices.Concat(o.broken, o.typeErrors())...)
+	err := errors.Join(o.broken, o.misfits)
 	if err == nil {
 		return nil
 	}
 	return errors.New(cut(err.Error(), maxError))
 }
 
-// typeErrors returns those that count where types are enforced.
-func (o *outcome) typeErrors() []error {
-	var errs []error
-	for _, f := range o.Enforceable().Findings {
-		errs = append(errs, fmt.Errorf("%s does not fit %v: %s", f.Field, f.Type, f.Message))
+func misfit(f typecheck.Finding) string {
+	return fmt.Sprintf("%s does not fit %v: %s", f.Field, f.Type, f.Message)
+}
+
+// fieldsOf returns the fields with expressions that do not fit.
+func fieldsOf(findings []typecheck.Finding) string {
+	var fields []string
+	for _, f := range findings {
+		fields = append(fields, f.Field)
 	}
-	return errs
+	return cut(strings.Join(slices.Compact(fields), ", "), maxMessage)
 }

@@ -18,14 +18,15 @@ import (
 // available returns the condition of that name. Where types are enforced, the policy cannot
 // decide when expressions do not fit them.
 func (o *outcome) available(p *policy) metav1.Condition {
-	problems := slices.Concat(o.broken, o.missing(p))
+	problems := append([]error{o.broken}, o.missing(p)...)
 	if p.enforced() {
-		problems = append(problems, o.typeErrors()...)
+		problems = append(problems, o.misfits)
 	}
+	problem := errors.Join(problems...)
 	condition := metav1.Condition{Type: v1.PolicyConditionAvailable, ObservedGeneration: p.Generation}
 	switch {
-	case len(problems) > 0:
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, messageOf(problems)
+	case problem != nil:
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, cut(problem.Error(), maxMessage)
 	case o.unavailable():
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1.PolicyReasonTypesUnavailable, o.unchecked(typecheck.Unavailable)
 	default:
@@ -37,17 +38,17 @@ func (o *outcome) available(p *policy) metav1.Condition {
 // typeChecked returns the condition of that name.
 func (o *outcome) typeChecked(p *policy) metav1.Condition {
 	condition := metav1.Condition{Type: v1.PolicyConditionTypeChecked, ObservedGeneration: p.Generation, Status: metav1.ConditionUnknown}
-	missing := o.missing(p)
+	missing := errors.Join(o.missing(p)...)
 	undescribed := o.unchecked(typecheck.NoSchema)
 	omitted := o.unchecked(typecheck.Wildcard, typecheck.Subresource, typecheck.TooManyTypes)
 	switch {
-	case len(o.Findings) > 0:
+	case len(o.warnings) > 0:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1.PolicyReasonTypeErrors
-		condition.Message = "Expressions do not fit types: " + strings.Join(o.fields(), ", ") + ". See status.typeChecking."
+		condition.Message = "Expressions do not fit types: " + o.fields + ". See status.typeChecking."
 	case o.unavailable():
 		condition.Reason, condition.Message = v1.PolicyReasonTypesUnavailable, o.unchecked(typecheck.Unavailable)
-	case len(missing) > 0:
-		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, messageOf(missing)
+	case missing != nil:
+		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, missing.Error()
 	case undescribed != "":
 		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, undescribed
 	case omitted != "":
@@ -59,25 +60,14 @@ func (o *outcome) typeChecked(p *policy) metav1.Condition {
 	return condition
 }
 
-// fields returns the fields with expressions that do not fit.
-func (o *outcome) fields() []string {
-	var fields []string
-	for _, f := range o.Findings {
-		fields = append(fields, f.Field)
-	}
-	return slices.Compact(fields)
-}
-
 // unchecked says what was not checked for one of the reasons, and why. It is empty if
 // there is nothing.
 func (o *outcome) unchecked(reasons ...typecheck.Reason) string {
 	var lines []string
-	for _, u := range o.Unchecked {
+	for _, u := range o.omitted {
 		if slices.Contains(reasons, u.Reason) {
 			lines = append(lines, fmt.Sprintf("%s: %v", u.Field, u.Err))
 		}
 	}
 	return cut(strings.Join(slices.Compact(lines), "\n"), maxMessage)
 }
-
-func messageOf(problems []error) string { return cut(errors.Join(problems...).Error(), maxMessage) }

@@ -31,7 +31,7 @@ func (c *Controller) ServedElsewhere(version schema.GroupVersion) {
 
 // undescribed tells whether another server serves types that have no schema.
 func (o *outcome) undescribed() bool {
-	return o.transient && slices.ContainsFunc(o.Unchecked, func(u typecheck.Unchecked) bool { return u.Reason == typecheck.NoSchema })
+	return o.transient && slices.ContainsFunc(o.omitted, func(u typecheck.Unchecked) bool { return u.Reason == typecheck.NoSchema })
 }
 
 // changedElsewhere tells whether only a change of another server explains how an outcome
@@ -41,7 +41,7 @@ func (o *outcome) changedElsewhere(before *outcome) bool {
 		return false
 	}
 	return before.changed ||
-		(o.transient || before.transient) && slices.Equal(o.defined(), before.defined()) && !slices.Equal(o.texts(), before.texts())
+		(o.transient || before.transient) && slices.Equal(o.defined(), before.defined()) && !o.saysSame(before)
 }
 
 // defined returns the custom resources that have a definition.
@@ -49,16 +49,11 @@ func (o *outcome) defined() []servedtypes.CustomResource {
 	return slices.DeleteFunc(slices.Clone(o.resources), func(r servedtypes.CustomResource) bool { return !r.Exists() })
 }
 
-// texts say everything that was found.
-func (o *outcome) texts() []string {
-	var texts []string
-	for _, warning := range o.Warnings() {
-		texts = append(texts, warning.FieldRef, warning.Warning)
-	}
-	for _, u := range o.Unchecked {
-		texts = append(texts, u.Field, string(u.Reason), u.Err.Error())
-	}
-	return texts
+// saysSame tells whether two outcomes found the same, as far as a status says it.
+func (o *outcome) saysSame(other *outcome) bool {
+	return slices.Equal(o.warnings, other.warnings) && slices.EqualFunc(o.omitted, other.omitted, func(a, b typecheck.Unchecked) bool {
+		return a.Field == b.Field && a.Reason == b.Reason && a.Err.Error() == b.Err.Error()
+	})
 }
 
 // differs tells whether a status says something else than an outcome and the conditions
@@ -70,5 +65,5 @@ func differs(recorded *v1.ValidatingAdmissionPolicyStatus, o *outcome, condition
 			return true
 		}
 	}
-	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, limited(o.Warnings()))
+	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, o.warnings)
 }

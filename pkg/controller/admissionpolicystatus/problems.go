@@ -50,7 +50,7 @@ type ruleResource struct{ rule, resource string }
 // unknown returns in which group versions resources were looked for in vain.
 func (o *outcome) unknown() map[ruleResource]sets.Set[schema.GroupVersion] {
 	found := map[ruleResource]sets.Set[schema.GroupVersion]{}
-	for _, u := range o.Unchecked {
+	for _, u := range o.omitted {
 		if u.Reason != typecheck.UnknownResource {
 			continue
 		}
@@ -64,11 +64,11 @@ func (o *outcome) unknown() map[ruleResource]sets.Set[schema.GroupVersion] {
 }
 
 func (o *outcome) uncheckedParams() *typecheck.Unchecked {
-	i := slices.IndexFunc(o.Unchecked, func(u typecheck.Unchecked) bool { return u.Field == "spec.paramKind" })
+	i := slices.IndexFunc(o.omitted, func(u typecheck.Unchecked) bool { return u.Field == "spec.paramKind" })
 	if i < 0 {
 		return nil
 	}
-	return &o.Unchecked[i]
+	return &o.omitted[i]
 }
 
 func groupVersions(rule *v1.Rule) []string {

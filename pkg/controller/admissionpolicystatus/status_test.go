@@ -339,31 +339,52 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What does not fit into a status is cut.
+// What does not fit into a status is cut or left out.
 func TestLongTexts(t *testing.T) {
-	var validations []string
-	for range 200 {
-		validations = append(validations, `{expression: "object.spec.x == '`+strings.Repeat("a", 4000)+`'"}`)
+	for name, tc := range map[string]struct {
+		expressions, length int
+		want                int // warnings
+		last                string
+	}{
+		"long":          {expressions: 200, length: 4000, want: 200, last: "apps/v1, Kind=Deployment: ERROR: "},
+		"many":          {expressions: 1000, length: 1, want: 1000, last: "apps/v1, Kind=Deployment: ERROR: "},
+		"too many":      {expressions: 1001, length: 1, want: 1000, last: "2 warnings are left out, of this expression and those after it"},
+		"many and long": {expressions: 3000, length: 200, want: 1000, last: "2001 warnings are left out, of this expression and those after it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			validation := `{expression: "object.spec.x == '` + strings.Repeat("a", tc.length) + `'"}, `
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, policy(t, `{`+onDeployments+`typeChecking: Enforced, validations: [`+strings.Repeat(validation, tc.expressions)+`]}`, "{}"))
+				c.enforce = true
+				c.run(t)
+				status := c.patches(t)[0].Status
+				size := 0
+				for i, warning := range status.TypeChecking.ExpressionWarnings {
+					size += len(warning.FieldRef) + len(warning.Warning)
+					if want := fmt.Sprintf("spec.validations[%d].expression", i); warning.FieldRef != want || len(warning.Warning) < 50 {
+						t.Fatalf("got warning %+v, want one of %s", warning, want)
+					}
+				}
+				if got := len(status.TypeChecking.ExpressionWarnings); got != tc.want || size > 256<<10 {
+					t.Fatalf("got %d warnings of %d bytes, want %d of no more than 256 kB", got, size, tc.want)
+				}
+				if last := status.TypeChecking.ExpressionWarnings[tc.want-1].Warning; !strings.HasPrefix(last, tc.last) {
+					t.Errorf("the last warning is %q, want %q", last, tc.last)
+				}
+				for _, condition := range status.Conditions {
+					if len(condition.Message) > 32<<10 || len(condition.Message) < 4<<10 {
+						t.Errorf("the message of %s has %d bytes, want some and no more than 32 kB", condition.Type, len(condition.Message))
+					}
+				}
+				if message := find(status.Conditions, v1.PolicyConditionAvailable).Message; !strings.HasSuffix(message, " ...") {
+					t.Error("the message of Available does not tell that it is cut")
+				}
+				if told := c.listener.told(); len(told[0]) > 3<<10 {
+					t.Errorf("listeners are told %d bytes", len(told[0]))
+				}
+			})
+		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, policy(t, `{`+onDeployments+`typeChecking: Enforced, validations: [`+strings.Join(validations, ", ")+`]}`, "{}"))
-		c.enforce = true
-		c.run(t)
-		status := c.patches(t)[0].Status
-		size := 0
-		for _, warning := range status.TypeChecking.ExpressionWarnings {
-			size += len(warning.Warning)
-		}
-		if got := len(status.TypeChecking.ExpressionWarnings); got != 200 || size > 256<<10 {
-			t.Errorf("got %d warnings of %d bytes, want 200 of no more than 256 kB", got, size)
-		}
-		if message := find(status.Conditions, v1.PolicyConditionAvailable).Message; len(message) > 32<<10 || !strings.HasSuffix(message, " ...") {
-			t.Errorf("got a message of %d bytes, want it cut to 32 kB", len(message))
-		}
-		if told := c.listener.told(); len(told[0]) > 3<<10 {
-			t.Errorf("listeners are told %d bytes", len(told[0]))
-		}
-	})
 }
 
 // Few names have very many combinations, not all of which are looked up. A resource is not

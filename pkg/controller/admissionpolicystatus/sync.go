@@ -66,7 +66,7 @@ func (c *Controller) write(ctx context.Context, p *policy, o *outcome) error {
 	}
 	written, err := c.apply(ctx, p, statusConfiguration{
 		ObservedGeneration:      p.Generation,
-		TypeChecking:            typeCheckingConfiguration{limited(o.Warnings())},
+		TypeChecking:            typeCheckingConfiguration{o.warnings},
 		Conditions:              conditions,
 		ObservedCustomResources: resources,
 	})

@@ -133,7 +133,11 @@ var (
 	// The whole object is none of them: replaced, it would be another one.
 	commonPaths = []string{"/metadata/labels/new", "/metadata/labels", "/metadata/labels/app", "/metadata/annotations", "/metadata/annotations/a", "/none", "/spec/none/none"}
 	patchValues = []string{"'x'", "5", "true", `{"a": "b"}`, "[]", `{"name": "n", "image": "i:1"}`, "object.metadata.name", "null", "0.5", "Object{}", "string(variables.a)", "params.spec.most", "b'a'", "object.none", "['a', 'b']", "'<é>'"}
-	parts       = []string{"object.metadata.labels", "object.spec", "[object.spec]", "object.?spec.containers.orValue([])", "object.?spec.template.spec.containers[0].orValue(1)", "{'a': object.metadata.labels}", "object.metadata"}
+	parts       = []string{"object.metadata.labels", "object.spec", "[object.spec]", "object.?spec.containers.orValue([])", "object.?spec.template.spec.containers[0].orValue(1)", "{'a': object.metadata.labels}", "object.metadata",
+		"object.?spec.containers.orValue([]).filter(c, c.name != 'main') + [Object.spec.containers{name: 'n', image: 'i:1'}]",
+		"[Object.spec.containers{name: 'n', image: 'i:1', env: object.?spec.containers[0].?env.orValue([]).filter(e, true)}] + object.?spec.containers.orValue([])",
+		"{'containers': object.?spec.template.spec.containers.orValue([]).map(c, c) + object.?spec.template.spec.containers.orValue([])}",
+		"object.?spec.parts.orValue([]) + ['x'] + object.?spec.parts.orValue([])"}
 )
 
 func (g *generator) patch(kind string) string {

@@ -24,6 +24,8 @@ import (
 type document struct {
 	// url is different for each state.
 	url string
+	// since is when the state was first seen.
+	since time.Time
 	// missed has the kinds that requests asked for, and the document does not have.
 	missed *misses
 	// read has the document read in the background. Only the first call does.
@@ -32,6 +34,9 @@ type document struct {
 	done chan struct{}
 	// types is nil before, and after a failure.
 	types atomic.Pointer[types]
+	// before are the types of the last state that could be read, until this one is. They are
+	// nil if there is none.
+	before atomic.Pointer[types]
 }
 
 // types are those of a document. Immutable.
@@ -42,29 +47,67 @@ type types struct {
 
 func (t *types) has(kind string) bool { return t != nil && t.kinds.Has(kind) }
 
-// newDocument returns a document that can be read until the context ends.
-func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, missed *misses) *document {
-	d := &document{url: published.ServerRelativeURL(), missed: missed, done: make(chan struct{})}
+// newDocument returns a document that can be read until the context ends. It comes after
+// another one, or nil, whose state it may have. If that was in use it is read at once.
+func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, last *document) *document {
+	d := &document{url: published.ServerRelativeURL(), since: time.Now(), missed: &misses{}, done: make(chan struct{})}
 	d.read = sync.OnceFunc(func() {
 		go func() {
 			defer close(d.done)
 			read, err := read(ctx, version, published)
-			if err != nil && ctx.Err() == nil {
-				utilruntime.HandleErrorWithContext(ctx, err, "Cannot read an OpenAPI document; until that succeeds, mutating policies cannot change objects of the group version", "groupVersion", version, "url", d.url)
+			if err == nil {
+				d.types.Store(read)
+				d.before.Store(nil)
+			} else if ctx.Err() == nil {
+				utilruntime.HandleErrorWithContext(ctx, err, "Cannot read an OpenAPI document; until that succeeds, mutating policies cannot change objects of kinds that were not in it before", "groupVersion", version, "url", d.url)
 			}
-			d.types.Store(read)
 		}()
 	})
+	if last == nil {
+		return d
+	}
+	if last.url == d.url {
+		d.since, d.missed = last.since, last.missed
+	}
+	if before := last.latest(); before != nil {
+		d.before.Store(before)
+		d.read()
+	}
 	return d
 }
 
-// await has the document read if it is not yet, and returns nil if that fails, or is not done
-// in time.
-func (d *document) await(deadline time.Time, stopped <-chan struct{}) *types {
+// latest returns the types of the last state that could be read, or nil.
+func (d *document) latest() *types {
+	before := d.before.Load() // which may be gone once there are types
+	if read := d.types.Load(); read != nil {
+		return read
+	}
+	return before
+}
+
+// await has the document read if it is not yet. If that fails, or is not done in time, the
+// result is that of the state before if that has the kind, and otherwise nil. Where it has,
+// requests wait for a new state only until some seconds after it was first seen.
+func (d *document) await(kind string, deadline time.Time, stopped <-chan struct{}) *types {
+	before := d.before.Load()
+	if !before.has(kind) {
+		before = nil
+	} else {
+		deadline = earlier(deadline, d.since.Add(buildPatience))
+	}
+	d.wait(deadline, stopped)
+	if read := d.types.Load(); read != nil {
+		return read
+	}
+	return before
+}
+
+// wait has the document read if it is not yet, and returns when that is done or the time is up.
+func (d *document) wait(deadline time.Time, stopped <-chan struct{}) {
 	d.read()
 	select {
 	case <-d.done:
-		return d.types.Load()
+		return
 	default:
 	}
 	timer := time.NewTimer(time.Until(deadline))
@@ -74,7 +117,6 @@ func (d *document) await(deadline time.Time, stopped <-chan struct{}) *types {
 	case <-timer.C:
 	case <-stopped:
 	}
-	return d.types.Load()
 }
 
 func (d *document) failed() bool {

@@ -21,7 +21,8 @@ const (
 	// lookPatience is how long a request waits for a kind to be published. A custom resource may
 	// be served for a second before it is.
 	lookPatience = 2500 * time.Millisecond
-	// buildPatience is how long it waits in all when a document has to be read.
+	// buildPatience is how long it waits in all when a document has to be read, and how long all
+	// requests together wait for a new state of one if the state before has the kind.
 	buildPatience = 5 * time.Second
 )
 
@@ -56,8 +57,9 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Source 
 // GetTypeConverter implements mutating.TypeConverters. It waits for what is being read, and
 // a kind that is not published has the server asked for it, for some seconds at most. From
 // then on that kind is not waited for until its document changes. The result may not have the
-// kind if its group version is published without. It is nil if the group version is not
-// published, cannot be read, or is not known when Run has ended.
+// kind if its group version is published without. While a new state of a document cannot be
+// read, or not in time, kinds are as in the last one that could. It is nil if the group
+// version is not published, cannot be read, or is not known when Run has ended.
 func (s *Source) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	known := s.view.Load().types(kind.GroupVersion())
 	if !known.has(kind.Kind) {
@@ -107,7 +109,7 @@ func (s *Source) examine(v *view, kind schema.GroupVersionKind, asked time.Time)
 	case d == nil:
 		return nil, earlier(asked, s.absent.since(kind.GroupVersion()))
 	}
-	known := d.await(asked.Add(buildPatience), s.stopped)
+	known := d.await(kind.Kind, asked.Add(buildPatience), s.stopped)
 	if known.has(kind.Kind) {
 		return known, asked
 	}

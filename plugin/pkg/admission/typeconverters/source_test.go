@@ -88,6 +88,41 @@ func TestFollows(t *testing.T) {
 			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old", took: 100 * time.Millisecond},
 			{do: publish(boxes, documentOf(box, "new")), after: 2 * poll, kind: box, want: "new"},
 		}},
+		"changed and unreadable": {steps: []step{
+			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
+			{do: func(s *server) {
+				s.publish(boxes, documentOf(box, "new"))
+				s.set(func() { s.broken = true })
+			}, after: poll, kind: box, want: "old"},
+			{do: nothing, after: time.Minute, kind: box, want: "old"},
+			{do: func(s *server) { s.set(func() { s.broken = false }) }, after: poll, kind: box, want: "new"},
+		}},
+		"changed to what is no document, and again": {slow: 100 * time.Millisecond, steps: []step{
+			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old", took: 100 * time.Millisecond},
+			{do: publish(boxes, `{"components": []}`), after: poll, kind: box, want: "old"},
+			{do: publish(boxes, documentOf(box, "new")), after: 2 * poll, kind: box, want: "new"},
+		}},
+		"changed and unreadable, kind that was not there": {steps: []step{
+			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
+			{do: publish(boxes, `{"components": []}`), after: poll, kind: crate, want: none, took: patience},
+			{do: nothing, kind: box, want: "old"},
+		}},
+		"changed and does not come": {steps: []step{
+			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
+			{do: func(s *server) {
+				s.publish(boxes, documentOf(box, "new"))
+				s.set(func() { s.slow = time.Hour })
+			}, after: poll, kind: box, want: "old", took: 4 * time.Second},
+			{do: nothing, kind: box, want: "old"},
+			{do: nothing, after: poll, kind: box, want: "old"}, // is asked for again by now
+			{do: nothing, after: poll, kind: box, want: "old"},
+			{do: func(s *server) { s.set(func() { s.slow = 0 }) }, after: 4 * poll, kind: box, want: "new"},
+		}},
+		"changed, unreadable and gone": {steps: []step{
+			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
+			{do: publish(boxes, `{"components": []}`), after: poll, kind: box, want: "old"},
+			{do: func(s *server) { s.withdraw(boxes) }, after: poll, kind: box, want: none, took: patience},
+		}},
 		"gone": {steps: []step{
 			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
 			{do: func(s *server) { s.withdraw(boxes) }, after: time.Second, kind: box, want: "old"},

@@ -31,8 +31,8 @@ func (v *view) types(version schema.GroupVersion) *types {
 	return nil
 }
 
-// update returns the documents at the given paths. Those that are the same as before, and can
-// be read, are kept. Those that have changed are read at once if they were in use.
+// update returns the documents at the given paths. Those that are the same as before, and
+// have not failed, are kept.
 func (v *view) update(ctx context.Context, paths map[string]openapi.GroupVersionWithContext) map[schema.GroupVersion]*document {
 	documents := make(map[schema.GroupVersion]*document, len(paths))
 	for path, published := range paths {
@@ -40,20 +40,11 @@ func (v *view) update(ctx context.Context, paths map[string]openapi.GroupVersion
 		if !ok {
 			continue
 		}
-		before, url := v.documents[version], published.ServerRelativeURL()
-		switch {
-		case before == nil:
-			documents[version] = newDocument(ctx, version, published, &misses{})
-		case before.url != url:
-			documents[version] = newDocument(ctx, version, published, &misses{})
-			if before.types.Load() != nil {
-				documents[version].read()
-			}
-		case before.failed():
-			documents[version] = newDocument(ctx, version, published, before.missed)
-		default:
-			documents[version] = before
+		d := v.documents[version]
+		if d == nil || d.url != published.ServerRelativeURL() || d.failed() {
+			d = newDocument(ctx, version, published, d)
 		}
+		documents[version] = d
 	}
 	return documents
 }
