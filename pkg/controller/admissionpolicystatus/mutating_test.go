@@ -80,7 +80,7 @@ func TestMutations(t *testing.T) {
 		},
 		"of its own, without the gate": {
 			spec:      inline,
-			available: `False Misconfigured spec.mutations[0]: mutation has no expression for patchType "", or the feature gate for it is off`,
+			available: `False Misconfigured spec.mutations[0]: mutation has no expression for patchType "", or feature gate MutatingAdmissionPolicyInlineExpressions is off`,
 			checked:   doesNotFit + "spec.mutations[0].condition.",
 		},
 		"variable": {

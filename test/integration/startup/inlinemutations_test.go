@@ -33,7 +33,7 @@ var inline = map[string]struct {
 	"expression": {
 		mutation: v1.Mutation{Expression: new(`JSONPatch{op: "add", path: "/data/new", value: "yes"}`)},
 		on:       "new=yes,some=data",
-		off:      `mutation has no expression for patchType "", or the feature gate for it is off`,
+		off:      `mutation has no expression for patchType "", or feature gate MutatingAdmissionPolicyInlineExpressions is off`,
 	},
 	"refusal": {
 		mutation: v1.Mutation{Expression: new("false"), Message: new("not here"), Reason: new(metav1.StatusReasonForbidden)},

@@ -153,7 +153,7 @@ func TestInlineExpressionsOff(t *testing.T) {
 		`"StrategicMergePatch"`: {PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: "{}"}},
 	} {
 		t.Run("nothing left of "+name, func(t *testing.T) {
-			want := "mutation has no expression for patchType " + name + ", or the feature gate for it is off"
+			want := "mutation has no expression for patchType " + name + ", or feature gate MutatingAdmissionPolicyInlineExpressions is off"
 			expect(t, run(t, off, policyOf("p", mutation)), outcome{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
 		})
 	}

@@ -111,7 +111,7 @@ func compilePatch(scope *policy.Scope, features Features, path *field.Path, m *v
 	case features.InlineExpressions && m.PatchType == v1.PatchTypeStrategicMergePatch && m.StrategicMergePatch != nil:
 		return mergePatcher{compile("strategicMergePatch", m.StrategicMergePatch.Expression, cel.AnyType), mergeStrategically}
 	default:
-		unknown := unknownPatcher{fmt.Errorf("mutation has no expression for patchType %q, or the feature gate for it is off", m.PatchType)}
+		unknown := unknownPatcher{fmt.Errorf("mutation has no expression for patchType %q, or feature gate MutatingAdmissionPolicyInlineExpressions is off", m.PatchType)}
 		scope.Report(path, unknown.err)
 		return unknown
 	}
