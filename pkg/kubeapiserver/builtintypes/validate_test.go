@@ -4,6 +4,8 @@
 package builtintypes_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,6 +145,34 @@ func TestValidateMutating(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, builtintypes.ValidateMutating, test.policy, test.want)
+		})
+	}
+}
+
+// The first errors are enough to work on, and all have to fit into a response.
+func TestManyErrors(t *testing.T) {
+	const short = "object.x == 1"
+	long := "'" + strings.Repeat("a", 3500) + "' == '' && object.x && object.y"
+	for name, test := range map[string]struct {
+		expressions []string
+		errors      int
+		last        string
+	}{
+		"as many as may be": {slices.Repeat([]string{short}, 100), 100, "spec.validations[99].expression: "},
+		"one more":          {slices.Repeat([]string{short}, 101), 101, "spec: Invalid value: expressions do not fit types in 1 more cases"},
+		"long ones":         {slices.Repeat([]string{long}, 50), 32, "spec: Invalid value: expressions do not fit types in 19 more cases"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs := builtintypes.Validate(policyOf(new(v1.EnforcedTypeChecking), "apps", "v1", []string{"deployments"}, test.expressions...))
+			if len(errs) != test.errors {
+				t.Fatalf("got %d errors, want %d", len(errs), test.errors)
+			}
+			if last := errs[len(errs)-1].Error(); !strings.HasPrefix(last, test.last) {
+				t.Errorf("the last error is %q, want %q", last, test.last)
+			}
+			if size := len(errs.ToAggregate().Error()); size > 264<<10 {
+				t.Errorf("the errors have %d bytes", size)
+			}
 		})
 	}
 }

@@ -65,7 +65,7 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 	program, err := c.Compile(source, in, origin, cel.AnyType)
 	declared := apiservercel.DynType
 	if err == nil {
-		declared = declType(program.output)
+		declared = declType(VariableType(program.output))
 	}
 	// The environments hold on to this type and look its fields up on use.
 	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)

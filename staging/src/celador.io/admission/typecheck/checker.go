@@ -75,7 +75,12 @@ func (c *Checker) check(s subject) *Result {
 	params := c.findParams(s.paramKind, result)
 	var checked []checkedType
 	targets := c.findTargets(s.constraints, result)
+	most := typesFor(s.expressions)
 	for _, t := range targets {
+		if len(result.Types) == most {
+			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: tooMuch(most)})
+			continue
+		}
 		object, err := c.describe(t.kind)
 		var verdicts []verdict
 		if err == nil {
@@ -151,7 +156,7 @@ func (c *Checker) checkExpressions(expressions []fieldExpression, object descrip
 		}
 		verdicts[i] = v
 		if e.variable != "" {
-			s.types.variables[e.variable] = output
+			s.types.variables[e.variable] = expression.VariableType(output)
 		}
 	}
 	return verdicts, nil

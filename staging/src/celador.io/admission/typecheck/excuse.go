@@ -23,9 +23,15 @@ import (
 // leaves out issues that only the second check has, which are about results that the first
 // one knew nothing of.
 //
+// It returns all issues when there is no telling which of them remain, because one of the two
+// lists may not have all or the second check reports something of no known part.
+//
 // Where values may mix, those that belong together need not have the same type: dyn(x) stands
 // for each.
 func (s *scope) excuse(env *cel.Env, e syntax, issues *cel.Issues, operands map[int64]*types.Type, mix bool) (*cel.Type, *cel.Issues) {
+	if full(issues) {
+		return cel.DynType, issues
+	}
 	parsed := e.tree()
 	r := &reader{
 		ExprFactory: ast.NewExprFactory(),
@@ -33,19 +39,23 @@ func (s *scope) excuse(env *cel.Env, e syntax, issues *cel.Issues, operands map[
 		types:       operands,
 		failed:      idsOf(issues),
 		mix:         mix,
+		known:       map[int64]bool{},
 		replaced:    map[int64]int64{},
 		lastID:      ast.MaxID(parsed.NativeRep()),
 	}
-	ast.PostOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(r.visit))
+	ast.PostOrderVisit(parsed.NativeRep().Expr(), r)
 	if len(r.replaced) == 0 {
 		return cel.DynType, issues
 	}
 	checked, remaining := checkIn(env, parsed)
-	if remaining.Err() == nil {
+	if !failed(remaining) {
 		return checked.OutputType(), nil
 	}
 	still := r.originals(idsOf(remaining))
-	errs := slices.DeleteFunc(slices.Clone(issues.Errors()), func(e *cel.Error) bool { return !still[e.ExprID] })
+	if full(remaining) || !r.knows(still) {
+		return cel.DynType, issues
+	}
+	errs := slices.DeleteFunc(slices.Clone(issues.Errors()), func(e *cel.Error) bool { return r.known[e.ExprID] && !still[e.ExprID] })
 	return cel.DynType, cel.NewIssues(common.NewErrors(parsed.Source()).Append(errs))
 }
 
@@ -58,7 +68,7 @@ func idsOf(issues *cel.Issues) map[int64]bool {
 }
 
 // typesIn returns the types of all parts of an expression that have one, though others do
-// not, or nil if the environment is wrong. A cel.Env does not tell those.
+// not, or nil if the environment is wrong or the check panics. A cel.Env does not tell those.
 func typesIn(env *cel.Env, parsed *cel.Ast) map[int64]*types.Type {
 	declared, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(true))
 	if err == nil {
@@ -70,6 +80,9 @@ func typesIn(env *cel.Env, parsed *cel.Ast) map[int64]*types.Type {
 	if err != nil {
 		return nil
 	}
-	checked, _ := checker.Check(parsed.NativeRep(), parsed.Source(), declared)
+	var checked *ast.AST
+	if try(func() { checked, _ = checker.Check(parsed.NativeRep(), parsed.Source(), declared) }) != nil {
+		return nil
+	}
 	return checked.TypeMap()
 }

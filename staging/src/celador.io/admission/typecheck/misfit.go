@@ -16,7 +16,8 @@ import (
 )
 
 // misfits returns an issue for each field of a constructor that is given a value which it
-// cannot have, by the types of all parts of the expression. Nil if there is none.
+// cannot have, by the types of all parts of the expression. Nil if there is none. When there
+// are very many, it does not return all.
 func (c *constructors) misfits(parsed *cel.Ast, given map[int64]*cel.Type) *cel.Issues {
 	var errs []*common.Error
 	source := parsed.NativeRep().SourceInfo()
@@ -32,7 +33,7 @@ func (c *constructors) misfits(parsed *cel.Ast, given map[int64]*cel.Type) *cel.
 			name, value := f.AsStructField().Name(), given[f.AsStructField().Value().ID()]
 			place := constructor + "." + name
 			wanted := c.fieldTypes(constructor, name)
-			if len(wanted) == 0 || slices.ContainsFunc(wanted, func(t *cel.Type) bool { return fits(place, t, value) }) {
+			if len(errs) == maxIssues || len(wanted) == 0 || slices.ContainsFunc(wanted, func(t *cel.Type) bool { return fits(place, t, value) }) {
 				continue
 			}
 			// Last is what is deepest in maps, where constructors usually are.

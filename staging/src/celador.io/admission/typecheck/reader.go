@@ -19,6 +19,8 @@ type reader struct {
 	failed  map[int64]bool
 	mix     bool
 	lastID  int64
+	// known are the IDs of the expression as it was.
+	known map[int64]bool
 	// replaced are the IDs that what is now part of something else had before.
 	replaced map[int64]int64
 }
@@ -35,7 +37,22 @@ func (r *reader) originals(ids map[int64]bool) map[int64]bool {
 	return originals
 }
 
-func (r *reader) visit(e ast.Expr) {
+// knows tells whether all of the IDs are those of the expression as it was.
+func (r *reader) knows(ids map[int64]bool) bool {
+	for id := range ids {
+		if !r.known[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// VisitEntryExpr implements ast.Visitor.
+func (r *reader) VisitEntryExpr(e ast.EntryExpr) { r.known[e.ID()] = true }
+
+// VisitExpr implements ast.Visitor. What is inside has been visited.
+func (r *reader) VisitExpr(e ast.Expr) {
+	r.known[e.ID()] = true
 	switch e.Kind() {
 	case ast.CallKind:
 		if call := e.AsCall(); r.failed[e.ID()] {

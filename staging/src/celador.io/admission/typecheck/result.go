@@ -37,7 +37,8 @@ type Finding struct {
 	// Params is the type of 'params' if the expression would pass if that was not known, and
 	// otherwise empty. So with Params empty, the error is one against Type alone.
 	Params schema.GroupVersionKind
-	// Message is what the compiler says, which are several lines.
+	// Message is what the compiler says, which are several lines, up to some 8 kB. Of more than
+	// ten errors in one expression, it has the first ones and says that there are more.
 	Message string
 	// Guarded is set when what is wrong is never evaluated for objects of Type: has() of a
 	// field that Type lacks and another type of the policy has, or may have, rules it out.
@@ -50,7 +51,7 @@ type Unchecked struct {
 	// rule's fields, as in "spec.matchConstraints.resourceRules[0].apiGroups".
 	Field string
 	// Resource is the resource that was looked for or found. Empty for parameters, and for
-	// the reasons Wildcard, Subresource and TooManyTypes.
+	// rules, with the reasons Wildcard, Subresource and TooManyTypes.
 	Resource schema.GroupVersionResource
 	// Kind is the kind of the resource or of the parameters, as far as it is known.
 	Kind schema.GroupVersionKind
@@ -76,8 +77,9 @@ const (
 	Wildcard Reason = "Wildcard"
 	// Subresource is for subresources. They are never checked.
 	Subresource Reason = "Subresource"
-	// TooManyTypes is for what comes after the first ten types of a rule, or after very many
-	// names that were looked up. It is never checked.
+	// TooManyTypes is for what comes after the first ten types of a rule, after the first 50 of
+	// a policy or fewer if its expressions are very long, or after very many names that were
+	// looked up. It is never checked.
 	TooManyTypes Reason = "TooManyTypes"
 )
 

@@ -79,16 +79,17 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error
 		return nil, v, err
 	}
 	if parsed.tree == nil {
-		return cel.DynType, verdict{message: parsed.issues.String()}, nil
+		return cel.DynType, verdict{message: parsed.message}, nil
 	}
 	env, err := s.env(e.declarations)
 	if err != nil {
 		return nil, v, err
 	}
 	var types map[int64]*cel.Type
-	checked, issues := checkIn(env, parsed.tree())
+	tree := parsed.tree()
+	checked, issues := checkIn(env, tree)
 	remaining := issues
-	if issues.Err() == nil {
+	if !failed(issues) {
 		output, types = checked.OutputType(), checked.NativeRep().TypeMap()
 	} else if types = typesIn(env, parsed.tree()); types != nil {
 		output, remaining = s.excuse(env, parsed, issues, types, e.mixes)
@@ -96,8 +97,8 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error
 	if e.patches {
 		remaining = remaining.Append(s.constructors.misfits(parsed.tree(), types))
 	}
-	if remaining.Err() == nil {
+	if !failed(remaining) {
 		return output, v, nil
 	}
-	return cel.DynType, verdict{message: remaining.String(), absent: parsed.tests(idsOf(issues))}, nil
+	return cel.DynType, verdict{message: messageOf(tree.Source(), remaining), absent: parsed.tests(idsOf(issues))}, nil
 }

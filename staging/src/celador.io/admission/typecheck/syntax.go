@@ -15,15 +15,16 @@ import (
 type syntax struct {
 	// tree returns the expression anew, because checking changes it. Nil when it cannot be
 	// parsed.
-	tree   func() *cel.Ast
-	issues *cel.Issues
+	tree func() *cel.Ast
+	// message is what is wrong with one that cannot be parsed.
+	message string
 }
 
 // parse returns what can be checked in any scope that extends the environment.
 func parse(env *cel.Env, expression string) (syntax, error) {
 	parsed, issues := env.Parse(expression)
-	if issues.Err() != nil {
-		return syntax{issues: issues}, nil
+	if failed(issues) {
+		return syntax{message: messageOf(common.NewTextSource(expression), issues)}, nil
 	}
 	kept, err := cel.AstToParsedExpr(parsed)
 	if err != nil {
@@ -33,15 +34,24 @@ func parse(env *cel.Env, expression string) (syntax, error) {
 	return syntax{tree: func() *cel.Ast { return cel.ParsedExprToAstWithSource(kept, source) }}, nil
 }
 
-// checkIn checks an expression in a scope. cel-go panics where an optional entry of a list or
-// a map is of dynamic type, as in [?dyn(1)].
+// checkIn checks an expression in a scope. A panic is an issue.
 func checkIn(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues) {
+	if err := try(func() { checked, issues = env.Check(parsed) }); err != nil {
+		errs := common.NewErrors(parsed.Source())
+		errs.ReportErrorString(common.NoLocation, err.Error())
+		return nil, cel.NewIssues(errs)
+	}
+	return checked, issues
+}
+
+// try returns a panic of a check as an error. cel-go panics where an optional entry of a list
+// or a map is of dynamic type, as in [?dyn(1)].
+func try(check func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			errs := common.NewErrors(parsed.Source())
-			errs.ReportErrorString(common.NoLocation, fmt.Sprintf("internal error: %v", r))
-			checked, issues = nil, cel.NewIssues(errs)
+			err = fmt.Errorf("internal error: %v", r)
 		}
 	}()
-	return env.Check(parsed)
+	check()
+	return nil
 }
