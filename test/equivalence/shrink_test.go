@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/test/equivalence/reduce"
 )
 
 // compareIn starts a cluster and compares the outcomes of requests.
@@ -29,25 +31,9 @@ func compareIn(t *testing.T, s scenario, requests map[string]request) (result co
 // shrink leaves out all that is not needed for plugins to differ.
 func shrink(t *testing.T, s scenario, requests map[string]request) (scenario, map[string]request) {
 	t.Helper()
-	differ := func(s scenario, requests map[string]request) bool {
+	return reduce.Scenario(s, requests, reductions, func(s scenario, requests map[string]request) bool {
 		return compareIn(t, s, requests).unexplained != nil
-	}
-	for name, r := range requests {
-		if alone := map[string]request{name: r}; differ(s, alone) {
-			requests = alone
-			break
-		}
-	}
-	for again := true; again; {
-		again = false
-		for smaller := range reductions(s) {
-			if differ(smaller, requests) {
-				s, again = smaller, true
-				break
-			}
-		}
-	}
-	return s, requests
+	})
 }
 
 // reductions returns copies of a scenario with one thing less.

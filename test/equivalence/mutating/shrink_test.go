@@ -7,30 +7,16 @@ import (
 	"iter"
 	"slices"
 	"testing"
+
+	"celador.io/celador/test/equivalence/reduce"
 )
 
 // shrink leaves out all that is not needed for plugins to differ.
 func shrink(t *testing.T, s scenario, requests map[string]request) (scenario, map[string]request) {
 	t.Helper()
-	differ := func(s scenario, requests map[string]request) bool {
+	return reduce.Scenario(s, requests, reductions, func(s scenario, requests map[string]request) bool {
 		return compareIn(t, s, requests).unexplained != nil
-	}
-	for name, r := range requests {
-		if alone := map[string]request{name: r}; differ(s, alone) {
-			requests = alone
-			break
-		}
-	}
-	for again := true; again; {
-		again = false
-		for smaller := range reductions(s) {
-			if differ(smaller, requests) {
-				s, again = smaller, true
-				break
-			}
-		}
-	}
-	return s, requests
+	})
 }
 
 // reductions returns copies of a scenario with a policy, a binding, a mutation or a condition
