@@ -4,12 +4,8 @@
 package enforcement
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -185,33 +180,8 @@ func expectAnnotations(t *testing.T, namespace string, want map[string]string) {
 	}
 }
 
-// annotations reads the audit log. The server writes an event when the response is on
-// its way, so it may come a moment later.
+// annotations returns those of the only event about objects in the namespace.
 func annotations(t *testing.T, namespace string) map[string]string {
 	t.Helper()
-	var found []auditv1.Event
-	testserver.Eventually(t, func(context.Context) error {
-		text, err := os.ReadFile(auditLog)
-		if err != nil {
-			return err
-		}
-		found = nil
-		for line := range bytes.Lines(text) {
-			var event auditv1.Event
-			if !bytes.Contains(line, []byte(namespace)) || !bytes.HasSuffix(line, []byte("\n")) {
-				continue
-			}
-			if err := json.Unmarshal(line, &event); err != nil {
-				t.Fatalf("%v in %s", err, line)
-			}
-			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace {
-				found = append(found, event)
-			}
-		}
-		if len(found) != 1 {
-			return fmt.Errorf("%d events about %s, want one", len(found), namespace)
-		}
-		return nil
-	})
-	return found[0].Annotations
+	return testserver.AuditEvent(t, auditLog, namespace).Annotations
 }

@@ -4,15 +4,10 @@
 package mutation
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-
-	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -87,36 +82,11 @@ func TestManyFields(t *testing.T) {
 }
 
 // annotations returns those of mutations on the event of the only request that created a
-// config map or box in the namespace. The server writes it when the response is on its way, so it
-// may come a moment later.
+// config map or box in the namespace.
 func annotations(t *testing.T, namespace string) map[string]string {
 	t.Helper()
-	var found []auditv1.Event
-	testserver.Eventually(t, func(context.Context) error {
-		text, err := os.ReadFile(auditLog)
-		if err != nil {
-			return err
-		}
-		found = nil
-		for line := range bytes.Lines(text) {
-			var event auditv1.Event
-			if !bytes.Contains(line, []byte(namespace)) || !bytes.HasSuffix(line, []byte("\n")) {
-				continue
-			}
-			if err := json.Unmarshal(line, &event); err != nil {
-				t.Fatalf("%v in %s", err, line)
-			}
-			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace {
-				found = append(found, event)
-			}
-		}
-		if len(found) != 1 {
-			return fmt.Errorf("%d events about %s, want one", len(found), namespace)
-		}
-		return nil
-	})
 	ours := map[string]string{}
-	for key, value := range found[0].Annotations {
+	for key, value := range testserver.AuditEvent(t, auditLog, namespace).Annotations {
 		if rest, ok := strings.CutPrefix(key, annotationPrefix); ok {
 			ours[rest] = value
 		}
