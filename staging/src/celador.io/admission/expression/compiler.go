@@ -120,11 +120,7 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 // check parses and checks an expression. cel-go panics where an optional entry of a list or a
 // map is of dynamic type, as in [?object.a].
 func check(env *cel.Env, source string) (ast *cel.Ast, issues *cel.Issues, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
-		}
-	}()
+	defer rescue(&err)
 	ast, issues = env.Compile(source)
 	return ast, issues, nil
 }
@@ -132,12 +128,15 @@ func check(env *cel.Env, source string) (ast *cel.Ast, issues *cel.Issues, err e
 // instantiate plans an expression for cel-go, which evaluates constants then and panics when
 // one cannot be hashed, as in {b'a': 1}.
 func instantiate(env *cel.Env, ast *cel.Ast) (program cel.Program, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
-		}
-	}()
+	defer rescue(&err)
 	return env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+}
+
+// rescue, deferred, has a panic returned as an error.
+func rescue(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("internal error: %v", r)
+	}
 }
 
 func returnsOneOf(output *cel.Type, types []*cel.Type) bool {

@@ -61,39 +61,42 @@ func mergePatchOf(value ref.Val) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := nullify(fields); err != nil {
+		content, err := nullified(fields)
+		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(fields)
+		return json.Marshal(content)
 	}
 	return jsonOf(value)
 }
 
-// nullify puts JSON's null in the place of that of CEL in what an expression constructs. The
+// nullified puts JSON's null in the place of that of CEL in what an expression constructs. The
 // error is about what JSON does not have.
-func nullify(content any) error {
-	switch content := content.(type) {
+func nullified(v any) (any, error) {
+	switch v := v.(type) {
+	case structpb.NullValue:
+		return nil, nil
 	case map[string]any:
-		for name, v := range content {
-			if _, null := v.(structpb.NullValue); null {
-				content[name] = nil
-			} else if err := nullify(v); err != nil {
-				return fmt.Errorf("field %q: %w", name, err)
+		for name, field := range v {
+			content, err := nullified(field)
+			if err != nil {
+				return nil, fmt.Errorf("field %q: %w", name, err)
 			}
+			v[name] = content
 		}
 	case []any:
-		for i, v := range content {
-			if _, null := v.(structpb.NullValue); null {
-				content[i] = nil
-			} else if err := nullify(v); err != nil {
-				return err
+		for i := range v {
+			content, err := nullified(v[i])
+			if err != nil {
+				return nil, err
 			}
+			v[i] = content
 		}
 	case nil, bool, string, int64, uint64, float64, []byte, time.Time:
 	default:
-		return fmt.Errorf("a value of type %T has no JSON", content)
+		return nil, fmt.Errorf("a value of type %T has no JSON", v)
 	}
-	return nil
+	return v, nil
 }
 
 // mergeJSON follows RFC 7396.
