@@ -58,12 +58,13 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.kindOf)
 }
 
-// ValidateUpdate returns what is wrong with a changed binding. As Validate does, it asks
-// for access to the parameters, when the policy or the paramRef is another than before.
+// ValidateUpdate returns the errors of a changed binding. If anything in the spec changes,
+// the user must be able to read the params that paramRef selects: matchResources determines
+// whose objects and messages the params end up in.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	binding, stored := both(obj, old)
 	errs := validation.ValidateMutatingAdmissionPolicyBinding(binding)
-	if len(errs) > 0 || sameParams(binding, stored) {
+	if len(errs) > 0 || equality.Semantic.DeepEqual(binding.Spec, stored.Spec) {
 		return errs
 	}
 	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.kindOf)
@@ -71,8 +72,4 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 
 func both(obj, old runtime.Object) (binding, stored *admissionregistration.MutatingAdmissionPolicyBinding) {
 	return obj.(*admissionregistration.MutatingAdmissionPolicyBinding), old.(*admissionregistration.MutatingAdmissionPolicyBinding)
-}
-
-func sameParams(a, b *admissionregistration.MutatingAdmissionPolicyBinding) bool {
-	return a.Spec.PolicyName == b.Spec.PolicyName && equality.Semantic.DeepEqual(a.Spec.ParamRef, b.Spec.ParamRef)
 }

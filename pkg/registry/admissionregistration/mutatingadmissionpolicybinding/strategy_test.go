@@ -6,6 +6,7 @@ package mutatingadmissionpolicybinding_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -149,7 +150,11 @@ func TestRefusals(t *testing.T) {
 		"update: params changed":                   {stored: demo(paramName("readable")), sent: demo(paramName("hidden")), wantFields: []string{"spec.paramRef"}},
 		"update: same params of another policy":    {stored: demo(paramName("readable")), sent: demo(policy("other"), paramName("readable")), wantFields: []string{"spec.paramRef"}},
 		"update: params kept":                      {stored: demo(paramName("hidden")), sent: demo(paramName("hidden"), label)},
-		"update: selection kept":                   {stored: demo(paramsIn("hidden")), sent: demo(paramsIn("hidden"), exactly(v1.Exact))},
+		"update: selection kept":                   {stored: demo(paramsIn("hidden")), sent: demo(paramsIn("hidden"), label)},
+		"update: rest changed, readable":           {stored: demo(paramName("readable")), sent: demo(paramName("readable"), exactly(v1.Exact))},
+		"update: rest changed, no params":          {stored: demo(), sent: demo(exactly(v1.Exact))},
+		"update: unreadable params, now invalid":   {stored: demo(paramName("hidden")), sent: demo(paramName("hidden"), exactly("")), wantFields: []string{"spec.matchResources.matchPolicy"}},
+		"update: rest changed, params removed":     {stored: demo(paramName("hidden")), sent: demo(exactly(v1.Exact))},
 		"update: params removed":                   {stored: demo(paramName("hidden")), sent: demo()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,6 +166,29 @@ func TestRefusals(t *testing.T) {
 			}
 			expectCauses(t, err, tc.wantFields...)
 		})
+	}
+}
+
+// Whoever changes any field of the spec may direct what messages say about the params to
+// other readers, so every field must be listed here.
+func TestEveryChangeNeedsReadableParams(t *testing.T) {
+	changes := map[string]change{
+		"PolicyName":     policy("other"),
+		"ParamRef":       paramName("other"),
+		"MatchResources": exactly(v1.Exact),
+	}
+	for field := range reflect.TypeFor[v1.MutatingAdmissionPolicyBindingSpec]().Fields() {
+		changed, ok := changes[field.Name]
+		if !ok {
+			t.Errorf("no change of field %s", field.Name)
+			continue
+		}
+		for _, params := range []change{paramName("hidden"), paramsIn("hidden")} {
+			t.Run(field.Name, func(t *testing.T) {
+				err := rest.BeforeUpdate(strategy(), byAlice(), demo(params, changed), demo(params))
+				expectCauses(t, err, "spec.paramRef")
+			})
+		}
 	}
 }
 

@@ -79,13 +79,14 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.policies.paramKind)
 }
 
-// ValidateUpdate returns what is wrong with a changed binding. It asks what Validate
-// asks: about the policy when it is another than before, and about access to the
-// parameters when the policy or the paramRef is.
+// ValidateUpdate returns the errors of a changed binding. If policyName changes, the policy
+// must take bindings. If anything in the spec changes, the user must be able to read the
+// params that paramRef selects: matchResources and validationActions determine who reads
+// messages about them.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	binding, stored := both(obj, old)
 	errs := validation.ValidateValidatingAdmissionPolicyBindingUpdate(binding, stored)
-	if len(errs) > 0 || sameParams(binding, stored) {
+	if len(errs) > 0 || equality.Semantic.DeepEqual(binding.Spec, stored.Spec) {
 		return errs
 	}
 	if binding.Spec.PolicyName != stored.Spec.PolicyName {
@@ -98,8 +99,4 @@ func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 
 func both(obj, old runtime.Object) (binding, stored *admissionregistration.ValidatingAdmissionPolicyBinding) {
 	return obj.(*admissionregistration.ValidatingAdmissionPolicyBinding), old.(*admissionregistration.ValidatingAdmissionPolicyBinding)
-}
-
-func sameParams(a, b *admissionregistration.ValidatingAdmissionPolicyBinding) bool {
-	return a.Spec.PolicyName == b.Spec.PolicyName && equality.Semantic.DeepEqual(a.Spec.ParamRef, b.Spec.ParamRef)
 }

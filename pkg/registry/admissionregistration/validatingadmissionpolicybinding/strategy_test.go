@@ -6,6 +6,7 @@ package validatingadmissionpolicybinding_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,11 +18,14 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/warning"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 )
@@ -102,6 +106,14 @@ func actions(actions ...v1.ValidationAction) change {
 	}
 }
 
+// matching makes the binding match in fewer namespaces.
+func matching(binding *admissionregistration.ValidatingAdmissionPolicyBinding) {
+	binding.Spec.MatchResources = &v1.MatchResources{
+		MatchPolicy: new(v1.Exact), ObjectSelector: &metav1.LabelSelector{},
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}},
+	}
+}
+
 func label(binding *admissionregistration.ValidatingAdmissionPolicyBinding) {
 	binding.Labels = map[string]string{"team": "blue"}
 }
@@ -155,7 +167,11 @@ func TestRefusals(t *testing.T) {
 		"update: params changed":                   {stored: demo(paramName("readable")), sent: demo(paramName("hidden")), wantFields: []string{"spec.paramRef"}},
 		"update: same params of another policy":    {stored: demo(paramName("readable")), sent: demo(policy("other"), paramName("readable")), wantFields: []string{"spec.paramRef"}},
 		"update: params kept":                      {stored: demo(paramName("hidden")), sent: demo(paramName("hidden"), label)},
-		"update: selection kept":                   {stored: demo(paramsIn("hidden")), sent: demo(paramsIn("hidden"), actions(v1.Audit))},
+		"update: selection kept":                   {stored: demo(paramsIn("hidden")), sent: demo(paramsIn("hidden"), label)},
+		"update: rest changed, readable":           {stored: demo(paramName("readable")), sent: demo(paramName("readable"), actions(v1.Audit))},
+		"update: rest changed, no params":          {stored: demo(), sent: demo(actions(v1.Audit))},
+		"update: unreadable params, now invalid":   {stored: demo(paramName("hidden")), sent: demo(paramName("hidden"), actions()), wantFields: []string{"spec.validationActions"}},
+		"update: rest changed, params removed":     {stored: demo(paramName("hidden")), sent: demo(actions(v1.Audit))},
 		"update: params removed":                   {stored: demo(paramName("hidden")), sent: demo()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,6 +183,32 @@ func TestRefusals(t *testing.T) {
 			}
 			expectCauses(t, err, tc.wantFields...)
 		})
+	}
+}
+
+// Whoever changes any field of the spec may direct what messages say about the params to
+// other readers, so every field must be listed here.
+func TestEveryChangeNeedsReadableParams(t *testing.T) {
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicyFallbackBinding, true)
+	changes := map[string]change{
+		"PolicyName":        policy("other"),
+		"ParamRef":          paramName("other"),
+		"MatchResources":    matching,
+		"ValidationActions": actions(v1.Audit),
+		"BindingType":       fallback,
+	}
+	for field := range reflect.TypeFor[v1.ValidatingAdmissionPolicyBindingSpec]().Fields() {
+		changed, ok := changes[field.Name]
+		if !ok {
+			t.Errorf("no change of field %s", field.Name)
+			continue
+		}
+		for _, params := range []change{paramName("hidden"), paramsIn("hidden")} {
+			t.Run(field.Name, func(t *testing.T) {
+				err := rest.BeforeUpdate(strategy(), byAlice(), demo(params, changed), demo(params))
+				expectCauses(t, err, "spec.paramRef")
+			})
+		}
 	}
 }
 
