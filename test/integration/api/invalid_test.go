@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/celador/test/integration/testserver"
@@ -164,6 +165,24 @@ func TestUnknownFields(t *testing.T) {
 	_, err := client.Create(t.Context(), sent, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if want := `unknown field "spec.validations[0].severity"`; !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got error %v, want a bad request with %s", err, want)
+	}
+}
+
+// A body of another kind is refused in Kubernetes' words.
+func TestOtherKinds(t *testing.T) {
+	for resource, kind := range kinds {
+		for _, version := range versions {
+			client := raw(t, admin, version, resource)
+			for _, other := range []schema.GroupVersionKind{{Version: "v1", Kind: "Pod"}, {Group: "apps", Version: "v1", Kind: "Deployment"}} {
+				sent := object(t, version, resource, testserver.UniqueName("other"), "{}")
+				sent.SetGroupVersionKind(other)
+				_, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
+				want := other.Kind + ` in version "v1" cannot be handled as a ` + kind + `: converting (v1.` + other.Kind + `) to (admissionregistration.` + kind + `): unknown conversion`
+				if !apierrors.IsBadRequest(err) || err.Error() != want {
+					t.Errorf("%s %s: got  %v\nwant %s", version, resource, err, want)
+				}
+			}
+		}
 	}
 }
 

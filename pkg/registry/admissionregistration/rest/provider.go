@@ -63,6 +63,7 @@ func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigS
 	}
 	resources := append(webhookResources(getter), ours...)
 	group := genericapiserver.NewDefaultAPIGroupInfo(p.GroupName(), scheme.Scheme, scheme.ParameterCodec, scheme.Codecs)
+	group.NegotiatedSerializer = newForeignKinds(group.NegotiatedSerializer)
 	for _, resource := range resources {
 		if err := resource.addTo(group.VersionedResourcesStorageMap, enabled); err != nil {
 			return genericapiserver.APIGroupInfo{}, err

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/client-go/dynamic"
 	restclient "k8s.io/client-go/rest"
+	openapicommon "k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"sigs.k8s.io/yaml"
 
@@ -64,13 +65,26 @@ func newWebhookServer(t *testing.T) webhookServer {
 
 	models := runtime.NewScheme()
 	install.InstallVersions(models)
+	url := serve(t, group, openapi.GetMergedOpenAPIDefinitions, models)
+	collected := new(warnings)
+	client, err := dynamic.NewForConfig(&restclient.Config{Host: url, QPS: -1, WarningHandlerWithContext: collected})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return webhookServer{s, client, collected}
+}
+
+// serve returns the URL at which the group is served to everybody and without admission.
+// definitions and models are those of its OpenAPI document.
+func serve(t *testing.T, group genericapiserver.APIGroupInfo, definitions openapicommon.GetOpenAPIDefinitions, models *runtime.Scheme) string {
+	t.Helper()
 	config := genericapiserver.NewConfig(scheme.Codecs)
 	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	config.ExternalAddress = "127.0.0.1:443"
 	config.LoopbackClientConfig = &restclient.Config{}
 	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
-	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetMergedOpenAPIDefinitions, openapinamer.NewDefinitionNamer(legacyscheme.Scheme, models))
-	serving, err := config.Complete(nil).New("webhooks", genericapiserver.NewEmptyDelegate())
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, openapinamer.NewDefinitionNamer(legacyscheme.Scheme, models))
+	serving, err := config.Complete(nil).New(t.Name(), genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +94,7 @@ func newWebhookServer(t *testing.T) webhookServer {
 	}
 	listening := httptest.NewServer(serving.Handler)
 	t.Cleanup(listening.Close)
-	collected := new(warnings)
-	client, err := dynamic.NewForConfig(&restclient.Config{Host: listening.URL, QPS: -1, WarningHandlerWithContext: collected})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return webhookServer{s, client, collected}
+	return listening.URL
 }
 
 func (s webhookServer) resource(resource string) dynamic.ResourceInterface {

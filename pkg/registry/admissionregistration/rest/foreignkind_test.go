@@ -1,0 +1,232 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	genericfeatures "k8s.io/apiserver/pkg/features"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	kubernetesopenapi "k8s.io/kubernetes/pkg/generated/openapi"
+	upstreamrest "k8s.io/kubernetes/pkg/registry/admissionregistration/rest"
+	"sigs.k8s.io/yaml"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/api/admissionregistration/v1alpha1"
+	"celador.io/api/admissionregistration/v1beta1"
+	"celador.io/celador/pkg/apis/admissionregistration/install"
+	"celador.io/celador/pkg/generated/openapi"
+)
+
+// validObjects has an object of each kind, in YAML and without apiVersion, by resource.
+var validObjects = map[string]string{
+	"validatingadmissionpolicies": `
+kind: ValidatingAdmissionPolicy
+metadata: {name: demo}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}
+  validations: [{expression: "true"}]`,
+	"validatingadmissionpolicybindings": `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: demo}
+spec: {policyName: demo, validationActions: [Deny]}`,
+	"mutatingadmissionpolicies": `
+kind: MutatingAdmissionPolicy
+metadata: {name: demo}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}
+  reinvocationPolicy: Never
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[]"}}]`,
+	"mutatingadmissionpolicybindings": `
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: demo}
+spec: {policyName: demo}`,
+	"validatingwebhookconfigurations": `
+kind: ValidatingWebhookConfiguration
+metadata: {name: demo}
+webhooks: []`,
+	"mutatingwebhookconfigurations": `
+kind: MutatingWebhookConfiguration
+metadata: {name: demo}
+webhooks: []`,
+}
+
+// sentKinds returns kinds that bodies for the resource of a kind may have: those of other
+// groups, and versions of kinds in the group.
+func sentKinds(own string) []schema.GroupVersionKind {
+	kinds := []schema.GroupVersionKind{
+		{Version: "v1", Kind: "Pod"},
+		{Version: "v1", Kind: "List"},
+		{Version: "v1", Kind: "Status"},
+		{Version: "v1", Kind: own},
+		{Version: "v2", Kind: "Pod"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: "apps", Version: "v1beta2", Kind: "DeploymentList"},
+		{Group: "apps", Version: "__internal", Kind: "Deployment"},
+		{Group: "rules.example.com", Version: "v1", Kind: "ReplicaLimit"},
+		{Group: "meta.k8s.io", Version: "v1", Kind: "PartialObjectMetadata"},
+		{Group: v1.GroupName, Version: "v1", Kind: "Unheard"},
+		{Group: v1.GroupName, Version: "v1", Kind: "DeleteOptions"},
+		{Group: v1.GroupName, Version: "v1", Kind: own + "List"},
+		{Group: v1.GroupName, Version: "v1", Kind: "ValidatingAdmissionPolicyBinding"},
+		{Group: v1.GroupName, Version: "v1alpha1", Kind: "MutatingAdmissionPolicy"},
+		{Group: v1.GroupName, Version: "v1", Kind: "MutatingWebhookConfiguration"},
+		{Group: v1.GroupName, Version: "v1beta1", Kind: "ValidatingWebhookConfiguration"},
+	}
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1", "v2", "__internal"} {
+		kinds = append(kinds, schema.GroupVersionKind{Group: v1.GroupName, Version: version, Kind: own})
+	}
+	return kinds
+}
+
+// Bodies of another kind than the resource's get Kubernetes' answers, which both servers give here.
+func TestForeignKinds(t *testing.T) {
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, genericfeatures.CBORServingAndStorage, true)
+	config := enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
+	p, models := provider(), runtime.NewScheme()
+	install.InstallVersions(models)
+	theirs, err := upstreamrest.RESTStorageProvider{Authorizer: p.Authorizer, DiscoveryClient: p.Discovery}.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := p.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stock := serve(t, theirs, kubernetesopenapi.GetOpenAPIDefinitions, runtime.NewScheme())
+	celador := serve(t, ours, openapi.GetMergedOpenAPIDefinitions, models)
+
+	for version, resources := range theirs.VersionedResourcesStorageMap {
+		for resource := range resources {
+			base, _, _ := strings.Cut(resource, "/")
+			collection := "/apis/" + v1.GroupName + "/" + version + "/" + base
+			path := collection + "/demo" + strings.TrimPrefix(resource, base)
+			for _, host := range []string{stock, celador} { // again for a subresource
+				send(t, host, call{"POST", collection, "application/yaml", []byte("apiVersion: " + v1.GroupName + "/" + version + validObjects[base])})
+			}
+			for _, kind := range sentKinds(kindOf(t, base)) {
+				body := map[string]any{"apiVersion": kind.GroupVersion().String(), "kind": kind.Kind, "metadata": map[string]any{"name": "demo"}}
+				t.Run(version+" "+resource+" "+kind.String(), func(t *testing.T) {
+					for _, c := range calls(t, collection, path, body) {
+						if diff := cmp.Diff(send(t, stock, c), send(t, celador, c)); diff != "" {
+							t.Errorf("%s %s %s %q: -Kubernetes +Celador:\n%s", c.method, c.path, c.mediaType, c.body, diff)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// kindOf returns the kind that the resource serves.
+func kindOf(t *testing.T, resource string) string {
+	t.Helper()
+	var meta metav1.TypeMeta
+	if err := yaml.Unmarshal([]byte(validObjects[resource]), &meta); err != nil {
+		t.Fatal(err)
+	}
+	return meta.Kind
+}
+
+// call is a request that changes nothing.
+type call struct {
+	method, path, mediaType string
+	body                    []byte
+}
+
+// calls returns the ways to send the body, as JSON has it, for an object or a collection.
+func calls(t *testing.T, collection, path string, body map[string]any) []call {
+	t.Helper()
+	const dryRun = "?dryRun=All"
+	text := must(json.Marshal(body))(t)
+	odd := must(json.Marshal(map[string]any{"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": "none", "extra": 1}))(t)
+	replace := must(json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/kind", "value": body["kind"]},
+		{"op": "replace", "path": "/apiVersion", "value": body["apiVersion"]},
+	}))(t)
+	encoded := map[string][]byte{
+		"application/json": text,
+		"application/yaml": must(yaml.JSONToYAML(text))(t),
+		"application/cbor": must(direct.Marshal(body))(t),
+		"application/vnd.kubernetes.protobuf": must(runtime.Encode(protobuf.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme), &runtime.Unknown{
+			TypeMeta: runtime.TypeMeta{APIVersion: body["apiVersion"].(string), Kind: body["kind"].(string)}, ContentType: runtime.ContentTypeProtobuf,
+		}))(t),
+	}
+	all := []call{
+		{"PUT", path + dryRun, "application/json", odd},
+		{"PUT", path + dryRun + "&fieldValidation=Strict", "application/json", odd},
+		{"PATCH", path + dryRun, "application/merge-patch+json", text},
+		{"PATCH", path + dryRun, "application/json-patch+json", replace},
+		{"PATCH", path + dryRun + "&fieldManager=test", "application/apply-patch+yaml", text},
+	}
+	for mediaType, content := range encoded {
+		all = append(all, call{"PUT", path + dryRun, mediaType, content})
+		if strings.HasPrefix(path, collection+"/demo/") {
+			continue
+		}
+		all = append(all,
+			call{"POST", collection + dryRun, mediaType, content},
+			call{"POST", collection + dryRun + "&fieldValidation=Strict", mediaType, content},
+			call{"DELETE", path + dryRun, mediaType, content},
+		)
+	}
+	return all
+}
+
+// answer is what a client sees of a failure, or that there is none.
+type answer struct {
+	Code     int
+	Warnings []string
+	Status   metav1.Status
+}
+
+var uid = regexp.MustCompile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+func send(t *testing.T, host string, c call) (got answer) {
+	t.Helper()
+	request := must(http.NewRequestWithContext(t.Context(), c.method, host+c.path, bytes.NewReader(c.body)))(t)
+	request.Header.Set("Content-Type", c.mediaType)
+	request.Header.Set("Accept", "application/json")
+	response := must(http.DefaultClient.Do(request))(t)
+	defer response.Body.Close()
+	content := must(io.ReadAll(response.Body))(t)
+	got.Code = response.StatusCode
+	for _, warning := range response.Header["Warning"] {
+		if !strings.Contains(warning, " is deprecated in ") { // Kubernetes' only, of the version in the path
+			got.Warnings = append(got.Warnings, warning)
+		}
+	}
+	if got.Code >= 400 {
+		if err := json.Unmarshal(uid.ReplaceAll(content, []byte("UID")), &got.Status); err != nil {
+			t.Fatalf("%v: %s", err, content)
+		}
+	}
+	return got
+}
+
+func must[V any](value V, err error) func(*testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
