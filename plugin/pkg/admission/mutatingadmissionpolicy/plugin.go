@@ -102,7 +102,7 @@ func (p *Plugin) ValidateInitialization() error {
 	ownMetrics.Count(p.store.Counts)
 	p.engine = mutating.NewEngine(PluginName, p.Namespaces(), p.Authorizer(), schemas, p.features)
 	informers := p.Policies().Admissionregistration().V1()
-	synced, err := policyplugin.Follow(p.store, informers.MutatingAdmissionPolicies().Informer(), informers.MutatingAdmissionPolicyBindings().Informer(), ownMetrics)
+	synced, err := policyplugin.Follow(wait.ContextForChannel(p.Stop()), p.store, informers.MutatingAdmissionPolicies().Informer(), informers.MutatingAdmissionPolicyBindings().Informer(), ownMetrics)
 	if err != nil {
 		return err
 	}

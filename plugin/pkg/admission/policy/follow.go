@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -17,61 +18,71 @@ import (
 
 // Store is what a kind's engine keeps policies P and bindings B in.
 type Store[P, B metav1.Object] interface {
-	SetPolicy(P)
-	DeletePolicy(name string)
+	PolicyStore[P]
 	SetBinding(B)
 	DeleteBinding(name string)
 }
 
-// Follow keeps a store up to date with what informers see, event by event. It returns a
-// function that says whether the store has everything that existed when the informers
-// started.
-func Follow[P, B metav1.Object](store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
+// PolicyStore is the part of a Store that is about policies.
+type PolicyStore[P metav1.Object] interface {
+	// Compile compiles a policy and returns a function that adds it, or replaces the one of
+	// the same name, in no time.
+	Compile(P) (put func())
+	DeletePolicy(name string)
+}
+
+// Follow keeps a store up to date with what informers see until ctx ends. Bindings and
+// deletions take effect event by event; policies as soon as they are compiled, which happens
+// apart. Follow returns a function that reports whether the store has everything that existed
+// when the informers started.
+func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
 	compact := newCompactor().transform
 	if err := errors.Join(policies.SetTransform(compact), bindings.SetTransform(compact)); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)
 	}
-	removePolicy := func(name string) {
-		store.DeletePolicy(name)
-		metrics.Forget(name)
-	}
-	policiesSynced, err := handle(policies, metrics, store.SetPolicy, removePolicy,
-		func(old, current P) bool {
-			return old.GetGeneration() == current.GetGeneration() && old.GetUID() == current.GetUID()
-		})
+	compilations := newCompilations(store, metrics)
+	policiesSynced, err := handle(policies, compilations.add, compilations.update, compilations.remove)
 	if err != nil {
 		return nil, err
 	}
-	bindingsSynced, err := handle(bindings, metrics, store.SetBinding, store.DeleteBinding,
-		func(old, current B) bool { return old.GetResourceVersion() == current.GetResourceVersion() })
-	if err != nil {
-		return nil, err
-	}
-	return func() bool { return policiesSynced() && bindingsSynced() }, nil
-}
-
-// handle passes on what an informer sees, except updates that change nothing of
-// interest: resyncs, and status writes of policies.
-func handle[T metav1.Object](informer cache.SharedIndexInformer, metrics policymetrics.Metrics, set func(T), remove func(name string), same func(old, current T) bool) (cache.InformerSynced, error) {
 	timed := func(change func()) {
 		start := time.Now()
 		change()
 		metrics.ObserveBuild(time.Since(start))
 	}
-	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { timed(func() { set(object.(T)) }) },
-		UpdateFunc: func(old, current any) {
-			if !same(old.(T), current.(T)) {
-				timed(func() { set(current.(T)) })
+	bindingsSynced, err := handle(bindings,
+		func(added B, _ bool) { timed(func() { store.SetBinding(added) }) },
+		func(old, current B) {
+			if old.GetResourceVersion() != current.GetResourceVersion() { // else it is a resync
+				timed(func() { store.SetBinding(current) })
 			}
 		},
+		func(name string) { timed(func() { store.DeleteBinding(name) }) })
+	if err != nil {
+		return nil, err
+	}
+	go compilations.run(ctx)
+	return func() bool {
+		if !policiesSynced() || !bindingsSynced() {
+			return false
+		}
+		compilations.initial.UpstreamHasSynced()
+		return compilations.initial.HasSynced()
+	}, nil
+}
+
+// handle passes on what an informer sees.
+func handle[T metav1.Object](informer cache.SharedIndexInformer, add func(added T, inInitialList bool), update func(old, current T), remove func(name string)) (cache.InformerSynced, error) {
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(object any, inInitialList bool) { add(object.(T), inInitialList) },
+		UpdateFunc: func(old, current any) { update(old.(T), current.(T)) },
 		DeleteFunc: func(object any) {
 			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 			if err != nil {
 				utilruntime.HandleError(fmt.Errorf("deletion of a policy or binding: %w", err))
 				return
 			}
-			timed(func() { remove(name) })
+			remove(name)
 		},
 	})
 	if err != nil {

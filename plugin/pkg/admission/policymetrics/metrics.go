@@ -48,6 +48,9 @@ func For(kind string) Metrics { return Metrics{kind} }
 // Metrics are the metrics of one kind of policy.
 type Metrics struct{ kind string }
 
+// Kind returns the kind of policy.
+func (m Metrics) Kind() string { return m.kind }
+
 // ObserveIgnored counts a failure that failurePolicy Ignore let pass.
 func (m Metrics) ObserveIgnored(ctx context.Context, policy string) {
 	ignoredFailures.WithContext(ctx).WithLabelValues(m.kind, policy).Inc()

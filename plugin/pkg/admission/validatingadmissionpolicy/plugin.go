@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
@@ -96,7 +97,7 @@ func (p *Plugin) ValidateInitialization() error {
 	ownMetrics.Count(p.store.Counts)
 	p.engine = validating.NewEngine(p.Namespaces(), p.Authorizer())
 	informers := p.Policies().Admissionregistration().V1()
-	synced, err := policyplugin.Follow(p.store, informers.ValidatingAdmissionPolicies().Informer(), informers.ValidatingAdmissionPolicyBindings().Informer(), ownMetrics)
+	synced, err := policyplugin.Follow(wait.ContextForChannel(p.Stop()), p.store, informers.ValidatingAdmissionPolicies().Informer(), informers.ValidatingAdmissionPolicyBindings().Informer(), ownMetrics)
 	if err != nil {
 		return err
 	}

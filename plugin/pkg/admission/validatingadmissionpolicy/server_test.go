@@ -50,7 +50,7 @@ type server struct {
 
 // newServer returns a server that stores the given objects of Celador's kinds, and
 // three namespaces. It ends with the test.
-func newServer(t *testing.T, objects ...runtime.Object) *server {
+func newServer(t testing.TB, objects ...runtime.Object) *server {
 	t.Helper()
 	s := &server{
 		gates:      utilfeature.DefaultFeatureGate,
@@ -86,7 +86,7 @@ func readOnly(_ context.Context, a authorizer.Attributes) (authorizer.Decision, 
 }
 
 // initialize hands a plugin all it wants.
-func (s *server) initialize(t *testing.T, plugin admission.Interface) {
+func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
 	var dynamicClient dynamic.Interface = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
@@ -113,7 +113,7 @@ func started(t *testing.T, objects ...runtime.Object) (*validatingadmissionpolic
 	return plugin, s
 }
 
-func newPlugin(t *testing.T) *validatingadmissionpolicy.Plugin {
+func newPlugin(t testing.TB) *validatingadmissionpolicy.Plugin {
 	t.Helper()
 	plugin, err := validatingadmissionpolicy.New(nil)
 	if err != nil {

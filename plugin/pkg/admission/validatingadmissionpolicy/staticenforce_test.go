@@ -24,7 +24,7 @@ import (
 )
 
 // run starts all informers and waits until the plugin is ready.
-func (s *server) run(t *testing.T, plugin interface{ WaitForReady() bool }) {
+func (s *server) run(t testing.TB, plugin interface{ WaitForReady() bool }) {
 	t.Helper()
 	s.kubeInformers.Start(s.stop)
 	s.policyInformers.Start(s.stop)

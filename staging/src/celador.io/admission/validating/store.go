@@ -33,8 +33,14 @@ func NewStore(compiler *expression.Compiler, features Features, source params.So
 // SetPolicy adds a policy or replaces the one of the same name. The policy must not
 // change any more. One with wrong expressions is taken, too: the requests it matches
 // are subject to its failurePolicy.
-func (s *Store) SetPolicy(p *v1.ValidatingAdmissionPolicy) {
-	s.Store.SetPolicy(compile(s.compiler, s.features, p))
+func (s *Store) SetPolicy(p *v1.ValidatingAdmissionPolicy) { s.Compile(p)() }
+
+// Compile is the part of SetPolicy that takes long. The function that it returns does the rest;
+// to forget the policy instead, drop it. It is for hosts that compile several policies at a
+// time: nothing has changed before it is called, and it must be called once at most.
+func (s *Store) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
+	compiled := compile(s.compiler, s.features, p)
+	return func() { s.Store.SetPolicy(compiled) }
 }
 
 // SetBinding adds a binding or replaces the one of the same name. The binding must not

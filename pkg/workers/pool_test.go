@@ -1,0 +1,169 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package workers_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"celador.io/celador/pkg/workers"
+)
+
+const patience = time.Second
+
+// work is a pool in the bubble of a test, whose keys take as long as the test says.
+type work struct {
+	queue *workqueue.Typed[string]
+	stop  func()
+
+	lock sync.Mutex
+	// started and overdue are keys in order. Those that are processed have a channel which ends
+	// that.
+	started, overdue []string
+	running          map[string]chan struct{}
+}
+
+func start(t *testing.T, size, maxAdded int) *work {
+	w := &work{queue: workqueue.NewTyped[string](), running: map[string]chan struct{}{}}
+	pool := &workers.Pool[string]{
+		Queue: w.queue, Workers: size, Patience: patience, MaxAdded: maxAdded,
+		Process: func(_ context.Context, key string) {
+			w.lock.Lock()
+			if w.running[key] != nil {
+				t.Errorf("%s is processed twice at the same time", key)
+			}
+			end := make(chan struct{})
+			w.started, w.running[key] = append(w.started, key), end
+			w.lock.Unlock()
+			<-end
+		},
+		Overdue: func(key string) {
+			w.lock.Lock()
+			defer w.lock.Unlock()
+			w.overdue = append(w.overdue, key)
+		},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { pool.Run(ctx) })
+	w.stop = func() {
+		cancel()
+		synctest.Wait()
+		w.lock.Lock()
+		for _, end := range w.running {
+			close(end)
+		}
+		w.running = map[string]chan struct{}{}
+		w.lock.Unlock()
+		running.Wait()
+	}
+	t.Cleanup(w.stop)
+	return w
+}
+
+func (w *work) add(keys ...string) {
+	for _, key := range keys {
+		w.queue.Add(key)
+		synctest.Wait()
+	}
+}
+
+func (w *work) end(keys ...string) {
+	for _, key := range keys {
+		w.lock.Lock()
+		end := w.running[key]
+		delete(w.running, key)
+		w.lock.Unlock()
+		close(end)
+		synctest.Wait()
+	}
+}
+
+// expect wants the keys to have been started since it was last asked.
+func (w *work) expect(t *testing.T, when string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if !slices.Equal(w.started, want) {
+		t.Errorf("%s: started %q, want %q", when, w.started, want)
+	}
+	w.started = nil
+}
+
+func TestSlowKeysAreOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, 2, 2)
+		w.add("a", "b", "c", "d", "e")
+		w.expect(t, "at first", "a", "b")
+		time.Sleep(patience)
+		w.expect(t, "when a and b are overdue", "c", "d")
+		w.end("c")
+		w.expect(t, "when c is done", "e")
+		w.end("d", "e")
+		w.add("f", "g", "h")
+		w.expect(t, "while a and b are overdue", "f", "g")
+		w.end("a")
+		w.expect(t, "when f and g and b are left")
+		w.end("f", "b")
+		w.expect(t, "when g is left", "h")
+		if want := []string{"a", "b"}; !slices.Equal(w.overdue, want) {
+			t.Errorf("overdue are %q, want %q", w.overdue, want)
+		}
+	})
+}
+
+// No more workers are added than allowed, and those that are there are never fewer than at
+// the start.
+func TestAddedWorkersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, 1, 2)
+		w.add("a", "b", "c", "d", "e")
+		time.Sleep(10 * patience)
+		w.expect(t, "when all are overdue", "a", "b", "c")
+		w.end("b")
+		w.expect(t, "when b is done", "d")
+		time.Sleep(patience)
+		w.expect(t, "when d is overdue")
+		w.end("a", "c", "d")
+		w.expect(t, "when e is left", "e")
+		w.add("f")
+		w.expect(t, "while e is not overdue")
+		w.end("e")
+		w.expect(t, "when e is done", "f")
+	})
+}
+
+// A key that is added while it is processed is processed once more afterwards.
+func TestKeysAreSerialized(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, 2, 1)
+		w.add("a", "a", "a")
+		time.Sleep(patience)
+		w.expect(t, "at first", "a")
+		w.end("a")
+		w.expect(t, "when a is done", "a")
+		w.end("a")
+		w.expect(t, "when a is done again")
+	})
+}
+
+func TestRunReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, 1, 1)
+		w.add("a", "b", "c", "d")
+		time.Sleep(patience)
+		w.expect(t, "at first", "a", "b")
+		w.stop() // does not return before Run
+		w.expect(t, "when stopped")
+		w.add("e")
+		w.expect(t, "after that")
+	})
+}

@@ -1,0 +1,76 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kuberuntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/validating"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset/fake"
+	"celador.io/client-go/informers"
+
+	"celador.io/celador/plugin/pkg/admission/policy"
+	"celador.io/celador/plugin/pkg/admission/policymetrics"
+)
+
+// BenchmarkStart measures the time from the start of the informers until a store has 1,000
+// policies and their bindings.
+func BenchmarkStart(b *testing.B) {
+	for round := 0; b.Loop(); round++ {
+		b.StopTimer()
+		stop := make(chan struct{})
+		factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(thousandPolicies(round)...), 0)
+		kinds := factory.Admissionregistration().V1()
+		store := validating.NewStore(expression.Default(), validating.Features{}, nil)
+		synced, err := policy.Follow(wait.ContextForChannel(stop), store,
+			kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), policymetrics.For(b.Name()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC()
+		b.StartTimer()
+		factory.Start(stop)
+		if err := wait.PollUntilContextCancel(b.Context(), time.Millisecond, true, func(context.Context) (bool, error) { return synced(), nil }); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		close(stop)
+		factory.Shutdown()
+		b.StartTimer()
+	}
+}
+
+// thousandPolicies returns policies and bindings whose expressions are not those of another
+// round, which may still be compiled.
+func thousandPolicies(round int) []kuberuntime.Object {
+	var objects []kuberuntime.Object
+	for i := range 1000 {
+		p := &v1.ValidatingAdmissionPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p", i)},
+			Spec: v1.ValidatingAdmissionPolicySpec{
+				MatchConstraints: &v1.MatchResources{ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
+					Operations: []v1.OperationType{v1.Create},
+					Rule:       v1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+				}}}},
+				Variables: []v1.Variable{{Name: "containers", Expression: fmt.Sprintf("object.spec.template.spec.containers.filter(c, c.name != 'c%d-%d')", i, round)}},
+				Validations: []v1.Validation{
+					{Expression: fmt.Sprintf("variables.containers.all(c, c.image.startsWith('registry.example.com/%d-%d/') && !c.image.endsWith(':latest'))", i, round)},
+					{Expression: fmt.Sprintf("object.spec.replicas <= %d", 1000*round+i)},
+				},
+			},
+		}
+		objects = append(objects, p, bindingOf(p.Name))
+	}
+	return objects
+}

@@ -1,0 +1,328 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kuberuntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset/fake"
+	"celador.io/client-go/informers"
+
+	"celador.io/celador/plugin/pkg/admission/policy"
+	"celador.io/celador/plugin/pkg/admission/policymetrics"
+)
+
+// follower follows the policies and bindings of a clientset, in the bubble of a test.
+type follower struct {
+	clientset *fake.Clientset
+	synced    func() bool
+	stop      func()
+
+	lock sync.Mutex
+	// compiled and changes say what the store was asked to do since the test last looked.
+	compiled, changes []string
+	// held are the policies whose compilation does not end, by name.
+	held map[string]chan struct{}
+}
+
+// follow follows the objects. Compilations of policies whose name begins with "slow" do not
+// end before release.
+func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
+	t.Helper()
+	f := &follower{clientset: fake.NewSimpleClientset(objects...), held: map[string]chan struct{}{}}
+	factory := informers.NewSharedInformerFactory(f.clientset, 0)
+	kinds := factory.Admissionregistration().V1()
+	stop := make(chan struct{})
+	var err error
+	f.synced, err = policy.Follow(wait.ContextForChannel(stop), f,
+		kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), policymetrics.For(t.Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.stop = sync.OnceFunc(func() {
+		close(stop)
+		factory.Shutdown()
+		synctest.Wait()
+		f.lock.Lock()
+		defer f.lock.Unlock()
+		for _, held := range f.held {
+			close(held)
+		}
+	})
+	t.Cleanup(f.stop)
+	factory.Start(stop)
+	settle()
+	return f
+}
+
+// settle lets everything happen that happens within a second, in which no compilation ends
+// that is held.
+func settle() {
+	time.Sleep(time.Second) // of the bubble
+	synctest.Wait()
+}
+
+// Compile implements policy.PolicyStore.
+func (f *follower) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
+	version := fmt.Sprint(p.Name, " ", p.Spec.Variables[0].Expression)
+	f.lock.Lock()
+	f.compiled = append(f.compiled, version)
+	var held chan struct{}
+	if strings.HasPrefix(p.Name, "slow") {
+		held = make(chan struct{})
+		f.held[p.Name] = held
+	}
+	f.lock.Unlock()
+	if held != nil {
+		<-held
+	}
+	return func() { f.change("put " + version) }
+}
+
+// DeletePolicy implements policy.PolicyStore.
+func (f *follower) DeletePolicy(name string) { f.change("delete " + name) }
+
+// SetBinding implements policy.Store.
+func (f *follower) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) { f.change("bind " + b.Name) }
+
+// DeleteBinding implements policy.Store.
+func (f *follower) DeleteBinding(name string) { f.change("unbind " + name) }
+
+func (f *follower) change(what string) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.changes = append(f.changes, what)
+}
+
+// release has the current compilation of a policy end.
+func (f *follower) release(t *testing.T, name string) {
+	t.Helper()
+	f.lock.Lock()
+	held := f.held[name]
+	delete(f.held, name)
+	f.lock.Unlock()
+	if held == nil {
+		t.Fatalf("policy %s is not being compiled", name)
+	}
+	close(held)
+	synctest.Wait()
+}
+
+// expect wants changes of the store since it was last asked, in any order.
+func (f *follower) expect(t *testing.T, when string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	slices.Sort(f.changes)
+	slices.Sort(want)
+	if !slices.Equal(f.changes, want) {
+		t.Errorf("%s: changes of the store are %q, want %q", when, f.changes, want)
+	}
+	f.changes = nil
+}
+
+func (f *follower) expectSynced(t *testing.T, when string, want bool) {
+	t.Helper()
+	synctest.Wait()
+	if got := f.synced(); got != want {
+		t.Errorf("%s: synced is %t, want %t", when, got, want)
+	}
+}
+
+// write creates or updates an object, or deletes it.
+func write[T any](t *testing.T, _ T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (f *follower) create(t *testing.T, p *v1.ValidatingAdmissionPolicy) {
+	t.Helper()
+	_, err := f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), p, metav1.CreateOptions{})
+	write(t, p, err)
+}
+
+func (f *follower) update(t *testing.T, p *v1.ValidatingAdmissionPolicy) {
+	t.Helper()
+	_, err := f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicies().Update(t.Context(), p, metav1.UpdateOptions{})
+	write(t, p, err)
+}
+
+func (f *follower) delete(t *testing.T, name string) {
+	t.Helper()
+	write(t, name, f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), name, metav1.DeleteOptions{}))
+}
+
+// named returns a policy in a generation, with a text that tells it from others of the name.
+func named(name string, generation int64, text string) *v1.ValidatingAdmissionPolicy {
+	return &v1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: generation, ResourceVersion: text},
+		Spec:       v1.ValidatingAdmissionPolicySpec{Variables: []v1.Variable{{Name: "v", Expression: text}}},
+	}
+}
+
+func bindingOf(name string) *v1.ValidatingAdmissionPolicyBinding {
+	return &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name}}
+}
+
+// Compilations that do not end delay no other policy and no binding, as long as they are few.
+func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t)
+		for i := range min(runtime.GOMAXPROCS(0), 8) + 3 {
+			f.create(t, named(fmt.Sprint("slow", i), 1, "a"))
+			settle()
+		}
+		f.expect(t, "expensive policies")
+		f.create(t, named("cheap", 1, "a"))
+		settle()
+		f.expect(t, "a cheap policy", "put cheap a")
+		f.update(t, named("cheap", 2, "b"))
+		settle()
+		f.expect(t, "its update", "put cheap b")
+		binding := bindingOf("cheap")
+		_, err := f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{})
+		write(t, binding, err)
+		f.expect(t, "its binding", "bind cheap")
+		write(t, binding, f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(t.Context(), "cheap", metav1.DeleteOptions{}))
+		f.expect(t, "the deletion of its binding", "unbind cheap")
+		f.delete(t, "cheap")
+		f.expect(t, "its deletion", "delete cheap")
+		f.release(t, "slow0")
+		f.expect(t, "an expensive policy that is compiled", "put slow0 a")
+	})
+}
+
+func TestSyncedOnceTheInitialListIsCompiled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t, named("slow", 1, "a"), named("slower", 1, "a"), named("cheap", 1, "a"), bindingOf("slow"))
+		f.expect(t, "at first", "put cheap a", "bind slow")
+		f.expectSynced(t, "at first", false)
+		f.create(t, named("slow-and-new", 1, "a"))
+		f.release(t, "slow")
+		f.expect(t, "one of two", "put slow a")
+		f.expectSynced(t, "one of two", false)
+		f.release(t, "slower")
+		f.expect(t, "both", "put slower a")
+		f.expectSynced(t, "both", true)
+	})
+}
+
+func TestSyncedWithoutPolicies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		follow(t).expectSynced(t, "no policies", true)
+	})
+}
+
+func TestPolicyDeletedWhileItIsCompiled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t, named("slow", 1, "a"))
+		f.expectSynced(t, "while it is compiled", false)
+		f.delete(t, "slow")
+		f.expect(t, "deleted", "delete slow")
+		f.expectSynced(t, "deleted", true)
+		f.release(t, "slow")
+		f.expect(t, "compiled")
+	})
+}
+
+// Nothing comes of the compilation of a policy that was deleted, even if there is one of its
+// name again. Policies of fakes have no UIDs.
+func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t, named("slow", 1, "a"))
+		f.delete(t, "slow")
+		f.create(t, named("slow", 1, "b"))
+		f.expect(t, "deleted", "delete slow")
+		f.release(t, "slow")
+		f.expect(t, "the first is compiled")
+		f.release(t, "slow")
+		f.expect(t, "the second is compiled", "put slow b")
+	})
+}
+
+// An interrupted watch does not tell a deletion and a creation from an update.
+func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t)
+		f.create(t, named("slow", 1, "a"))
+		other := named("slow", 1, "b")
+		other.UID = types.UID("other")
+		f.update(t, other)
+		f.release(t, "slow")
+		f.expect(t, "the first is compiled")
+		f.release(t, "slow")
+		f.expect(t, "the second is compiled", "put slow b")
+	})
+}
+
+// A version that is compiled takes effect even if there is a newer one by then: a policy that
+// changes more often than it can be compiled would never do so. Those in between are left out.
+func TestPolicyUpdatedWhileItIsCompiled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t, named("slow", 1, "a"))
+		f.update(t, named("slow", 2, "b"))
+		f.update(t, named("slow", 3, "c"))
+		f.expect(t, "while it is compiled")
+		f.release(t, "slow")
+		f.expect(t, "the first is compiled", "put slow a")
+		f.expectSynced(t, "the first is compiled", true)
+		f.release(t, "slow")
+		f.expect(t, "the last is compiled", "put slow c")
+		if want := []string{"slow a", "slow c"}; !slices.Equal(f.compiled, want) {
+			t.Errorf("compiled are %q, want %q", f.compiled, want)
+		}
+	})
+}
+
+// Status writes are no reason to compile a policy, whether or not it is in effect.
+func TestUnchangedPolicyIsCompiledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := follow(t, named("slow", 1, "a"))
+		f.update(t, named("slow", 1, "b"))
+		f.release(t, "slow")
+		f.expect(t, "compiled", "put slow a")
+		f.update(t, named("slow", 1, "c"))
+		f.expect(t, "written again")
+		if want := []string{"slow a"}; !slices.Equal(f.compiled, want) {
+			t.Errorf("compiled are %q, want %q", f.compiled, want)
+		}
+	})
+}
+
+// When the server stops, nothing more is compiled.
+func TestCompilationsStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var objects []kuberuntime.Object
+		for i := range 100 {
+			objects = append(objects, named(fmt.Sprint("slow", i), 1, "a"))
+		}
+		f := follow(t, objects...)
+		before := len(f.compiled)
+		if before == 0 || before == len(objects) {
+			t.Fatalf("%d policies are compiled, want some", before)
+		}
+		f.stop()
+		synctest.Wait()
+		if after := len(f.compiled); after != before {
+			t.Errorf("%d compilations were started after the stop", after-before)
+		}
+	})
+}
