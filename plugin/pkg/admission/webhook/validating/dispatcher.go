@@ -42,9 +42,6 @@ func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o adm
 	if err != nil || len(calls) == 0 {
 		return err
 	}
-	if ctx.Err() != nil {
-		return apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
-	}
 
 	refusals := make([]error, len(calls))
 	var group sync.WaitGroup
@@ -82,6 +79,9 @@ func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admis
 	request := d.plugin.NewRequest(ctx, a, o)
 	var calls []call
 	for _, w := range webhooks {
+		if interrupted := request.Interrupted(); interrupted != nil {
+			return nil, interrupted
+		}
 		invocation, status := d.plugin.Choose(ctx, w, request, o, versions)
 		if status != nil {
 			return nil, status
@@ -94,6 +94,10 @@ func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admis
 			return nil, apierrors.NewInternalError(err)
 		}
 		calls = append(calls, call{invocation, attributes})
+	}
+	// Match conditions that were interrupted may have excluded the request from webhooks.
+	if interrupted := request.Interrupted(); interrupted != nil {
+		return nil, interrupted
 	}
 	return calls, nil
 }

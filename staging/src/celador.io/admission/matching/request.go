@@ -27,6 +27,7 @@ type Request struct {
 	admission.Attributes
 
 	ctx        context.Context
+	done       <-chan struct{}
 	objects    admission.ObjectInterfaces
 	namespaces NamespaceGetter
 
@@ -52,7 +53,7 @@ func (l *lookup[T]) get(find func() (T, error)) (T, error) {
 // NewRequest returns the request with the given attributes. Both objects and
 // namespaces are asked only when a rule or selector requires it.
 func NewRequest(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, namespaces NamespaceGetter) *Request {
-	return &Request{Attributes: a, ctx: ctx, objects: objects, namespaces: namespaces}
+	return &Request{Attributes: a, ctx: ctx, done: ctx.Done(), objects: objects, namespaces: namespaces}
 }
 
 // Namespace returns the namespace that the object is in, and nil for cluster-scoped

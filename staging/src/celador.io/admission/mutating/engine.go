@@ -38,7 +38,8 @@ func NewEngine(plugin string, namespaces matching.NamespaceGetter, authz authori
 // Mutate changes the object of a request as the policies of the snapshots, one after the
 // other, say. Policies that do not match contribute nothing. The result is complete also
 // with an error, which means that the request has to fail with that status whatever the
-// policies' failurePolicy is.
+// policies' failurePolicy is. A request whose context is done ends with an error, and its
+// object is left as it was.
 func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, *apierrors.StatusError) {
 	// One piece of memory for both.
 	made := &struct {
@@ -52,11 +53,13 @@ func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects adm
 	run.request = &made.request
 	run.walk = policy.NewWalk(ctx, run.request, run)
 	for _, snapshot := range snapshots {
-		// The visitor has no errors.
-		_ = run.walk.Through(snapshot)
+		// The visitor has no errors. An interruption also shows below.
+		if run.walk.Through(snapshot) != nil {
+			break
+		}
 	}
-	if len(run.invocations) == 0 {
-		return run.result, nil
+	if interrupted := run.request.Interrupted(); interrupted != nil || len(run.invocations) == 0 {
+		return run.result, interrupted
 	}
 	err := run.all()
 	return run.result, err
@@ -89,6 +92,10 @@ func (r *run) all() *apierrors.StatusError {
 	}
 	if err := r.settle(); err != nil {
 		return err
+	}
+	// The last expression may have been interrupted.
+	if interrupted := r.request.Interrupted(); interrupted != nil {
+		return interrupted
 	}
 	return r.writeBack()
 }

@@ -63,6 +63,9 @@ func (r *run) fail(p *policy.Policy[body], b *policy.Binding, message string, re
 
 // invoke applies a policy. The error ends the request.
 func (r *run) invoke(i *invocation) *apierrors.StatusError {
+	if interrupted := r.request.Interrupted(); interrupted != nil {
+		return interrupted
+	}
 	if err := admission.ConvertVersionedAttributes(r.versioned, i.target.Kind, r.objects); err != nil {
 		return apierrors.NewInternalError(err)
 	}
@@ -103,6 +106,9 @@ func (r *run) mutate(i *invocation, due func(index int) bool) (invoked []int, _ 
 	for index := range i.Body.mutations {
 		if !due(index) {
 			continue
+		}
+		if interrupted := r.request.Interrupted(); interrupted != nil {
+			return nil, interrupted
 		}
 		invoked = append(invoked, index)
 		if r.versioned.VersionedObject.Object() == nil {

@@ -54,6 +54,9 @@ func (r *run) repeat() (changed []*invocation, _ *apierrors.StatusError) {
 		if !i.any(again) {
 			continue
 		}
+		if interrupted := r.request.Interrupted(); interrupted != nil {
+			return nil, interrupted
+		}
 		if err := admission.ConvertVersionedAttributes(r.versioned, i.target.Kind, r.objects); err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}

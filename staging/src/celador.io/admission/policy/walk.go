@@ -28,7 +28,8 @@ type Visitor[B any] interface {
 	// apply through it.
 	Reach(*Binding) bool
 	// Apply is called then, with the params, of which there may be none. If there is nothing to
-	// look for, there is one, which is nil. An error ends the walk.
+	// look for, there is one, which is nil. An error ends the walk. Implementations check
+	// between params whether the request is interrupted.
 	Apply(*Binding, []*unstructured.Unstructured) error
 	// Leave is called after the last binding of a policy.
 	Leave()
@@ -53,11 +54,16 @@ func NewWalk[B any](ctx context.Context, request *matching.Request, visitor Visi
 	return Walk[B]{ctx, request, visitor, why, why.Enabled()}
 }
 
-// Through shows what applies of a snapshot. It returns only errors of the visitor.
+// Through shows what applies of a snapshot. It returns errors of the visitor, and that of a
+// request that is interrupted. An interruption also makes lookups and expressions fail, which
+// the visitor cannot tell from other failures, so callers check the request again afterwards.
 func (w *Walk[B]) Through(s *Snapshot[B]) error {
 	candidates := w.candidates(s)
 	w.fetch(s, candidates)
 	for _, c := range candidates {
+		if interrupted := w.request.Interrupted(); interrupted != nil {
+			return interrupted
+		}
 		if err := w.policy(s.policies[c.Position], c.Certain); err != nil {
 			return err
 		}
@@ -147,6 +153,9 @@ func (w *Walk[B]) policy(p *boundPolicy[B], certain bool) error {
 func (w *Walk[B]) apply(p *boundPolicy[B], bindings matching.NamespaceIndex[*Binding], lister params.Lister) (applied bool, err error) {
 	for _, chunk := range w.bindings(bindings) {
 		for _, b := range chunk {
+			if interrupted := w.request.Interrupted(); interrupted != nil {
+				return false, interrupted
+			}
 			applies, err := w.binding(p, b, lister)
 			if err != nil {
 				return false, err

@@ -33,7 +33,7 @@ func NewEngine(namespaces matching.NamespaceGetter, authz authorizer.Uncondition
 // Evaluate returns what the policies of the snapshots, one after the other, have to say
 // about a request. Policies that do not match contribute nothing. Errors inside a policy
 // are part of the result; the returned error means that the request itself cannot be
-// examined, because its namespace cannot be found.
+// examined, because its namespace cannot be found or its context is done.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
 	// One piece of memory for both.
 	made := &struct {
@@ -50,6 +50,10 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 		if err := run.walk.Through(snapshot); err != nil {
 			return Result{}, err
 		}
+	}
+	// The last expression may have been interrupted.
+	if interrupted := run.request.Interrupted(); interrupted != nil {
+		return Result{}, interrupted
 	}
 	return run.result, nil
 }
@@ -133,6 +137,9 @@ func (r *run) Apply(b *policy.Binding, params []*unstructured.Unstructured) erro
 		r.namespace = activation.NewNamespace(object)
 	}
 	for _, param := range params {
+		if interrupted := r.request.Interrupted(); interrupted != nil {
+			return interrupted
+		}
 		r.report(p, b, r.evaluation(p, in, param))
 	}
 	return nil

@@ -1,0 +1,71 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	v1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	webhooktesting "k8s.io/apiserver/pkg/admission/plugin/webhook/testing"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+)
+
+// leaver is a client that goes away while the authorizer answers its first check.
+type leaver struct {
+	cancel context.CancelFunc
+	checks int
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	l.cancel()
+	l.checks++
+	return authorizer.DecisionAllow, "", nil
+}
+
+// A request ends when its context is done, with an error also if all webhooks fail open. No
+// other match conditions are evaluated, and no webhook is called.
+func TestInterruption(t *testing.T) {
+	check := func(name string) string {
+		return "authorizer.group('').resource('pods').name('" + name + "').check('read').allowed()"
+	}
+	for name, conditions := range map[string][]string{
+		"between webhooks":      {check("a"), check("b"), check("c")},
+		"in the last condition": {"!" + check("a") + " || lists.range(5000).all(i, i >= 0)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var webhooks []v1.ValidatingWebhook
+			for i, condition := range conditions {
+				webhooks = append(webhooks, v1.ValidatingWebhook{
+					Name: fmt.Sprint("w", i, ".example.com"),
+					// Nothing listens there.
+					ClientConfig:            v1.WebhookClientConfig{URL: new("https://127.0.0.1:1")},
+					Rules:                   []v1.RuleWithOperations{{Operations: []v1.OperationType{v1.OperationAll}, Rule: v1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}}}},
+					NamespaceSelector:       &metav1.LabelSelector{},
+					ObjectSelector:          &metav1.LabelSelector{},
+					AdmissionReviewVersions: []string{"v1"},
+					SideEffects:             new(v1.SideEffectClassNone),
+					FailurePolicy:           new(v1.Ignore),
+					MatchConditions:         []v1.MatchCondition{{Name: "c", Expression: condition}},
+				})
+			}
+			p := started(t, parse(t, "https://127.0.0.1:1"), webhooktesting.NewAuthenticationInfoResolver(new(int32)), webhooks)
+			client := &leaver{cancel: cancel}
+			p.SetUnconditionalAuthorizer(client)
+			err := p.Validate(ctx, webhooktesting.NewAttribute(namespace, nil, false), webhooktesting.NewObjectInterfacesForTest())
+			if !apierrors.IsTimeout(err) {
+				t.Errorf("got error %v, want a timeout", err)
+			}
+			if client.checks != 1 {
+				t.Errorf("%d permissions were checked, want 1", client.checks)
+			}
+		})
+	}
+}

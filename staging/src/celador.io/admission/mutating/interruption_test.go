@@ -1,0 +1,97 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"celador.io/admission/mutating"
+)
+
+// leaver is a client that goes away while the authorizer answers a check, after which it
+// counts what is still checked.
+type leaver struct {
+	cancel context.CancelFunc
+	// stays is how many checks the client waits for.
+	stays, checks int
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	if l.checks == l.stays {
+		l.cancel()
+	}
+	l.checks++
+	return authorizer.DecisionAllow, "", nil
+}
+
+// A request ends when its context is done, with an error whatever the failurePolicy is. No
+// mutation is made after that, and the object is left as it was.
+func TestInterruption(t *testing.T) {
+	// check asks about a name of its own, as the answer to one name is only given once.
+	check := func(name string) string {
+		return `authorizer.group('').resource('pods').name(` + name + `).check('read').allowed()`
+	}
+	checked := func(key string) v1.Mutation { return set(key, "string("+check("'"+key+"'")+")") }
+	of := func(name string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
+		return ifNeeded(ignoring(policyOf(name, mutations...)))
+	}
+	var policies []*v1.MutatingAdmissionPolicy
+	for i := range 50 {
+		policies = append(policies, of(fmt.Sprint("p", i), checked(fmt.Sprint("k", i))))
+	}
+	const endless = `lists.range(5000).all(i, i >= 0)`
+	for name, test := range map[string]struct {
+		policies []*v1.MutatingAdmissionPolicy
+		// stays is how many checks the client waits for, checks how many are done in all.
+		stays, checks int
+		// again is set when the client goes away in the second run of admission.
+		again bool
+	}{
+		"between policies":       {policies, 2, 3, false},
+		"between mutations":      {[]*v1.MutatingAdmissionPolicy{of("p", repeated(50, checked)...)}, 2, 3, false},
+		"in the last expression": {[]*v1.MutatingAdmissionPolicy{of("p", set("k", "string("+check("'a'")+" && "+endless+")"))}, 0, 1, false},
+		"in a match condition":   {[]*v1.MutatingAdmissionPolicy{matching(of("p", set("k", "'v'")), check("'a'")+" && "+endless)}, 0, 1, false},
+		"in a condition":         {[]*v1.MutatingAdmissionPolicy{of("p", conditional(set("k", "'v'"), check("'a'")+" && "+endless))}, 0, 1, false},
+		// Each round checks the length that it finds: none in the first run, 1 in the second, and
+		// then those of the rounds in which mutations are to settle.
+		"between rounds": {[]*v1.MutatingAdmissionPolicy{
+			of("p", jsonPatch(check("string(object.data.a.size())")+`? [JSONPatch{op: "add", path: "/data/a", value: object.data.a + "x"}] : []`)),
+		}, 4, 5, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			client := &leaver{cancel: cancel, stays: test.stays}
+			s := create(on, configMap("a", ""), test.policies...)
+			s.engine = mutating.NewEngine("MutatingAdmissionPolicy", namespaces{}, client, converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, on)
+			if test.again {
+				if result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, s.snapshot); err != nil || len(result.Failures) > 0 {
+					t.Fatalf("first run: got %v, failures %v", err, result.Failures)
+				}
+				s.GetReinvocationContext().SetIsReinvoke()
+			}
+			before := maps.Clone(s.data())
+			result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, s.snapshot)
+			if err == nil || !apierrors.IsTimeout(err) || err.Error() != "Timeout: request did not complete within requested timeout" {
+				t.Errorf("got %v, failures %v, want a timeout", err, result.Failures)
+			}
+			if client.checks != test.checks {
+				t.Errorf("%d permissions were checked, want %d", client.checks, test.checks)
+			}
+			if !maps.Equal(before, s.data()) {
+				t.Errorf("the object has become %v, was %v", s.data(), before)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"celador.io/admission/params"
+	"celador.io/admission/validating"
+)
+
+// leaver is a client that goes away while the authorizer answers a check, after which it
+// counts what is still checked.
+type leaver struct {
+	cancel context.CancelFunc
+	// stays is how many checks the client waits for.
+	stays, checks int
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	if l.checks == l.stays {
+		l.cancel()
+	}
+	l.checks++
+	return authorizer.DecisionAllow, "", nil
+}
+
+// Lister implements params.Kind. The client goes away while it waits.
+func (l *leaver) Lister(context.Context) (params.Lister, error) {
+	l.cancel()
+	return nil, errors.New("not known yet")
+}
+
+func (l *leaver) Close() {}
+
+// checking is an expression that checks several permissions, one after the other.
+func checking(names string) string {
+	return names + `.all(name, authorizer.group('').resource('pods').name(name).check('read').allowed())`
+}
+
+// A request ends when its context is done, with an error whatever the failurePolicy is, and
+// nothing more is evaluated.
+func TestInterruption(t *testing.T) {
+	ignoring := func(name string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
+		spec.FailurePolicy = new(v1.Ignore)
+		return policyOf(name, spec)
+	}
+	many := objects{open: newObjects().open, kinds: map[schema.GroupVersionKind]*kind{limits: {namespaced: true}}}
+	many.kinds[limits].source, many.kinds[limits].gvk = &many, limits
+	for i := range 100 {
+		many.kinds[limits].items = append(many.kinds[limits].items, limit("blue", fmt.Sprint(i), int64(i), "gold"))
+	}
+	withParams := v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: validate(checking("[params.metadata.name]"))}
+	var policies, bindings []any
+	for i := range 100 {
+		name := fmt.Sprint("p", i)
+		policies = append(policies, ignoring(name, v1.ValidatingAdmissionPolicySpec{Validations: validate(checking("['" + name + "']"))}), bindingOf(name, name))
+		b := bindingOf(name, "p")
+		b.Spec.ParamRef = named("blue", fmt.Sprint(i))
+		bindings = append(bindings, b)
+	}
+	bySelector := bindingOf("b", "p")
+	bySelector.Spec.ParamRef = selected("blue", "gold")
+	for name, test := range map[string]struct {
+		objects []any
+		// stays is how many checks the client waits for, checks how many are done.
+		stays, checks int
+	}{
+		"between policies": {policies, 2, 3},
+		"between bindings": {append(bindings, ignoring("p", withParams)), 2, 3},
+		"between params":   {[]any{ignoring("p", withParams), bySelector}, 2, 3},
+		"in the last expression": {[]any{
+			ignoring("p", v1.ValidatingAdmissionPolicySpec{Validations: validate(checking("['a']") + " && lists.range(5000).all(i, i >= 0)")}), bindingOf("b", "p"),
+		}, 0, 1},
+		"in a match condition": {[]any{
+			ignoring("p", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: checking("['a']") + " && lists.range(5000).all(i, i >= 0)"}}, Validations: validate("false")}), bindingOf("b", "p"),
+		}, 0, 1},
+		"while waiting for params": {[]any{
+			ignoring("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(slow), Validations: validate("params.x")}), bindingOf("b", "p"),
+		}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			client := &leaver{cancel: cancel, stays: test.stays}
+			s := newServer()
+			snapshot := storeWith(validating.Features{}, paramsOf{&many, client}, test.objects...).Snapshot()
+			result, err := validating.NewEngine(s, client).Evaluate(ctx, create(1), s, snapshot)
+			if !apierrors.IsTimeout(err) || err.Error() != "Timeout: request did not complete within requested timeout" {
+				t.Errorf("got %v and %d decisions, want a timeout", err, len(result.Decisions()))
+			}
+			if ctx.Err() == nil {
+				t.Error("the client is still there")
+			}
+			if client.checks != test.checks {
+				t.Errorf("%d permissions were checked, want %d", client.checks, test.checks)
+			}
+		})
+	}
+}
+
+// A request whose client has gone before is not examined at all.
+func TestInterruptedBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := newServer()
+	snapshot := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("authorizer.requestResource.check('read').allowed()")}), bindingOf("b", "p")).Snapshot()
+	if _, err := validating.NewEngine(s, s).Evaluate(ctx, create(1), s, snapshot); !apierrors.IsTimeout(err) {
+		t.Errorf("got %v, want a timeout", err)
+	}
+	if s.checks+s.namespaces+s.conversions != 0 {
+		t.Errorf("the engine did %d checks, %d lookups and %d conversions", s.checks, s.namespaces, s.conversions)
+	}
+}
+
+// paramsOf is a params.Source with the objects of one source, and another kind.
+type paramsOf struct {
+	*objects
+	slow params.Kind
+}
+
+func (p paramsOf) Open(kind schema.GroupVersionKind) params.Kind {
+	if kind == slow {
+		return p.slow
+	}
+	return p.objects.Open(kind)
+}
