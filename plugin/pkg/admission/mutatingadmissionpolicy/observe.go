@@ -11,7 +11,6 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/metrics"
-	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/mutating"
@@ -26,7 +25,6 @@ var ownMetrics = policymetrics.For(PluginName)
 // observe counts what was done, and says in the audit event what was changed.
 func observe(ctx context.Context, a admission.Attributes, result mutating.Result) {
 	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
-	audited := audit.AuditContextFrom(ctx) != nil
 	for i := range result.Mutations {
 		m := &result.Mutations[i]
 		if m.Err != nil {
@@ -34,7 +32,7 @@ func observe(ctx context.Context, a admission.Attributes, result mutating.Result
 			continue
 		}
 		metrics.Metrics.ObserveAdmission(ctx, m.Elapsed, m.Policy, m.Binding, metrics.MutationNoError)
-		if audited && m.Changed() {
+		if m.Changed {
 			annotate(ctx, a, i, m)
 		}
 	}
@@ -43,9 +41,6 @@ func observe(ctx context.Context, a admission.Attributes, result mutating.Result
 // annotationPrefix is that of an annotation for each mutation that changed the object. A
 // round, of which there are two at most, and the place in it follow.
 const annotationPrefix = "mutation.policy.admission.celador.io/"
-
-// maxFields bounds an annotation.
-const maxFields = 50
 
 // change is the value of an annotation.
 type change struct {
@@ -57,8 +52,7 @@ type change struct {
 
 func annotate(ctx context.Context, a admission.Attributes, place int, m *mutating.Mutation) {
 	key := fmt.Sprintf("%sround_%d_index_%d", annotationPrefix, m.Round, place)
-	fields := m.Fields()
-	value, err := json.Marshal(change{m.Policy, m.Binding, m.Index, fields[:min(len(fields), maxFields)]})
+	value, err := json.Marshal(change{m.Policy, m.Binding, m.Index, m.Fields})
 	if err == nil {
 		err = a.AddAnnotation(key, string(value))
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
+	"k8s.io/apiserver/pkg/audit"
 	upstreamfeatures "k8s.io/apiserver/pkg/features"
 	"k8s.io/component-base/featuregate"
 
@@ -122,7 +123,8 @@ func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admi
 	if err != nil || n == 0 {
 		return err
 	}
-	result, status := p.engine.Mutate(ctx, a, objects, snapshots[:n]...)
+	audited := audit.AuditContextFrom(ctx).Enabled()
+	result, status := p.engine.Mutate(ctx, a, objects, mutating.Options{Changes: audited}, snapshots[:n]...)
 	observe(ctx, a, result)
 	if status != nil {
 		return status

@@ -45,7 +45,9 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
 	r.changed, r.states.own = true, after
-	made.before, made.after, made.fields = before, after, patched.fields
+	if r.options.Changes {
+		made.compare(before, after, patched.fields)
+	}
 	return nil
 }
 
@@ -88,7 +90,6 @@ func (r *run) writeBack() *apierrors.StatusError {
 	r.state.Changed()
 	r.request.GetReinvocationContext().SetShouldReinvoke()
 	object := r.versioned.VersionedObject.Object()
-	r.result.keep(r.request.GetObject())
 	if err := r.objects.GetObjectConvertor().Convert(object, r.request.GetObject(), nil); err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("failed to convert object: %w", err))
 	}

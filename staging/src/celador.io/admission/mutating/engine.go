@@ -35,18 +35,25 @@ func NewEngine(plugin string, namespaces matching.NamespaceGetter, authz authori
 	return &Engine{plugin, namespaces, authz, converters, features}
 }
 
+// Options select what the result of one request reports.
+type Options struct {
+	// Changes asks for Mutation.Changed and Mutation.Fields, at the cost of one deep comparison
+	// of the object for each mutation.
+	Changes bool
+}
+
 // Mutate changes the object of a request as the policies of the snapshots, one after the
 // other, say. Policies that do not match contribute nothing. The result is complete also
 // with an error, which means that the request has to fail with that status whatever the
 // policies' failurePolicy is. A request whose context is done ends with an error, and its
 // object is left as it was.
-func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, *apierrors.StatusError) {
+func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, options Options, snapshots ...*Snapshot) (Result, *apierrors.StatusError) {
 	// One piece of memory for both.
 	made := &struct {
 		run
 		request matching.Request
 	}{
-		run:     run{ctx: ctx, objects: objects, engine: e},
+		run:     run{ctx: ctx, objects: objects, engine: e, options: options},
 		request: *matching.NewRequest(ctx, a, objects, e.namespaces),
 	}
 	run := &made.run

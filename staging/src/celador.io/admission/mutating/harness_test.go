@@ -57,7 +57,7 @@ func create(features mutating.Features, object runtime.Object, policies ...*v1.M
 // mutate is one run of admission.
 func (s subject) mutate(t *testing.T) (mutating.Result, *apierrors.StatusError) {
 	t.Helper()
-	return s.engine.Mutate(t.Context(), s.Attributes, interfaces, s.snapshot)
+	return s.engine.Mutate(t.Context(), s.Attributes, interfaces, mutating.Options{Changes: true}, s.snapshot)
 }
 
 // again is the second run of admission.

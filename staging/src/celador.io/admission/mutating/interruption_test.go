@@ -76,13 +76,13 @@ func TestInterruption(t *testing.T) {
 			s := create(on, configMap("a", ""), test.policies...)
 			s.engine = mutating.NewEngine("MutatingAdmissionPolicy", namespaces{}, client, converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, on)
 			if test.again {
-				if result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, s.snapshot); err != nil || len(result.Failures) > 0 {
+				if result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, mutating.Options{}, s.snapshot); err != nil || len(result.Failures) > 0 {
 					t.Fatalf("first run: got %v, failures %v", err, result.Failures)
 				}
 				s.GetReinvocationContext().SetIsReinvoke()
 			}
 			before := maps.Clone(s.data())
-			result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, s.snapshot)
+			result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, mutating.Options{}, s.snapshot)
 			if err == nil || !apierrors.IsTimeout(err) || err.Error() != "Timeout: request did not complete within requested timeout" {
 				t.Errorf("got %v, failures %v, want a timeout", err, result.Failures)
 			}

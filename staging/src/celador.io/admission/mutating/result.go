@@ -4,7 +4,7 @@
 package mutating
 
 import (
-	"reflect"
+	"slices"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -36,30 +36,27 @@ type Mutation struct {
 	// Err is why the mutation could not be made.
 	Err     error
 	Elapsed time.Duration
-
-	// before and after are nil when there was nothing to do.
-	before, after runtime.Object
-	fields        func() []string
+	// Changed reports whether the mutation changed the object, by a deep comparison. It is
+	// only set with Options.Changes.
+	Changed bool
+	// Fields are JSON pointers to what the patch names, in its order, MaxFields at most. Nil
+	// unless Changed is set.
+	Fields []string
 }
 
-// Changed says whether the object is another one afterwards. It compares all of it.
-func (m *Mutation) Changed() bool { return !inJSON.DeepEqual(m.before, m.after) }
+// MaxFields bounds the fields of a mutation, which are kept until the request ends.
+const MaxFields = 50
 
-// keep has mutations of the request's own object, such as a custom resource, remember it as
-// it is now, as it is about to be written to.
-func (r *Result) keep(object runtime.Object) {
-	var kept runtime.Object
-	for i := range r.Mutations {
-		m := &r.Mutations[i]
-		if m.before == nil || m.before != object {
-			continue
-		}
-		if kept == nil {
-			copied := reflect.New(reflect.TypeOf(object).Elem())
-			copied.Elem().Set(reflect.ValueOf(object).Elem())
-			kept = copied.Interface().(runtime.Object)
-		}
-		m.before = kept
+// compare sets Changed and Fields. The mutation keeps neither of the objects: a request may
+// be subject to thousands of mutations.
+func (m *Mutation) compare(before, after runtime.Object, fields func() []string) {
+	if inJSON.DeepEqual(before, after) {
+		return
+	}
+	m.Changed = true
+	if fields != nil {
+		named := fields()
+		m.Fields = slices.Clone(named[:min(len(named), MaxFields)])
 	}
 }
 
@@ -72,14 +69,6 @@ var inJSON = func() conversion.Equalities {
 	}
 	return equalities
 }()
-
-// Fields returns JSON pointers to what the patch names, in the order in which it does.
-func (m *Mutation) Fields() []string {
-	if m.fields == nil {
-		return nil
-	}
-	return m.fields()
-}
 
 // Failure is why a policy speaks against a request.
 type Failure struct {

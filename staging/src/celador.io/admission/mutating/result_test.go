@@ -42,11 +42,11 @@ func TestMutations(t *testing.T) {
 				t.Fatalf("got %v, %v", result, err)
 			}
 			got := &result.Mutations[0]
-			if got.Changed() != test.changed {
-				t.Errorf("changed is %t, want %t", got.Changed(), test.changed)
+			if got.Changed != test.changed {
+				t.Errorf("changed is %t, want %t", got.Changed, test.changed)
 			}
-			if fields := got.Fields(); test.changed && !cmp.Equal(test.fields, fields) {
-				t.Errorf("got fields %q, want %q", fields, test.fields)
+			if diff := cmp.Diff(test.fields, got.Fields); diff != "" {
+				t.Errorf("fields (-want +got):\n%s", diff)
 			}
 		})
 	}

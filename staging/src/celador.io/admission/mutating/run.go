@@ -28,6 +28,7 @@ type run struct {
 	request *matching.Request
 	objects admission.ObjectInterfaces
 	engine  *Engine
+	options Options
 	walk    policy.Walk[body]
 
 	// current and target are what the walk is at.
