@@ -39,10 +39,12 @@ func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind
 	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: objectValue(object), oldObject: objectValue(oldObject)}
 }
 
+// objectValue returns nil for nil. Expressions read that as null too, but cel-go's error for
+// a null that is an index differs: its text has the Go type of the index.
 func objectValue(object runtime.Object) ref.Val {
 	switch o := object.(type) {
 	case nil:
-		return types.NullValue
+		return nil
 	case *unstructured.Unstructured:
 		return types.DefaultTypeAdapter.NativeToValue(o.Object)
 	default:
@@ -50,10 +52,11 @@ func objectValue(object runtime.Object) ref.Val {
 	}
 }
 
-// ParamsValue returns what expressions read as 'params': null for nil.
+// ParamsValue returns what expressions read as 'params'. For nil that is nil, which
+// expressions read as null.
 func ParamsValue(param *unstructured.Unstructured) ref.Val {
 	if param == nil {
-		return types.NullValue
+		return nil
 	}
 	return types.DefaultTypeAdapter.NativeToValue(param.Object)
 }

@@ -64,11 +64,11 @@ func (a *attribute) resolve(cost uint64) step {
 		last := len(a.qualifiers) - 1
 		key, parent := a.qualifiers[last].constant, chain(base, a.qualifiers[:last])
 		return func(f *frame) ref.Val {
+			f.cost += cost
 			value := parent(f)
 			if value == nil {
 				return nil
 			}
-			f.cost += cost
 			return has(value, key)
 		}
 	}
@@ -79,7 +79,8 @@ func (a *attribute) resolve(cost uint64) step {
 	}
 }
 
-// chain applies qualifiers one after the other.
+// chain applies qualifiers one after the other. The index of a qualifier is evaluated only
+// if what it indexes has a value: evaluating it may read variables of the policy.
 func chain(base step, qualifiers []qualifier) step {
 	if len(qualifiers) == 0 {
 		return base
@@ -99,15 +100,16 @@ func chain(base step, qualifiers []qualifier) step {
 	return func(f *frame) ref.Val {
 		value := base(f)
 		for i := range qualifiers {
+			if value == nil {
+				return nil
+			}
 			key := qualifiers[i].constant
 			if key == nil {
 				if key = qualifiers[i].index(f); key == nil {
 					return nil
 				}
 			}
-			if value = at(value, key); value == nil {
-				return nil
-			}
+			value = at(value, key)
 		}
 		return value
 	}
@@ -165,8 +167,7 @@ func (p *planner) selection(e ast.Expr) (node, error) {
 	}
 	selected := e.AsSelect()
 	if i, ok := p.policyVariable(selected); ok {
-		a := &attribute{base: func(f *frame) ref.Val { return plain(f.input.Variable(i)) }, own: 1, selected: 1}
-		return a.node(), nil
+		return (&attribute{base: readVariable(i), own: 1, selected: 1}).node(), nil
 	}
 	a, err := p.operand(selected.Operand())
 	if err != nil {
@@ -183,6 +184,18 @@ func (p *planner) selection(e ast.Expr) (node, error) {
 		a.presence = true
 	}
 	return a.node(), nil
+}
+
+// readVariable reads a variable of the policy, which has side effects: the first read
+// evaluates the variable and charges the budget. It declines once the expression is too
+// expensive, because cel-go has ended the evaluation by then.
+func readVariable(i int) step {
+	return func(f *frame) ref.Val {
+		if f.exhausted() {
+			return nil
+		}
+		return plain(f.input.Variable(i))
+	}
 }
 
 // operand plans what is selected from.

@@ -108,7 +108,7 @@ func (c *invocation) node(args []node) node {
 					return nil
 				}
 			}
-			if !c.takes(values[0]) {
+			if !c.takes(f, values[0]) {
 				return nil
 			}
 			value := plain(c.Function(values...))
@@ -132,7 +132,7 @@ func operands(f *frame, left, right step) (l, r ref.Val) {
 }
 
 func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
-	if !c.takes(arg) {
+	if !c.takes(f, arg) {
 		return nil
 	}
 	value := plain(c.Unary(arg))
@@ -149,7 +149,7 @@ func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
 }
 
 func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
-	if !c.takes(left) {
+	if !c.takes(f, left) {
 		return nil
 	}
 	var value ref.Val
@@ -169,8 +169,13 @@ func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
 	return value
 }
 
-// takes declines what would be the receiver of the call instead.
-func (c *invocation) takes(first ref.Val) bool {
+// takes reports whether the function may be called. It may not if the first argument would
+// be the receiver of the call instead, or if the expression is too expensive by now: cel-go
+// has ended the evaluation then, and does not ask the authorizer any more.
+func (c *invocation) takes(f *frame, first ref.Val) bool {
+	if f.exhausted() {
+		return false
+	}
 	return c.OperandTrait == 0 || first.Type().HasTrait(c.OperandTrait)
 }
 

@@ -136,11 +136,11 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 				}
 			}
 			if accepted {
+				f.cost += cost
 				value := element(f)
 				if value == nil {
 					return nil
 				}
-				f.cost += cost
 				collected = append(collected, value)
 			}
 			if !f.nextRound() {

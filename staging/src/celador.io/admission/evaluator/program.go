@@ -91,8 +91,12 @@ func (f *frame) nextRound() bool {
 		default:
 		}
 	}
-	return f.cost <= celconfig.PerCallLimit
+	return !f.exhausted()
 }
+
+// exhausted reports whether the expression has cost more than one expression may. At every
+// point of an evaluation, the cost is at least what it is in cel-go's evaluation there.
+func (f *frame) exhausted() bool { return f.cost > celconfig.PerCallLimit }
 
 // plain declines values that are not data.
 func plain(v ref.Val) ref.Val {
