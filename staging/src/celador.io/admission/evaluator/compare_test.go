@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/cel-go/common/types"
@@ -19,7 +20,8 @@ import (
 const orders = 64
 
 // check evaluates both ways. Declining is right; a value has to be the one that cel-go
-// comes to, at the same cost. It returns whether there was a value.
+// comes to, at the same cost. In either case, variables have to be read as cel-go reads
+// them. It returns whether there was a value.
 func check(t testing.TB, p *program, in *input) bool {
 	t.Helper()
 	return checkWith(t, t.Context(), p, in)
@@ -40,7 +42,13 @@ func checkWith(t testing.TB, ctx context.Context, p *program, in *input) bool {
 
 func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	t.Helper()
-	got, cost, ok := p.planned.Evaluate(ctx.Done(), in)
+	var got ref.Val
+	var cost uint64
+	var ok bool
+	reads := in.readsOf(func() { got, cost, ok = p.planned.Evaluate(ctx.Done(), in) })
+	if difference := compareReads(ctx, p, in, reads, ok); difference != "" {
+		t.Errorf("%s with the input %s: %s", p.source, in.name, difference)
+	}
 	if !ok {
 		return false
 	}
@@ -49,6 +57,24 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 		t.Errorf("%s with the input %s: %s", p.source, in.name, difference)
 	}
 	return true
+}
+
+// compareReads returns how the variables that were read differ from those that cel-go reads,
+// or nothing. Before an evaluation declines, it may read less, but nothing else.
+func compareReads(ctx context.Context, p *program, in *input, reads []string, complete bool) string {
+	reference := func() []string {
+		return in.readsOf(func() { _, _, _ = p.reference.ContextEval(ctx, in) })
+	}
+	want := reference()
+	if slices.Equal(reads, want) || !complete && len(reads) < len(want) && slices.Equal(reads, want[:len(reads)]) {
+		return ""
+	}
+	for range orders {
+		if !slices.Equal(reference(), want) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("reads the variables %q, want %q (complete: %t)", reads, want, complete)
 }
 
 // changes says whether cel-go itself comes to different values or costs, as the order of

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/cel-go/common/types"
@@ -33,6 +34,24 @@ type input struct {
 	name      string
 	names     map[string]any
 	variables map[string]ref.Val
+	// reads are the names of the policy's variables in the order in which they were first
+	// read, which is when a budget is charged.
+	reads []string
+}
+
+// read returns the value of a policy's variable, nil if the input has no variables at all.
+func (in *input) read(name string) ref.Val {
+	if in.variables != nil && !slices.Contains(in.reads, name) {
+		in.reads = append(in.reads, name)
+	}
+	return in.variables[name]
+}
+
+// readsOf returns which variables an evaluation reads.
+func (in *input) readsOf(evaluate func()) []string {
+	in.reads = nil
+	evaluate()
+	return in.reads
 }
 
 // ResolveName implements interpreter.Activation.
@@ -40,7 +59,7 @@ func (in *input) ResolveName(name string) (any, bool) {
 	if name == "variables" && in.variables != nil {
 		object := lazy.NewMapValue(types.NewObjectType("kubernetes.variables"))
 		for name := range in.variables {
-			object.Append(name, func(*lazy.MapValue) ref.Val { return in.variables[name] })
+			object.Append(name, func(*lazy.MapValue) ref.Val { return in.read(name) })
 		}
 		return object, true
 	}
@@ -52,7 +71,7 @@ func (in *input) ResolveName(name string) (any, bool) {
 func (in *input) Parent() interpreter.Activation { return nil }
 
 // Variable implements evaluator.Input.
-func (in *input) Variable(i int) ref.Val { return in.variables[variableNames[i]] }
+func (in *input) Variable(i int) ref.Val { return in.read(variableNames[i]) }
 
 // inputs returns new inputs by name, all of them about the same Deployment as far as they
 // have one. Ordinary expressions have values with the first three.

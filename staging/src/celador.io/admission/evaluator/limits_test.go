@@ -13,6 +13,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/cel/library"
 )
 
 func mustCompile(t testing.TB, source string) *program {
@@ -48,6 +51,102 @@ func TestCostLimit(t *testing.T) {
 	if _, details, err := over.reference.ContextEval(t.Context(), in); err == nil || *details.ActualCost() != celconfig.PerCallLimit+1 {
 		t.Errorf("cel-go comes to the cost %d and the error %v, so this does not test the limit", *details.ActualCost(), err)
 	}
+}
+
+// texts returns two texts that cost exactly so many units to search one for the other, or
+// false if that takes texts that are too long.
+func texts(units int) (string, string, bool) {
+	for factor := 500; factor < 3000; factor++ {
+		if units%factor == 0 {
+			return strings.Repeat("a", units/factor*10), strings.Repeat("b", factor*10), true
+		}
+	}
+	return "", "", false
+}
+
+// TestCostLimitEndsReads has expressions reach the limit before they read a variable, after
+// it, and between the parts of what cel-go adds up step by step.
+func TestCostLimitEndsReads(t *testing.T) {
+	var programs []*program
+	for _, source := range []string{
+		"s.contains(t) || variables.number == 7",
+		"(s.contains(t) ? 1 : 0) == variables.number",
+		"[dyn(s.contains(t)), dyn(variables.text), dyn(variables.number)].size() == 3",
+		"{'a': dyn(s.contains(t)), 'b': dyn(variables.text)}.size() == 2",
+		"{s.contains(t): {variables.text: variables.number}}.size() == 1",
+		"'b'.replace(s.contains(t) ? 'a' : 'b', variables.text) == variables.text",
+		"s.contains(t) ? b : variables.text.startsWith('t') && b",
+		"s.contains(t) || anys[variables.number] == lists[lists[0][0]][variables.number]",
+		"s.contains(t) || has(any.map[variables.text].x)",
+		"s.contains(t) || has(variables.any.x)",
+		"s.contains(t) || (b ? scores : scores)[variables.text] == 1",
+		"s.contains(t) || ints.map(x, variables.number) == ints",
+		"s.contains(t) || ints.map(x, x > 0, ints.map(y, [y, variables.number])) == []",
+		"s.contains(t) || ints.filter(x, variables.number == x) == ints",
+		"s.contains(t) || ints.all(x, texts.exists(y, y == variables.text || x == variables.number))",
+		"s.contains(t) || cel.bind(x, variables.number, b ? x : variables.number) == 1",
+		"s.contains(t) || cel.bind(x, [], texts.map(y, x + [variables.text])) == []",
+		"s.contains(t) || authorizer.requestResource.check('get').allowed() && variables.number == 7",
+		"!s.contains(t) && variables.text in ['a', variables.text]",
+		"[s.contains(t) || variables.number == 7].all(x, x == (variables.text == ''))",
+	} {
+		programs = append(programs, mustCompile(t, source))
+	}
+	in := inputs()["typed"]
+	in.name = "long texts"
+	read, unread := 0, 0
+	for less := -5; less < 150; less++ {
+		text, part, ok := texts(celconfig.PerCallLimit - less)
+		if !ok {
+			continue
+		}
+		in.names["s"], in.names["t"] = text, part
+		for _, p := range programs {
+			check(t, p, in)
+			if len(in.reads) > 0 {
+				read++
+			} else {
+				unread++
+			}
+		}
+	}
+	if read == 0 || unread == 0 {
+		t.Errorf("cel-go reads variables in %d evaluations and none in %d: this does not test the limit", read, unread)
+	}
+}
+
+// TestCostLimitEndsCalls asks the authorizer, which is expensive, more often than cel-go can.
+func TestCostLimitEndsCalls(t *testing.T) {
+	const question = "authorizer.group('').resource('pods').namespace('%d').check('get').allowed()"
+	var questions []string
+	for i := range 6 {
+		questions = append(questions, fmt.Sprintf(question, i))
+	}
+	p := mustCompile(t, strings.Join(questions, " && "))
+	asked := func(evaluate func(*input)) int {
+		asking := &questioned{}
+		in := inputs()["typed"]
+		in.names["authorizer"] = library.NewAuthorizerVal(&user.DefaultInfo{Name: "jane"}, asking)
+		evaluate(in)
+		return asking.n
+	}
+	got := asked(func(in *input) { p.planned.Evaluate(nil, in) })
+	want := asked(func(in *input) { _, _, _ = p.reference.ContextEval(t.Context(), in) })
+	if got != want || want == 0 || want == len(questions) {
+		t.Errorf("asks %d times, want %d, which is some of %d", got, want, len(questions))
+	}
+}
+
+// questioned counts how often it is asked.
+type questioned struct {
+	readers
+	n int
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (q *questioned) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	q.n++
+	return q.readers.Authorize(ctx, a)
 }
 
 // counted is a list that counts how often its elements are read.
