@@ -4,7 +4,7 @@
 package evaluator_test
 
 import (
-	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,6 +36,13 @@ var grammar = map[byte]struct{ simple, composed []string }{
 			"has({e}.name)", "has(dyn({d}).web)", "has({e}.resources.limits)", "(has({e}.name) ? {b} : {b})", "(({b} ? {e} : {e}).name == {t})",
 			"(({b} ? {e} : {e}).name in ['web'])",
 			"object.?spec.?replicas.hasValue()", "(type({d}) == type({d}))", "(type({d}) == int)", "{l}.all(p, x, {b x:i})",
+			"{l}.exists(p, x, {b p:i})", "{l}.existsOne(p, x, {b x:i})", "{m}.all(k, x, {b x:t})", "{m}.exists(k, x, {b k:t})", "dyn({d}).all(p, x, {b x:d})",
+			"{l}.all(i, {b i:i})", "{w}.exists(s, {b s:t})", "{o}.all(object, {b object:e})", "{w}.all(variables, {b variables:t})", "{l}.exists(any, {b any:i})",
+			"{o}.all(object, {o}.exists(variables, {b variables:e}) || {b object:e})",
+			"sets.contains({l}, {l})", "sets.equivalent({l}, {l})", "sets.intersects({l}, {l})", "isURL({t})", "isIP({t})", "isCIDR({t})", "isQuantity({t})", "isSemver({t})",
+			"quantity({t}).isGreaterThan(quantity('1k'))", "ip({t}).isLoopback()", "cidr('10.0.0.0/8').containsIP({t})", "(semver({t}).major() == {i})",
+			"format.dns1123Label().validate({t}).hasValue()", "{l}.isSorted()", "optional.of({d}).hasValue()", "{l}[?{i}].hasValue()", "dyn({d}).?web.hasValue()",
+			"authorizer.group({t}).resource('pods').check({t}).allowed()", "authorizer.requestResource.check({t}).errored()", "authorizer.path('/{').check('get').allowed()",
 		},
 	},
 	'i': {
@@ -49,11 +56,14 @@ var grammar = map[byte]struct{ simple, composed []string }{
 			"{l}.map(x, {i x:i})[0]", "({b} ? {l} : {l})[1]", "{l}.sum()", "{l}.max()", "cel.bind(x, {i}, {i x:i})", "[{i}, {i}][scores.web]",
 			"[1, 2, 3][0]", "{'a': {i}}.a", "{'a': {i}}[{t}]", "{t}.indexOf({t})", "({b} ? scores : scores).web", "({b} ? {'a': {i}} : {'a': {i}}).a",
 			"object.?spec.?replicas.orValue({i})",
+			"{l}[variables.number]", "{l}[({i} % 3)]", "{l}[{l}[{i}]]", "lists[{i}][{i}]", "lists[variables.any][variables.number]", "{l}.indexOf({i})", "{l}.min()", "{l}[?{i}].orValue({i})",
+			"{l}.transformList(p, x, {i x:i})[0]", "sets.contains({l}, {l}) ? {i} : {i}", "{l}.first().orValue({i})", "quantity({t}).asInteger()", "semver('1.2.3').compareTo(semver({t}))", "cidr('10.0.0.0/8').prefixLength()",
+			"anyMap[{t}]", "scores[{t}]", "scores[variables.text]", "[{i}, {i}][variables.broken ? 0 : 1]", "duration('90s').getSeconds()", "moment.getFullYear()",
 		},
 	},
 	'n': {
 		simple:   []string{"dyn(1)", "dyn(2u)", "dyn(1.5)", "dyn(i)", "dyn(u)", "dyn(d)", "variables.any", "any.number"},
-		composed: []string{"dyn({i})", "dyn(double({i}))", "dyn(uint({i}))", "({n} + {n})", "({n} * {n})", "({b} ? {n} : {n})"},
+		composed: []string{"dyn({i})", "dyn(double({i}))", "dyn(uint({i}))", "({n} + {n})", "({n} * {n})", "({b} ? {n} : {n})", "any.floats[{i}]", "({n} / {n})", "dyn(-{n})"},
 	},
 	't': {
 		simple: []string{
@@ -65,6 +75,9 @@ var grammar = map[byte]struct{ simple, composed []string }{
 			"({t} + {t})", "string({i})", "string({n})", "({b} ? {t} : {t})", "{t}.upperAscii()", "{t}.replace('w', {t})", "{t}.substring(size({t}))",
 			"{w}.join(',')", "{w}[0]", "'%s-%d'.format([dyn({t}), dyn({i})])", "{e}.name", "{e}.image", "({b} ? {e} : {e}).image",
 			"{o}.map(e, {t e:e})[0]", "{m}[{t}]", "{m}[variables.text]", "{t}.charAt(0)", "cel.bind(x, {t}, {t x:t})", "{t}.trim()",
+			"{w}[variables.number]", "{w}[{i}]", "{m}[{m}[{t}]]", "byInt[{i}]", "byInt[variables.number]", "anys[variables.number]", "any[variables.text]", "any[{t}]", "{t}.find('[a-z]+')", "{t}.find({t})",
+			"url({t}).getHost()", "string(ip({t}))", "{t}.lastIndexOf('b') == 0 ? {t} : {t}", "{m}.transformMap(k, x, {t x:t})[{t}]", "authorizer.group('').resource('pods').check({t}).reason()",
+			"{m}[?{t}].orValue({t})", "{w}.transformList(p, x, {t x:t})[0]", "type({d}) == string ? {t} : {t}", "{w}.last().orValue({t})",
 		},
 	},
 	'l': {
@@ -73,6 +86,8 @@ var grammar = map[byte]struct{ simple, composed []string }{
 			"[{i}]", "[{i}, {i}]", "({l} + {l})", "{l}.map(x, {i x:i})", "{l}.filter(x, {b x:i})", "{l}.map(y, {b y:i}, {i y:i})",
 			"{w}.map(x, {i x:t})", "{o}.map(e, {i e:e})", "({b} ? {l} : {l})", "lists.map(z, {i z:l})", "lists[{i}]", "cel.bind(x, {l}, {l x:l})",
 			"cel.bind(y, [], {l y:l})", "cel.bind(x, dyn([]), ({l x:l} + {l x:l}))", "{m}.map(k, {i k:t})", "[{l}, {l}][0]",
+			"{l}.transformList(p, x, {i p:i})", "{l}.transformList(p, x, {b x:i}, {i x:i})", "{l}.slice(0, 1)", "{l}.reverse()", "{l}.distinct()", "{l}.sort()", "lists.range({i} % 5)", "[{l}, {l}].flatten()",
+			"{l}.map(i, {i i:i})", "{l}.filter(variables, {b variables:i})", "lists[variables.number]", "[{l}, {l}][{i}]", "{l}.sortBy(x, {i x:i})",
 		},
 	},
 	'w': {
@@ -80,6 +95,7 @@ var grammar = map[byte]struct{ simple, composed []string }{
 		composed: []string{
 			"[{t}]", "[dyn({t}), dyn({t})]", "({w} + {w})", "{w}.map(x, {t x:t})", "{w}.filter(x, {b x:t})", "{o}.map(e, {b e:e}, {t e:e})",
 			"{l}.map(x, {t x:i})", "({b} ? {w} : {w})", "{t}.split({t})", "{m}.filter(k, {b k:t})",
+			"{t}.findAll('[a-z]')", "{w}.map(variables, {t variables:t})", "{w}.sort()", "[{w}, {w}][{i}]",
 		},
 	},
 	'o': {
@@ -95,7 +111,7 @@ var grammar = map[byte]struct{ simple, composed []string }{
 	},
 	'm': {
 		simple:   []string{"labels", "object.metadata.labels", "any.map", "any.none", "object.metadata.annotations", "dyn({'web': 'x'})", "{}"},
-		composed: []string{"dyn({{t}: {t}})", "({b} ? {m} : {m})", "cel.bind(x, {m}, {m x:m})", "cel.bind(y, {}, {m y:m})"},
+		composed: []string{"dyn({{t}: {t}})", "({b} ? {m} : {m})", "cel.bind(x, {m}, {m x:m})", "cel.bind(y, {}, {m y:m})", "{m}.transformMap(k, x, {t k:t})", "{m}.transformMapEntry(k, x, {dyn({t x:t}): {t k:t}})", "{l}.transformMapEntry(p, x, {string(p): {t x:i}})"},
 	},
 	'd': {
 		simple: []string{
@@ -106,6 +122,9 @@ var grammar = map[byte]struct{ simple, composed []string }{
 			"dyn({b})", "dyn({i})", "dyn({n})", "dyn({t})", "dyn({l})", "dyn({m})", "dyn({e})", "({b} ? dyn({i}) : dyn({t}))", "[dyn({d})]",
 			"[dyn({d}), dyn({d})][0]", "{'k': {d}}", "dyn({d})", "{e}.missing", "dyn({d}).filter(x, {b x:d})", "dyn({d}).map(x, {d x:d})",
 			"cel.bind(x, {d}, {d x:d})", "dyn({d})[{d}]", "dyn({o})",
+			"dyn({d})[variables.number]", "dyn({d})[variables.text]", "dyn({d})[variables.any]", "dyn({d})[variables.broken]", "dyn({d})[{d}][{d}]", "dyn({d})[{i} + {i}]", "variables.any[variables.number]", "variables.broken ? {d} : {d}",
+			"anys[{i}]", "[dyn({d})].filter(variables, {b variables:d})", "optional.of({d}).orValue(dyn({d}))", "dyn({d}).?web.orValue(dyn({i}))", "dyn({d})[?{d}].orValue({d})",
+			"has(dyn({d}).web) ? dyn({d}).web : {d}", "{o}[variables.number].name", "dyn({d}).transformList(p, x, {d x:d})",
 		},
 	},
 }
@@ -148,6 +167,9 @@ func (w *writer) expression(sort byte, depth int) string {
 	return w.fill(pick(w, templates), depth-1)
 }
 
+// placeholder matches {b} and {b x:i} at the beginning of a text.
+var placeholder = regexp.MustCompile(`^\{([bintlwoemd])(?: (\w+):([bintlwoemd]))?\}`)
+
 // fill replaces the placeholders of a template.
 func (w *writer) fill(template string, depth int) string {
 	var result strings.Builder
@@ -159,21 +181,23 @@ func (w *writer) fill(template string, depth int) string {
 		}
 		result.WriteString(rest[:start])
 		rest = rest[start:]
-		var sort, localSort byte
-		var local string
-		if n, _ := fmt.Sscanf(rest, "{%c}", &sort); n == 1 && len(rest) > 2 && rest[2] == '}' && grammar[sort].simple != nil {
-			result.WriteString(w.expression(sort, depth))
-			rest = rest[len("{b}"):]
-		} else if n, _ := fmt.Sscanf(rest, "{%c %1s:%c}", &sort, &local, &localSort); n == 3 {
-			outer := w.locals[localSort]
-			w.locals[localSort] = append(slices.Clip(outer), local)
-			result.WriteString(w.expression(sort, depth))
-			w.locals[localSort] = outer
-			rest = rest[len("{b x:i}"):]
-		} else {
+		found := placeholder.FindStringSubmatch(rest)
+		if found == nil {
 			result.WriteByte('{')
 			rest = rest[1:]
+			continue
 		}
+		rest = rest[len(found[0]):]
+		sort, local := found[1][0], found[2]
+		if local == "" {
+			result.WriteString(w.expression(sort, depth))
+			continue
+		}
+		localSort := found[3][0]
+		outer := w.locals[localSort]
+		w.locals[localSort] = append(slices.Clip(outer), local)
+		result.WriteString(w.expression(sort, depth))
+		w.locals[localSort] = outer
 	}
 	return result.String()
 }

@@ -79,6 +79,8 @@ func TestCostLimitEndsReads(t *testing.T) {
 		"s.contains(t) || anys[variables.number] == lists[lists[0][0]][variables.number]",
 		"s.contains(t) || has(any.map[variables.text].x)",
 		"s.contains(t) || has(variables.any.x)",
+		"s.contains(t) || has(object.spec.template.spec.containers[variables.number].x)",
+		"s.contains(t) || ints.map(x, ints.map(y, texts.map(z, texts.map(v, variables.number)))) == []",
 		"s.contains(t) || (b ? scores : scores)[variables.text] == 1",
 		"s.contains(t) || ints.map(x, variables.number) == ints",
 		"s.contains(t) || ints.map(x, x > 0, ints.map(y, [y, variables.number])) == []",
