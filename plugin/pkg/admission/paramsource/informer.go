@@ -30,10 +30,11 @@ func newInformer(client dynamic.Interface, r resource, gvk schema.GroupVersionKi
 
 // asParam returns an object as expressions see it. Kubernetes' informers have objects
 // of built-in kinds without managedFields, so a policy must not see them here either.
-// Custom resources are seen as they are.
+// Custom resources are seen as they are, but for their numbers.
 func asParam(object *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	if scheme.Scheme.Recognizes(gvk) {
 		object.SetManagedFields(nil)
 	}
+	integers(object.Object)
 	return object
 }

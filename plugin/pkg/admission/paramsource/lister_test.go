@@ -6,6 +6,7 @@ package paramsource_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -252,6 +253,33 @@ func TestFormOfParams(t *testing.T) {
 		param, err := customs.Get(t.Context(), "blue", "custom")
 		if diff := cmp.Diff(custom, param); diff != "" || err != nil {
 			t.Errorf("error %v, custom param (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+// Numbers are of the type that they have after encoding, as Kubernetes shows them.
+func TestNumbersOfParams(t *testing.T) {
+	custom := limit("blue", "custom")
+	custom.Object["spec"] = map[string]any{
+		"float": 1.5, "whole": 3.0, "zero": math.Copysign(0, -1), "small": -1e-300, "large": 1e300, "long": 4611686018427388928.0, "longest": -9223372036854775808.0,
+		"too long": 9223372036854775808.0, "int": int64(3), "null": nil, "list": []any{2.0, 0.5, nil, map[string]any{"whole": 1e3}}, "empty": map[string]any{},
+	}
+	text, err := custom.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &unstructured.Unstructured{}
+	if err := want.UnmarshalJSON(text); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, source := started(t, custom)
+		s.serve(limits.GroupVersion(), namespacedLimits)
+		kind := source.Open(limitKind)
+		defer kind.Close()
+		param, err := synced(t, kind).Get(t.Context(), "blue", "custom")
+		if diff := cmp.Diff(want, param); diff != "" || err != nil {
+			t.Errorf("error %v, param (-want +got):\n%s", err, diff)
 		}
 	})
 }
