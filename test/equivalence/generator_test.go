@@ -184,6 +184,8 @@ func (g *generator) params() []*unstructured.Unstructured {
 		for _, name := range []string{"a", "b", "c"} {
 			object := limit(namespace, name, int64(g.IntN(11)))
 			object.SetLabels(map[string]string{"set": pick(g, "a", "b", "c")})
+			spec := object.Object["spec"].(map[string]any)
+			spec["ratio"], spec["nothing"] = pick(g, 0.5, 3.0, -1e300), nil
 			if g.chance(45) {
 				result = append(result, object)
 			}
