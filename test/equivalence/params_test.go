@@ -101,6 +101,7 @@ func params() map[string]example {
 		change(&e.spec)
 		return e
 	}
+	const unboundIndex = "[1][params] == 1"
 	unbound := bound(withParams(configMapKind, "params == null", byName(""), nil), bindingOf(usualBinding, usualPolicy, v1.Deny))
 	noted := specified(withParams(configMapKind, "true", bySelector(&metav1.LabelSelector{}), says("noted key0=3, 5"), configMap("blue", "a", "3"), configMap("blue", "b", "5"), configMap("blue", "c", "3")),
 		func(s *v1.ValidatingAdmissionPolicySpec) { s.AuditAnnotations = note("string(params.data.most)") })
@@ -158,6 +159,7 @@ func params() map[string]example {
 		"none selected, allowed":            withParams(limitKind, "false", orAllow(bySelector(labelled("set", "b"))), nil, limit("blue", "a", 5)),
 		"none selected, ignored":            ignored(withParams(limitKind, mostOf, bySelector(labelled("set", "b")), nil, limit("blue", "a", 5))),
 		"no reference means null":           unbound,
+		"index that is null":                bound(withParams(configMapKind, unboundIndex, byName(""), says("denied: expression '"+unboundIndex+"' resulted in error: invalid qualifier type: <nil>")), bindingOf(usualBinding, usualPolicy, v1.Deny)),
 		"reference without a kind":          bound(example{spec: never, want: says(neverDenied)}, using(usualBinding, byName("a"), v1.Deny)),
 		"null is read":                      bound(withParams(configMapKind, most, byName(""), says("denied: expression '"+most+"' resulted in error: no such key: data")), bindingOf(usualBinding, usualPolicy, v1.Deny)),
 		"own kind":                          withParams(configMapKind, "params.kind == 'ConfigMap' && params.apiVersion == 'v1' && params.metadata.name == 'a' && params.metadata.namespace == 'blue'", byName("a"), nil, configMap("blue", "a", "5")),
