@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -32,14 +33,15 @@ type qualifier struct {
 	index    step
 }
 
-func (a *attribute) node() node {
-	return node{eval: a.observed(), attribute: a}
-}
+// node returns the attribute as a node that is completed when no more is selected from it:
+// a path of many selections would else have an evaluation for each of its beginnings.
+func (a *attribute) node() node { return node{attribute: a} }
 
-// with returns the attribute with one more qualifier.
+// with returns the attribute with one more qualifier. The attribute itself must not be
+// extended again, because both have their qualifiers in common.
 func (a *attribute) with(q qualifier) *attribute {
 	extended := *a
-	extended.qualifiers = append(slices.Clip(a.qualifiers), q)
+	extended.qualifiers = append(a.qualifiers, q)
 	return &extended
 }
 
@@ -200,7 +202,11 @@ func readVariable(i int) step {
 
 // operand plans what is selected from.
 func (p *planner) operand(e ast.Expr) (*attribute, error) {
-	operand, err := p.plan(e)
+	plan := p.plan
+	if p.isPath(e) {
+		plan = p.build
+	}
+	operand, err := plan(e)
 	if err != nil {
 		return nil, err
 	}
@@ -208,6 +214,24 @@ func (p *planner) operand(e ast.Expr) (*attribute, error) {
 		return a, nil
 	}
 	return &attribute{base: operand.eval, own: 1}, nil
+}
+
+// isPath reports whether an expression is a selection or an index that extends the attribute
+// of its own operand.
+func (p *planner) isPath(e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		if _, resolved := p.reference(e); resolved || selected.IsTestOnly() {
+			return false
+		}
+		_, isVariable := p.policyVariable(selected)
+		return !isVariable
+	case ast.CallKind:
+		return e.AsCall().FunctionName() == operators.Index
+	default:
+		return false
+	}
 }
 
 // isField says whether cel-go reads a field without going through CEL values.
@@ -235,12 +259,9 @@ func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 		return 0, false
 	}
 	name := selected.FieldName()
-	i := len(p.scope.Names) - 1
-	for i >= 0 && p.scope.Names[i] != name {
-		i--
-	}
+	i, ok := p.scope.Positions[name]
 	// Names with two underscores may be escaped ones.
-	return i, i >= 0 && !strings.Contains(name, "__")
+	return i, ok && !strings.Contains(name, "__")
 }
 
 // index plans operand[key].

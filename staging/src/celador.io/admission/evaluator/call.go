@@ -61,7 +61,7 @@ func (p *planner) call(e ast.Expr) (node, error) {
 		}
 	}
 	c := &invocation{implementation, price(function, overload)}
-	if n, ok := c.specialized(function, overload, args); ok {
+	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
 		return n, nil
 	}
 	n := c.node(args)

@@ -9,11 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
-
-	"celador.io/admission/evaluator"
 )
 
 // expressions are the lines of a file that are not comments.
@@ -102,28 +97,6 @@ func TestMembership(t *testing.T) {
 		t.Error("membership is never evaluated")
 	}
 }
-
-// TestVariableTwice has two variables of one name, which Kubernetes allows: the last counts.
-func TestVariableTwice(t *testing.T) {
-	l := kubernetes()
-	ast, issues := l.Compile("variables.number + 1")
-	if issues != nil {
-		t.Fatal(issues.Err())
-	}
-	names := []string{"number", "text", "number", "any"}
-	p, err := evaluator.Plan(l.Env, ast, l.library, evaluator.Scope{Variables: "variables", Names: names})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if value, _, ok := p.Evaluate(nil, &positions{}); !ok || value != types.Int(3) {
-		t.Errorf("is %v, want 3", value)
-	}
-}
-
-// positions has variables whose values are their positions.
-type positions struct{ input }
-
-func (*positions) Variable(i int) ref.Val { return types.Int(i) }
 
 // TestRepeated makes two parts of an expression one by their ID, as macros may.
 func TestRepeated(t *testing.T) {

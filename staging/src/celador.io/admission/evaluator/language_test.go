@@ -36,6 +36,14 @@ var policyVariables = map[string]*apiservercel.DeclType{
 // variableNames has them by position.
 var variableNames = []string{"number", "text", "any", "containers", "broken", "__namespace__"}
 
+func positionsOf(names []string) map[string]int {
+	positions := map[string]int{}
+	for i, name := range names {
+		positions[name] = i
+	}
+	return positions
+}
+
 // kubernetes is the language of policies, with a variable of every type and cel.bind,
 // which no Kubernetes environment has and which makes comprehensions of another form.
 var kubernetes = sync.OnceValue(func() *language {
@@ -114,6 +122,6 @@ func (l *language) plan(source string, ast *cel.Ast) (p *program, err error) {
 		return nil, err
 	}
 	p = &program{source: source, ast: ast, reference: reference}
-	p.planned, p.reason = evaluator.Plan(l.Env, ast, l.library, evaluator.Scope{Variables: "variables", Names: variableNames})
+	p.planned, p.reason = evaluator.Plan(l.Env, ast, l.library, evaluator.Scope{Variables: "variables", Positions: positionsOf(variableNames)})
 	return p, nil
 }

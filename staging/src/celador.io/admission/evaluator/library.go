@@ -20,7 +20,8 @@ type Library struct {
 	// implementation finds the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
 	adapter   types.Adapter
-	parts     intern.Pool[string, part]
+	parts     intern.Pool[partKey, part]
+	regexes   regexes
 }
 
 // NewLibrary returns the functions of an environment, which also are those of all that

@@ -4,7 +4,6 @@
 package evaluator
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/google/cel-go/common/operators"
@@ -15,7 +14,7 @@ import (
 
 // specialized returns a node for a function that has a shortcut for the types that it is
 // nearly always called with. Other types take the function's implementation.
-func (c *invocation) specialized(function, overload string, args []node) (node, bool) {
+func (c *invocation) specialized(function, overload string, args []node, regexes *regexes) (node, bool) {
 	switch function {
 	case operators.Less:
 		return c.comparison(args, func(l, r types.Int) bool { return l < r }), true
@@ -34,7 +33,7 @@ func (c *invocation) specialized(function, overload string, args []node) (node, 
 	case overloads.EndsWithString:
 		return c.affix(args, strings.HasSuffix), true
 	case overloads.Matches, overloads.MatchesString:
-		return c.pattern(args)
+		return c.pattern(args, regexes)
 	}
 	return node{}, false
 }
@@ -107,12 +106,12 @@ func (c *invocation) affix(args []node, found func(text, affix string) bool) nod
 }
 
 // pattern compiles a constant pattern ahead.
-func (c *invocation) pattern(args []node) (node, bool) {
+func (c *invocation) pattern(args []node, regexes *regexes) (node, bool) {
 	source, ok := args[1].constant.(types.String)
 	if !ok {
 		return node{}, false
 	}
-	compiled, err := regexp.Compile(string(source))
+	compiled, err := regexes.compile(string(source))
 	if err != nil {
 		return node{}, false
 	}

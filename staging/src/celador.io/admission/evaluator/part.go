@@ -4,9 +4,8 @@
 package evaluator
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
@@ -21,106 +20,124 @@ type part struct {
 	parts []*part
 }
 
+// partKey identifies a part by all that it depends on: equal parts have equal keys. The key of
+// a part is a hash over the keys of its own parts, so that describing an expression takes
+// time and memory that are linear in its size.
+type partKey [sha256.Size]byte
+
+// described is a key, unless the part can't be shared.
+type described struct {
+	partKey
+	shared bool
+}
+
 // plan returns the node of a part of the expression, planned now or for another program.
 func (p *planner) plan(e ast.Expr) (node, error) {
-	var key strings.Builder
-	if e.Kind() == ast.LiteralKind || !p.describe(e, &key) {
-		return p.build(e)
+	if e.Kind() == ast.LiteralKind || !p.shares {
+		return p.complete(e)
 	}
-	if known := p.library.parts.Find(key.String()); known != nil {
+	key := p.describe(e)
+	if !key.shared {
+		return p.complete(e)
+	}
+	if known := p.library.parts.Find(key.partKey); known != nil {
 		p.parts = append(p.parts, known)
 		return known.node, nil
 	}
 	around := p.parts
 	p.parts = nil
-	n, err := p.build(e)
+	n, err := p.complete(e)
 	if err != nil {
 		return node{}, err
 	}
 	made := &part{node: n, parts: p.parts}
-	p.library.parts.Add(key.String(), made)
+	p.library.parts.Add(key.partKey, made)
 	p.parts = append(around, made)
 	return n, nil
 }
 
-// describe writes a key that equal parts have in common and no others. It returns false
-// for a part that has a comprehension in it, whose slots are its own.
-func (p *planner) describe(e ast.Expr, key *strings.Builder) bool {
+// describe returns the key of a part. A part that has a comprehension in it is not shared,
+// because its slots are its own.
+func (p *planner) describe(e ast.Expr) described {
+	known, ok := p.described[e.ID()]
+	if !ok {
+		if key, shared := p.write(e); shared {
+			known = described{sha256.Sum256(key), true}
+		}
+		p.described[e.ID()] = known
+	}
+	return known
+}
+
+// write returns a text that equal parts have in common and no others, or false for a part
+// that is not shared.
+func (p *planner) write(e ast.Expr) ([]byte, bool) {
+	key := make([]byte, 0, 2*sha256.Size)
 	switch e.Kind() {
 	case ast.LiteralKind:
-		describeConstant(e.AsLiteral(), key)
-		return true
+		return writeConstant(key, e.AsLiteral()), true
 	case ast.IdentKind:
 		reference, ok := p.reference(e)
-		return ok && p.describeReference(e, reference, key)
+		if !ok {
+			return nil, false
+		}
+		return p.writeReference(key, e, reference)
 	case ast.SelectKind:
 		if reference, ok := p.reference(e); ok {
-			return p.describeReference(e, reference, key)
+			return p.writeReference(key, e, reference)
 		}
 		selected := e.AsSelect()
 		if i, ok := p.policyVariable(selected); ok {
-			fmt.Fprintf(key, "$%d", i)
-			return true
+			return fmt.Appendf(key, "$%d", i), true
 		}
 		form := "."
 		if selected.IsTestOnly() {
 			form = "?"
 		}
-		fmt.Fprintf(key, "(%s%q ", form, selected.FieldName())
-		return p.describe(selected.Operand(), key) && closed(key)
+		return p.writeAll(fmt.Appendf(key, "%s%q ", form, selected.FieldName()), selected.Operand())
 	case ast.CallKind:
 		call := e.AsCall()
-		fmt.Fprintf(key, "(%q ", call.FunctionName())
+		key = fmt.Appendf(key, "(%q ", call.FunctionName())
 		if reference, ok := p.reference(e); ok {
-			fmt.Fprintf(key, "%q ", reference.OverloadIDs)
+			key = fmt.Appendf(key, "%q ", reference.OverloadIDs)
 		}
-		if call.IsMemberFunction() && !p.describe(call.Target(), key) {
-			return false
+		if call.IsMemberFunction() {
+			var shared bool
+			if key, shared = p.writeAll(key, call.Target()); !shared {
+				return nil, false
+			}
 		}
-		return p.describeAll(call.Args(), key) && closed(key)
+		return p.writeAll(key, call.Args()...)
 	case ast.ListKind:
 		list := e.AsList()
-		fmt.Fprintf(key, "[%v ", list.OptionalIndices())
-		return p.describeAll(list.Elements(), key) && closed(key)
+		return p.writeAll(fmt.Appendf(key, "[%v ", list.OptionalIndices()), list.Elements()...)
 	default:
-		return false
+		return nil, false
 	}
 }
 
-func (p *planner) describeAll(exprs []ast.Expr, key *strings.Builder) bool {
-	for _, e := range exprs {
-		if !p.describe(e, key) {
-			return false
+// writeAll writes the keys of parts, which all have the same length.
+func (p *planner) writeAll(key []byte, parts ...ast.Expr) ([]byte, bool) {
+	for _, e := range parts {
+		d := p.describe(e)
+		if !d.shared {
+			return nil, false
 		}
-		key.WriteByte(',')
+		key = append(key, d.partKey[:]...)
 	}
-	return true
+	return key, true
 }
 
-func (p *planner) describeReference(e ast.Expr, reference *ast.ReferenceInfo, key *strings.Builder) bool {
+func (p *planner) writeReference(key []byte, e ast.Expr, reference *ast.ReferenceInfo) ([]byte, bool) {
 	if reference.Value != nil {
-		describeConstant(reference.Value, key)
-		return true
+		return writeConstant(key, reference.Value), true
 	}
 	if l, ok := p.local(reference.Name); ok {
-		fmt.Fprintf(key, "#%d", l.slot)
-		return l.init == nil
+		return fmt.Appendf(key, "#%d", l.slot), l.init == nil
 	}
-	fmt.Fprintf(key, "%t%q", p.GetType(e.ID()).Kind() == types.TypeKind, reference.Name)
-	return true
+	return fmt.Appendf(key, "%t%q", p.GetType(e.ID()).Kind() == types.TypeKind, reference.Name), true
 }
 
-func describeConstant(value ref.Val, key *strings.Builder) {
-	key.WriteString(value.Type().TypeName())
-	key.WriteByte(':')
-	if text, ok := value.(types.String); ok {
-		key.WriteString(strconv.Quote(string(text)))
-		return
-	}
-	fmt.Fprintf(key, "%v", value.Value())
-}
-
-func closed(key *strings.Builder) bool {
-	key.WriteByte(')')
-	return true
+func writeConstant(key []byte, value ref.Val) []byte {
+	return fmt.Appendf(key, "%s:%v", value.Type().TypeName(), value.Value())
 }

@@ -18,43 +18,51 @@ import (
 type Scope struct {
 	// Variables is the name of the object whose fields are the variables of the policy.
 	Variables string
-	// Names are the policy's variables, by position. Of several with one name, the last
-	// counts.
-	Names []string
+	// Positions has the position of each of the policy's variables, by name. Of several with
+	// one name, it is that of the last.
+	Positions map[string]int
 }
 
 // Plan returns a program for a checked expression. The error says what is in it that
 // only cel-go can evaluate.
 func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Program, error) {
 	p := &planner{
-		AST:      checked.NativeRep(),
-		library:  library,
-		provider: env.CELTypeProvider(),
-		scope:    scope,
+		AST:       checked.NativeRep(),
+		library:   library,
+		provider:  env.CELTypeProvider(),
+		scope:     scope,
+		described: map[int64]described{},
 	}
-	if p.repeats() {
+	seen, repeated := p.ids()
+	if repeated {
 		return nil, errors.New("not supported: repeated expression")
 	}
-	n, err := p.build(p.Expr())
+	p.shares = seen <= maxSharedSize
+	n, err := p.complete(p.Expr())
 	if err != nil {
 		return nil, err
 	}
 	return &Program{eval: n.eval, slots: p.slots, parts: p.parts}, nil
 }
 
-// repeats says whether an expression occurs twice. cel-go's costs are by ID, and
-// surprising where a macro repeats one.
-func (p *planner) repeats() bool {
-	seen, repeated := map[int64]bool{}, false
+// maxSharedSize is of how many parts expressions may be made for others to share the parts. A
+// longer expression has few parts in common with others, and thousands of its own to keep.
+const maxSharedSize = 1000
+
+// ids returns the number of parts of the expression and whether one occurs twice. cel-go's
+// costs are by ID, and surprising where a macro repeats one.
+func (p *planner) ids() (count int, repeated bool) {
+	seen := map[int64]bool{}
 	ast.PreOrderVisit(p.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		repeated = repeated || seen[e.ID()]
 		seen[e.ID()] = true
 	}))
-	return repeated
+	return len(seen), repeated
 }
 
 // node is a planned part of an expression.
 type node struct {
+	// eval is nil for an attribute that is still being put together.
 	eval step
 	// constant is the value, if that is known.
 	constant ref.Val
@@ -76,10 +84,22 @@ type planner struct {
 	slots  int
 	// parts are those that were planned last, on the level that is being planned.
 	parts []*part
+	// shares is set if parts are shared. described has their keys, by ID of the expression.
+	shares    bool
+	described map[int64]described
 }
 
 func unsupported(format string, args ...any) (node, error) {
 	return node{}, fmt.Errorf("not supported: "+format, args...)
+}
+
+// complete returns the node of a part that can be evaluated on its own.
+func (p *planner) complete(e ast.Expr) (node, error) {
+	n, err := p.build(e)
+	if err == nil && n.eval == nil {
+		n.eval = n.attribute.observed()
+	}
+	return n, err
 }
 
 func (p *planner) build(e ast.Expr) (node, error) {

@@ -10,12 +10,13 @@ import (
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/util/version"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 	"k8s.io/apiserver/pkg/cel/mutation"
+
+	"celador.io/admission/evaluator"
 )
 
 // The variables have been there since the first release with policies, so they
@@ -27,13 +28,16 @@ type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
-	// cache and functions are shared with compositions, whose variables are part of the
-	// keys of the cache.
+	// cache and functions are shared with compositions, whose scope is part of the keys of
+	// the cache.
 	cache     *cache
 	functions *functions
-	variables string
-	// names are those of the variables in scope, in order.
-	names []string
+	scope     digest
+	// positions are those of the policy's variables in scope, by name.
+	positions map[string]int
+	// composedBy is the compiler that Compose was called of. Nil unless this is the compiler of
+	// a composition.
+	composedBy *Compiler
 	// compositions are at hand for policies: environments are expensive to make.
 	compositions sync.Pool
 }
@@ -77,20 +81,19 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 // supported release knows; new ones only what the compatibility version allows.
 // The result has to be of one of the given types; cel.AnyType accepts all.
 //
-// Equal calls return the same program as long as it is in use.
+// Equal calls return the same program as long as it is in use, and compile it once if they come
+// at the same time.
 //
 // Errors are of type ErrorTypeInvalid when the expression is wrong, with line and
 // column in the detail, and ErrorTypeInternal otherwise.
 func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
-	key := newCacheKey(c.variables, source, in, origin, returns)
-	if program := c.cache.Find(key); program != nil {
-		return program, nil
-	}
-	set, err := c.envs[in]()
-	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
-	}
-	env, err := set.Env(origin)
+	return c.cache.program(newCacheKey(c.scope, source, in, origin, returns), func() (*Program, *apiservercel.Error) {
+		return c.compile(source, in, origin, returns)
+	})
+}
+
+func (c *Compiler) compile(source string, in Declarations, origin environment.Type, returns []*cel.Type) (*Program, *apiservercel.Error) {
+	env, err := c.env(in, origin)
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
@@ -108,13 +111,53 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 	if !returnsOneOf(ast.OutputType(), returns) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
-	planned, err := instantiate(env, ast)
+	library, err := c.functions.of(origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	program := &Program{source: source, output: ast.OutputType()}
+	if planned, err := c.plan(env, ast, library); err == nil {
+		program.closures = *planned
+	}
+	// Errors of cel-go's program are those of the expression, whether it is needed or not.
+	made, err := instantiate(env, ast.NativeRep(), library)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	program := &Program{source: source, output: ast.OutputType(), program: planned, closures: c.plan(env, ast, origin)}
-	c.cache.Add(key, program)
+	lasting, err := c.lastingEnv(in, origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	if program.Planned() == 0 || !program.interpreted.postpone(lasting, ast.NativeRep(), library) {
+		program.interpreted.made.Store(&made)
+	}
 	return program, nil
+}
+
+// plan plans an expression for closures, which evaluates constants and panics when one cannot
+// be hashed, as in {b'a': 1}.
+func (c *Compiler) plan(env *cel.Env, ast *cel.Ast, library *evaluator.Library) (planned *evaluator.Program, err error) {
+	defer rescue(&err)
+	return evaluator.Plan(env, ast, library, evaluator.Scope{Variables: Variables, Positions: c.positions})
+}
+
+func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {
+	set, err := c.envs[in]()
+	if err != nil {
+		return nil, err
+	}
+	return set.Env(origin)
+}
+
+// lastingEnv returns an environment in which programs of checked expressions can be made at any
+// time. That of a composition takes much memory and will serve other policies, whose
+// variables change it. Variables have types only while an expression is checked, so the
+// environment of policies without variables does as well.
+func (c *Compiler) lastingEnv(in Declarations, origin environment.Type) (*cel.Env, error) {
+	if c.composedBy != nil {
+		c = c.composedBy.Bare()
+	}
+	return c.env(in, origin)
 }
 
 // check parses and checks an expression. cel-go panics where an optional entry of a list or a
@@ -123,20 +166,6 @@ func check(env *cel.Env, source string) (ast *cel.Ast, issues *cel.Issues, err e
 	defer rescue(&err)
 	ast, issues = env.Compile(source)
 	return ast, issues, nil
-}
-
-// instantiate plans an expression for cel-go, which evaluates constants then and panics when
-// one cannot be hashed, as in {b'a': 1}.
-func instantiate(env *cel.Env, ast *cel.Ast) (program cel.Program, err error) {
-	defer rescue(&err)
-	return env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
-}
-
-// rescue, deferred, has a panic returned as an error.
-func rescue(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("internal error: %v", r)
-	}
 }
 
 func returnsOneOf(output *cel.Type, types []*cel.Type) bool {

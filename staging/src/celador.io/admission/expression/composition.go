@@ -17,10 +17,9 @@ import (
 type Composition struct {
 	*Compiler
 	fields *apiservercel.DeclType
+	// declared is the number of calls of Declare.
+	declared int
 }
-
-// noVariables tells a composition from a compiler that does not know variables at all.
-const noVariables = "variables"
 
 // Compose returns a compiler for one policy, without any variables yet. Releasing it
 // makes the next one cheap.
@@ -34,8 +33,9 @@ func (c *Compiler) Compose() *Composition {
 // Release ends the use of a composition that came from Compose of the same compiler.
 // Its programs stay valid: variables have their names and types at compile time only.
 func (c *Compiler) Release(composition *Composition) {
-	clear(composition.fields.Fields)
-	composition.variables, composition.names = noVariables, nil
+	// New maps, because cleared ones would keep the size of the largest policy.
+	composition.fields.Fields, composition.positions = map[string]*apiservercel.DeclField{}, map[string]int{}
+	composition.declared, composition.scope = 0, noVariables
 	c.compositions.Put(composition)
 }
 
@@ -47,7 +47,9 @@ func (c *Compiler) newComposition() *Composition {
 		DeclTypes:         []*apiservercel.DeclType{variables},
 	})
 	composed := NewCompiler(set)
-	composed.cache, composed.functions, composed.variables = c.cache, c.functions, noVariables
+	composed.cache, composed.functions, composed.scope = c.cache, c.functions, noVariables
+	composed.composedBy = c
+	composed.positions = map[string]int{}
 	if err != nil {
 		for in := range composed.envs {
 			composed.envs[in] = func() (*environment.EnvSet, error) {
@@ -69,8 +71,9 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 	}
 	// The environments hold on to this type and look its fields up on use.
 	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
-	c.names = append(c.names, name)
-	c.variables += " " + name + ":" + declared.CelType().String()
+	c.positions[name] = c.declared
+	c.declared++
+	c.scope = c.scope.with(name, declared.CelType())
 	return program, err
 }
 

@@ -17,11 +17,12 @@ import (
 
 // Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
-	source  string
-	output  *cel.Type
-	program cel.Program
-	// closures evaluate the same faster. Empty if they cannot.
+	source string
+	output *cel.Type
+	// closures evaluate the expression, unless they decline. Empty if they always would.
 	closures evaluator.Program
+	// interpreted evaluates what closures decline.
+	interpreted interpreted
 }
 
 // Source returns the text of the expression.
@@ -69,7 +70,11 @@ func (p *Program) run(s *Series) outcome {
 	if value, cost, ok := p.closures.Evaluate(s.done, s); ok {
 		return outcome{value: value, cost: cost, known: true}
 	}
-	value, details, err := p.program.ContextEval(s.ctx, s)
+	program, err := p.interpreted.program()
+	if err != nil {
+		return outcome{err: err}
+	}
+	value, details, err := program.ContextEval(s.ctx, s)
 	if actual := details.ActualCost(); actual != nil {
 		return outcome{value: value, cost: *actual, known: true, err: err}
 	}

@@ -176,8 +176,9 @@ func withVariables(t *testing.T, composition *expression.Composition, budget *ex
 	var variables []expression.Variable
 	for _, v := range sources {
 		program, err := composition.Declare(v[0], v[1], nothing, stored)
-		variables = expression.AppendVariable(variables, expression.Variable{Name: v[0], Program: program, Err: err})
+		variables = append(variables, expression.Variable{Name: v[0], Program: program, Err: err})
 	}
+	expression.Link(variables)
 	return expression.NewSeries(t.Context(), object(t), variables, budget)
 }
 

@@ -31,8 +31,8 @@ type Series struct {
 	outcomes map[*Program]outcome
 }
 
-// NewSeries returns a series with the given variables and budget. The activation resolves
-// all other names.
+// NewSeries returns a series with the given variables, which were linked, and budget. The
+// activation resolves all other names.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
 	return &Series{Activation: activation, ctx: ctx, done: ctx.Done(), variables: variables, budget: budget}
 }
@@ -67,7 +67,7 @@ func (s *Series) Variable(i int) ref.Val {
 		}
 	}
 	v := &s.variables[i]
-	for v.replacedBy != 0 {
+	if v.replacedBy != 0 {
 		i = v.replacedBy
 		v = &s.variables[i]
 	}
@@ -83,19 +83,22 @@ type Variable struct {
 	Name    string
 	Program *Program
 	Err     *apiservercel.Error
-	// replacedBy is the position of a later variable of the same name, if there is one.
+	// replacedBy is the position of the last variable of the same name, 0 if this is it.
 	replacedBy int
 }
 
-// AppendVariable returns the variables with one more. Of several with one name, all
-// expressions read the last, also those that were compiled before.
-func AppendVariable(variables []Variable, v Variable) []Variable {
+// Link prepares the variables of a policy for NewSeries. Of several with one name, all
+// expressions read the last, also those that were compiled before it was declared.
+func Link(variables []Variable) {
+	last := make(map[string]int, len(variables))
 	for i := range variables {
-		if variables[i].Name == v.Name {
-			variables[i].replacedBy = len(variables)
+		last[variables[i].Name] = i
+	}
+	for i := range variables {
+		if replacement := last[variables[i].Name]; replacement != i {
+			variables[i].replacedBy = replacement
 		}
 	}
-	return append(variables, v)
 }
 
 func (v *Variable) evaluate(s *Series) ref.Val {

@@ -112,8 +112,9 @@ func Compile[B any](compiler *expression.Compiler, d Definition, body func(*Scop
 			if err != nil {
 				scope.Report(path.Child("variables").Index(i).Child("expression"), err)
 			}
-			result.Variables = expression.AppendVariable(result.Variables, expression.Variable{Name: v.Name, Program: program, Err: err})
+			result.Variables = append(result.Variables, expression.Variable{Name: v.Name, Program: program, Err: err})
 		}
+		expression.Link(result.Variables)
 		scope.compile = composition.Compile
 	}
 	for i, c := range d.MatchConditions {

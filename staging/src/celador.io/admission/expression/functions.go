@@ -6,7 +6,6 @@ package expression
 import (
 	"sync"
 
-	"github.com/google/cel-go/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/evaluator"
@@ -30,19 +29,9 @@ func newFunctions(base *environment.EnvSet) *functions {
 	return &functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
 }
 
-// plan returns an empty program for an expression that is cel-go's to evaluate.
-func (c *Compiler) plan(env *cel.Env, ast *cel.Ast, origin environment.Type) evaluator.Program {
-	library := c.functions.stored
+func (f *functions) of(origin environment.Type) (*evaluator.Library, error) {
 	if origin == environment.NewExpressions {
-		library = c.functions.fresh
+		return f.fresh()
 	}
-	known, err := library()
-	if err != nil {
-		return evaluator.Program{}
-	}
-	program, err := evaluator.Plan(env, ast, known, evaluator.Scope{Variables: Variables, Names: c.names})
-	if err != nil {
-		return evaluator.Program{}
-	}
-	return *program
+	return f.stored()
 }

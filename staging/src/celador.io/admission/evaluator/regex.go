@@ -1,0 +1,64 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"crypto/sha256"
+	"regexp"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+
+	"celador.io/admission/intern"
+)
+
+// regexes has the compiled patterns that are in use. They may be far larger than their
+// source, so programs and cel-go's programs for the same expressions share them.
+type regexes struct {
+	pool intern.Pool[[sha256.Size]byte, regexp.Regexp]
+}
+
+func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
+	key := sha256.Sum256([]byte(pattern))
+	if known := r.pool.Find(key); known != nil {
+		return known, nil
+	}
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	r.pool.Add(key, compiled)
+	return compiled, nil
+}
+
+// ShareRegexes returns an option for cel-go's programs, which have constant patterns of
+// 'matches' compiled when they are made: the programs use the patterns of programs that
+// were planned with the library. A pattern that does not compile is cel-go's error.
+func (l *Library) ShareRegexes() cel.ProgramOption {
+	return cel.OptimizeRegex(l.matches(overloads.Matches), l.matches(overloads.MatchesString))
+}
+
+func (l *Library) matches(overload string) *interpreter.RegexOptimization {
+	return &interpreter.RegexOptimization{
+		Function:   overloads.Matches,
+		OverloadID: overload,
+		RegexIndex: 1,
+		Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
+			compiled, err := l.regexes.compile(pattern)
+			if err != nil {
+				return nil, err
+			}
+			return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
+				text, ok := args[0].Value().(string)
+				if !ok {
+					return types.NoSuchOverloadErr()
+				}
+				return types.Bool(compiled.MatchString(text))
+			}), nil
+		},
+	}
+}
