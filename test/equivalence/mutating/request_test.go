@@ -148,7 +148,9 @@ func creation(namespace, name string, replicas int32) request {
 }
 
 // touch sets a label, as another plugin may.
-func touch(object runtime.Object) {
+func touch(object runtime.Object) { setLabel(object, "touched", "yes") }
+
+func setLabel(object runtime.Object, name, value string) {
 	accessor, err := meta.Accessor(object)
 	if err != nil {
 		panic(err)
@@ -157,8 +159,19 @@ func touch(object runtime.Object) {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	labels["touched"] = "yes"
+	labels[name] = value
 	accessor.SetLabels(labels)
+}
+
+// labelled returns the request with a label on its objects.
+func (r request) labelled(name, value string) request {
+	r.object, r.old = copyOf(r.object), copyOf(r.old)
+	for _, object := range []runtime.Object{r.object, r.old} {
+		if object != nil {
+			setLabel(object, name, value)
+		}
+	}
+	return r
 }
 
 // fixed are the requests by name, of every sort that plugins are asked about.

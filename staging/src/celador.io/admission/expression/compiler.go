@@ -14,7 +14,6 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
-	"k8s.io/apiserver/pkg/cel/mutation"
 
 	"celador.io/admission/evaluator"
 )
@@ -217,7 +216,7 @@ func PatchDeclarations() environment.VersionedOptions {
 	return environment.VersionedOptions{
 		IntroducedVersion: always,
 		EnvOptions: []cel.EnvOption{
-			common.ResolverEnvOption(&mutation.DynamicTypeResolver{}),
+			common.ResolverEnvOption(&patchTypes{}),
 			environment.UnversionedLib(library.JSONPatch),
 		},
 	}

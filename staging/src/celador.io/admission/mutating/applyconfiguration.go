@@ -90,13 +90,44 @@ func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Obj
 	}
 }
 
-// fieldsOf returns the fields of an object that an expression constructs, the types of
-// which have to be those of the fields they are in.
+// fieldsOf returns the fields of an object that an expression constructs. It is an error if the
+// type of a field is not the one that its path asks for.
 func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
 	if err := checkTypeNames(object); err != nil {
 		return nil, err
 	}
-	return looseFields(object)
+	fields, ok := object.Value().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("invalid return type: %T", object)
+	}
+	return ownContent(fields).(map[string]any), nil
+}
+
+// ownContent copies maps and lists. Elements of list and map literals are maps and lists of the params in
+// the informer's cache, or of the request's object, if expressions take them over from there.
+func ownContent(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		copied := make(map[string]any, len(v))
+		for name, field := range v {
+			copied[name] = ownContent(field)
+		}
+		return copied
+	case []any:
+		if v == nil {
+			return v
+		}
+		copied := make([]any, len(v))
+		for i := range v {
+			copied[i] = ownContent(v[i])
+		}
+		return copied
+	default:
+		return v
+	}
 }
 
 func checkTypeNames(object *dynamic.ObjectVal) error {
@@ -104,16 +135,4 @@ func checkTypeNames(object *dynamic.ObjectVal) error {
 		return fmt.Errorf("type mismatch: %w", err)
 	}
 	return nil
-}
-
-// looseFields returns the fields as maps, lists and scalars, where these are of a Go type.
-func looseFields(object *dynamic.ObjectVal) (map[string]any, error) {
-	fields, ok := object.Value().(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("invalid return type: %T", object)
-	}
-	if err := loosen(fields); err != nil {
-		return nil, err
-	}
-	return fields, nil
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"google.golang.org/protobuf/types/known/structpb"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
-
-	"celador.io/admission/values"
 )
 
 var (
@@ -21,35 +18,33 @@ var (
 	stringType    = reflect.TypeFor[string]()
 )
 
-// jsonValueOf returns the JSON of any value that has one. Lists and maps that CEL makes, such
-// as by concatenation, convert only if they have nothing of a Go type in them, so that is
-// not left to them.
+// jsonValueOf returns the JSON of any value that has one. The error is the one that the conversion
+// by cel-go has.
 func jsonValueOf(value ref.Val) (*structpb.Value, error) {
-	switch v := value.(type) {
-	case *dynamic.ObjectVal:
-		fields, err := looseFields(v)
-		if err != nil {
-			return nil, err
-		}
-		return structpb.NewValue(fields)
-	case *types.Optional:
-		if v.HasValue() {
-			return jsonValueOf(v.GetValue())
-		}
-	case traits.Lister:
-		if !values.IsGo(v) {
-			return jsonListOf(v)
-		}
-	case traits.Mapper:
-		if !values.IsGo(v) {
-			return jsonMapOf(v)
-		}
-	}
 	native, err := value.ConvertToNative(jsonValueType)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		return native.(*structpb.Value), nil
 	}
-	return native.(*structpb.Value), nil
+	if converted, ok := jsonOfParts(value); ok {
+		return converted, nil
+	}
+	return nil, err
+}
+
+// jsonOfParts converts lists and maps element by element. Those that CEL makes, such as by
+// concatenation, do not convert as a whole if they contain values of package values.
+func jsonOfParts(value ref.Val) (*structpb.Value, bool) {
+	var converted *structpb.Value
+	var err error
+	switch v := value.(type) {
+	case traits.Lister:
+		converted, err = jsonListOf(v)
+	case traits.Mapper:
+		converted, err = jsonMapOf(v)
+	default:
+		return nil, false
+	}
+	return converted, err == nil
 }
 
 func jsonListOf(list traits.Lister) (*structpb.Value, error) {

@@ -15,9 +15,17 @@ import (
 // jsonValueType is what every CEL value converts to that JSON can represent.
 var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
-// Unstructured returns what the JSON of a Go value decodes to: maps, lists and scalars of
-// which an unstructured object is made.
-func Unstructured(object reflect.Value) (any, error) {
+// Unstructured returns a value that IsGo is true for as a copy made of map[string]any, []any and scalars, as the JSON
+// of the Go value decodes to.
+func Unstructured(v ref.Val) (ref.Val, error) {
+	content, err := unstructured(reflect.ValueOf(v.Value()))
+	if err != nil {
+		return nil, err
+	}
+	return types.DefaultTypeAdapter.NativeToValue(content), nil
+}
+
+func unstructured(object reflect.Value) (any, error) {
 	pointer := reflect.New(object.Type())
 	pointer.Elem().Set(object)
 	v, err := value.NewValueReflect(pointer.Interface())
@@ -27,8 +35,8 @@ func Unstructured(object reflect.Value) (any, error) {
 	return v.Unstructured(), nil
 }
 
-// IsGo tells whether a value shows a list, a map or a struct of Go, which converts to JSON
-// with all that is in it.
+// IsGo reports whether a value shows a Go list, map or struct. It converts to JSON with
+// everything that it contains.
 func IsGo(v ref.Val) bool {
 	switch v.(type) {
 	case *listValue, *mapValue, *structValue:
@@ -39,7 +47,7 @@ func IsGo(v ref.Val) bool {
 }
 
 func jsonValue(object reflect.Value) (any, error) {
-	content, err := Unstructured(object)
+	content, err := unstructured(object)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,121 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/mutation"
+	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+
+	"celador.io/admission/values"
+)
+
+// patchTypes resolves JSONPatch, and Object with the types of its fields.
+type patchTypes struct{ mutation.DynamicTypeResolver }
+
+// Resolve implements common.TypeResolver.
+func (p *patchTypes) Resolve(name string) (common.ResolvedType, bool) {
+	resolved, ok := p.DynamicTypeResolver.Resolve(name)
+	if object, is := resolved.(*dynamic.ObjectType); is {
+		return objectType{object}, true
+	}
+	return resolved, ok
+}
+
+// objectType constructs objects that may hold parts of Go objects, such as [request.userInfo].
+//
+// A dynamic.ObjectVal converts what is in list and map literals and in optionals by Value(), which for values of
+// package values is a Go struct, map or slice. So is the Value() of some values of CEL libraries, such as ip
+// addresses, which must not be in an object. The two are told apart here, where they still are CEL values.
+type objectType struct{ *dynamic.ObjectType }
+
+// Val implements common.ResolvedType.
+func (t objectType) Val(fields map[string]ref.Val) ref.Val {
+	for name, field := range fields {
+		if values.IsGo(field) {
+			continue // a dynamic.ObjectVal iterates over it
+		}
+		converted, _, err := unstructured(field)
+		if err != nil {
+			return types.NewErr("invalid value of field %q: %v", name, err)
+		}
+		fields[name] = converted
+	}
+	return t.ObjectType.Val(fields)
+}
+
+// unstructured returns a value with unstructured content in the place of what shows Go objects in it, or
+// the same value, unchanged, if there is nothing of that kind.
+func unstructured(v ref.Val) (_ ref.Val, changed bool, _ error) {
+	if values.IsGo(v) {
+		converted, err := values.Unstructured(v)
+		return converted, true, err
+	}
+	switch v := v.(type) {
+	case *types.Optional:
+		if !v.HasValue() {
+			return v, false, nil
+		}
+		held, changed, err := unstructured(v.GetValue())
+		if !changed || err != nil {
+			return v, false, err
+		}
+		return types.OptionalOf(held), true, nil
+	case traits.Lister:
+		if elements, literal := v.Value().([]ref.Val); literal {
+			return unstructuredList(v, elements)
+		}
+	case traits.Mapper:
+		if entries, literal := v.Value().(map[ref.Val]ref.Val); literal {
+			return unstructuredMap(v, entries)
+		}
+	}
+	return v, false, nil
+}
+
+func unstructuredList(list ref.Val, elements []ref.Val) (_ ref.Val, changed bool, _ error) {
+	var copied []ref.Val
+	for i, element := range elements {
+		converted, changed, err := unstructured(element)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !changed:
+			continue
+		case copied == nil:
+			copied = slices.Clone(elements)
+		}
+		copied[i] = converted
+	}
+	if copied == nil {
+		return list, false, nil
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, copied), true, nil
+}
+
+func unstructuredMap(entries ref.Val, elements map[ref.Val]ref.Val) (_ ref.Val, changed bool, _ error) {
+	var copied map[ref.Val]ref.Val
+	for key, element := range elements {
+		converted, changed, err := unstructured(element)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !changed:
+			continue
+		case copied == nil:
+			copied = maps.Clone(elements)
+		}
+		copied[key] = converted
+	}
+	if copied == nil {
+		return entries, false, nil
+	}
+	return types.NewRefValMap(types.DefaultTypeAdapter, copied), true, nil
+}
