@@ -52,6 +52,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if merged := t.mergePlain(configuration); merged != nil {
 		return patched{merged, named}, nil
 	}
+	configuration.Object = ownContent(fields).(map[string]any)
 	merged, err := patch.ApplyStructuredMergeDiff(t.converter, t.object(), configuration)
 	if err != nil {
 		return patched{}, fmt.Errorf("error applying patch: %w", err)
@@ -61,7 +62,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 
 // mergePlain returns nil where merge does, and for whatever ends in an error.
 func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Object {
-	if _, custom := t.object().(*unstructured.Unstructured); custom {
+	if _, custom := t.object().(*unstructured.Unstructured); custom || !stable(t.object()) {
 		return nil
 	}
 	typedConfiguration, err := t.converter.ObjectToTyped(configuration)
@@ -100,11 +101,12 @@ func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("invalid return type: %T", object)
 	}
-	return ownContent(fields).(map[string]any), nil
+	return fields, nil
 }
 
-// ownContent copies maps and lists. Elements of list and map literals are maps and lists of the params in
-// the informer's cache, or of the request's object, if expressions take them over from there.
+// ownContent copies maps and lists, which become part of a custom resource. Elements of list and map literals are
+// maps and lists of the params in the informer's cache, or of the request's object, if expressions take them over from
+// there.
 func ownContent(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

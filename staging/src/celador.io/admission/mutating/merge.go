@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"sync"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -17,7 +16,7 @@ import (
 // merge sets the fields of an apply configuration in a copy of an object of a built-in
 // type, as the merge of structured-merge-diff does. It touches nothing else, which takes a
 // small part of the time that a conversion of the whole object takes; the copy shares what
-// it does not touch with the object.
+// it does not touch with the object. The object has to be stable.
 //
 // It returns nil for all that is not plain, such as configurations with nulls and objects
 // that do not fit their schema. That is left to the merge of structured-merge-diff.
@@ -193,7 +192,7 @@ func (m *merger) find(list reflect.Value, element value.Value, of *schema.List) 
 		for _, key := range of.Keys {
 			field, known := entry[key]
 			wanted, given := element.AsMap().Get(key)
-			if !known || !given {
+			if !known || !given || isZero(wanted) {
 				return 0, false
 			}
 			equal, ok := equals(field.GetFrom(list.Index(i)), wanted)
@@ -209,13 +208,17 @@ func (m *merger) find(list reflect.Value, element value.Value, of *schema.List) 
 			at = i
 		}
 	}
-	// Keys of a first element have to be complete, too.
+	// Keys of a first element have to be complete, too. One that is empty may be missing from the JSON of the element.
 	for _, key := range of.Keys {
-		if !element.AsMap().Has(key) {
+		if wanted, given := element.AsMap().Get(key); !given || isZero(wanted) {
 			return 0, false
 		}
 	}
 	return at, true
+}
+
+func isZero(key value.Value) bool {
+	return key.IsString() && key.AsString() == "" || key.IsInt() && key.AsInt() == 0 || key.IsFloat() || key.IsBool() || key.IsNull()
 }
 
 // equals compares a key. It does not know about absent ones and those that are not simple.
@@ -242,7 +245,7 @@ func (m *merger) addToSet(into reflect.Value, element value.Value) bool {
 	}
 	times := 0
 	for i := range into.Len() {
-		if apiequality.Semantic.DeepEqual(into.Index(i).Interface(), added.Interface()) {
+		if sameInJSON(into.Index(i), added) {
 			times++
 		}
 	}
@@ -320,9 +323,28 @@ func (m *merger) set(into reflect.Value, v any) bool {
 		return false
 	}
 	set := holder.Elem().Field(0)
-	m.changed = m.changed || !apiequality.Semantic.DeepEqual(into.Interface(), set.Interface())
+	m.changed = m.changed || !sameInJSON(into, set)
 	into.Set(set)
 	return true
+}
+
+// sameInJSON compares two addressable values of one type by what they are in JSON. Equal quantities may have different
+// formats.
+func sameInJSON(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.String:
+		return a.String() == b.String()
+	case reflect.Bool:
+		return a.Bool() == b.Bool()
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return a.Int() == b.Int()
+	}
+	before, err := value.NewValueReflect(a.Addr().Interface())
+	if err != nil {
+		return false
+	}
+	after, err := value.NewValueReflect(b.Addr().Interface())
+	return err == nil && reflect.DeepEqual(before.Unstructured(), after.Unstructured())
 }
 
 var holders sync.Map // of reflect.Type by reflect.Type
