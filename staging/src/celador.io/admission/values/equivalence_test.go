@@ -209,8 +209,8 @@ func checkNative(t *testing.T, path string, ours, theirs ref.Val) {
 		if to == nil {
 			continue
 		}
-		a, errA := ours.ConvertToNative(to)
-		b, errB := theirs.ConvertToNative(to)
+		a, errA := native(ours, to)
+		b, errB := native(theirs, to)
 		if fmt.Sprint(errA) != fmt.Sprint(errB) {
 			t.Errorf("%s as Go %v: error %v, want %v", path, to, errA, errB)
 		}
@@ -218,6 +218,16 @@ func checkNative(t *testing.T, path string, ours, theirs ref.Val) {
 			t.Errorf("%s as Go %v: %v, want %v", path, to, a, b)
 		}
 	}
+}
+
+// native converts a value. Lists of cel-go panic when they are to be an array.
+func native(v ref.Val, to reflect.Type) (converted any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return v.ConvertToNative(to)
 }
 
 func checkMap(t *testing.T, path string, ours, theirs traits.Mapper) {
@@ -280,9 +290,7 @@ func checkList(t *testing.T, path string, ours, theirs traits.Lister) {
 	elements := items(t, path, ours)
 	for i, element := range elements {
 		at := types.Int(i)
-		if ours.Get(at) != element {
-			t.Errorf("%s[%d] is not what the iterator returned", path, i)
-		}
+		checkSame(t, fmt.Sprintf("%s[%d] by Get", path, i), ours.Get(at), element)
 		checkSame(t, fmt.Sprintf("%s has [%d]", path, i), ours.Contains(element), theirs.Contains(theirs.Get(at)))
 		check(t, fmt.Sprintf("%s[%d]", path, i), element, theirs.Get(at))
 	}

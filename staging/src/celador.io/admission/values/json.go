@@ -9,30 +9,19 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"google.golang.org/protobuf/types/known/structpb"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // jsonValueType is what every CEL value converts to that JSON can represent.
 var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
-// Unstructured returns a value that IsGo is true for as a copy made of map[string]any, []any and scalars, as the JSON
-// of the Go value decodes to.
+// Unstructured returns a value that IsGo is true for as a copy made of maps, lists and scalars,
+// as an unstructured object has them.
 func Unstructured(v ref.Val) (ref.Val, error) {
 	content, err := unstructured(reflect.ValueOf(v.Value()))
 	if err != nil {
 		return nil, err
 	}
 	return types.DefaultTypeAdapter.NativeToValue(content), nil
-}
-
-func unstructured(object reflect.Value) (any, error) {
-	pointer := reflect.New(object.Type())
-	pointer.Elem().Set(object)
-	v, err := value.NewValueReflect(pointer.Interface())
-	if err != nil {
-		return nil, err
-	}
-	return v.Unstructured(), nil
 }
 
 // IsGo reports whether a value shows a Go list, map or struct. It converts to JSON with

@@ -36,6 +36,8 @@ const (
 
 // plan is how to read values of one type. Plans are immutable once they are published.
 type plan struct {
+	// set has the plan, and those of the types that the type consists of.
+	set   *planSet
 	form  form
 	entry *value.TypeReflectCacheEntry
 	// elem is the plan of what a pointer, list or map holds.
@@ -52,53 +54,62 @@ type field struct {
 	key ref.Val
 }
 
-// plans holds the plan of each type that was ever asked for. A program has only so many.
-var plans sync.Map // reflect.Type -> *plan
+// planSet holds the plan of each type that was ever asked for. A program has only so many.
+type planSet struct {
+	plans sync.Map // reflect.Type -> *plan
+	// unstructured plans show the unstructured form of values.
+	unstructured bool
+}
 
-func planFor(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
+var (
+	typedPlans        = &planSet{}
+	unstructuredPlans = &planSet{unstructured: true}
+)
+
+func (s *planSet) planFor(t reflect.Type) *plan {
+	if p, ok := s.plans.Load(t); ok {
 		return p.(*plan)
 	}
 	made := map[reflect.Type]*plan{}
-	p := makePlan(t, made)
+	p := s.makePlan(t, made)
 	// Only now are all of them complete: types may refer to each other in circles.
 	for t, p := range made {
-		plans.Store(t, p)
+		s.plans.Store(t, p)
 	}
 	return p
 }
 
 var intOrStringType = reflect.TypeFor[intstr.IntOrString]()
 
-func makePlan(t reflect.Type, made map[reflect.Type]*plan) *plan {
-	if p, ok := plans.Load(t); ok {
+func (s *planSet) makePlan(t reflect.Type, made map[reflect.Type]*plan) *plan {
+	if p, ok := s.plans.Load(t); ok {
 		return p.(*plan)
 	}
 	if p, ok := made[t]; ok {
 		return p
 	}
-	p := &plan{entry: value.TypeReflectEntryOf(t)}
-	p.form = formOf(t, p.entry)
+	p := &plan{set: s, entry: value.TypeReflectEntryOf(t)}
+	p.form = s.formOf(t, p.entry)
 	made[t] = p
 	switch p.form {
 	case formPointer, formList, formMap:
-		p.elem = makePlan(t.Elem(), made)
+		p.elem = s.makePlan(t.Elem(), made)
 	case formStruct:
 		fields, zero := p.entry.OrderedFields(), reflect.Zero(t)
 		p.fields, p.index = make([]field, len(fields)), make(map[string]int, len(fields))
 		for i, f := range fields {
-			p.fields[i] = field{f, makePlan(f.GetFrom(zero).Type(), made), types.String(f.JsonName)}
+			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), made), types.String(f.JsonName)}
 			p.index[f.JsonName] = i
 		}
 	}
 	return p
 }
 
-func formOf(t reflect.Type, entry *value.TypeReflectCacheEntry) form {
+func (s *planSet) formOf(t reflect.Type, entry *value.TypeReflectCacheEntry) form {
 	switch {
 	case t.Kind() == reflect.Interface:
 		return formInterface
-	case t == intOrStringType:
+	case t == intOrStringType && !s.unstructured:
 		return formIntOrString
 	case entry.CanConvertToUnstructured():
 		return formMarshaler

@@ -17,12 +17,14 @@ import (
 // struct or map is a CEL map, a slice a list, bytes are a base64 string, nil is null.
 // What has no JSON form is a CEL error, there and then or where it is read. Not safe for
 // concurrent use, except that Of itself is.
-func Of(object any) ref.Val {
+func Of(object any) ref.Val { return typedPlans.of(object) }
+
+func (s *planSet) of(object any) ref.Val {
 	if object == nil {
 		return types.NullValue
 	}
 	v := reflect.ValueOf(object)
-	return planFor(v.Type()).value(v)
+	return s.planFor(v.Type()).value(v)
 }
 
 // value returns the CEL value of a Go value of the plan's type.
@@ -61,14 +63,23 @@ func (p *plan) value(v reflect.Value) ref.Val {
 	case formMarshaler:
 		return p.marshal(v)
 	case formInterface:
-		return Of(v.Interface())
+		return p.set.of(v.Interface())
 	case formPointer:
 		return p.elem.value(v.Elem())
 	case formList:
+		if p.set.unstructured {
+			return &unstructuredList{typed: listValue{elem: p.elem, object: v}}
+		}
 		return &listValue{elem: p.elem, object: v}
 	case formMap:
+		if p.set.unstructured {
+			return &unstructuredMap{typed: newMapValue(p.elem, v)}
+		}
 		return newMapValue(p.elem, v)
 	case formStruct:
+		if p.set.unstructured {
+			return newUnstructuredStruct(p, v)
+		}
 		return &structValue{plan: p, object: v}
 	default:
 		return types.NewErr("unsupported Go type for CEL: %v", v.Type())
