@@ -59,8 +59,9 @@ func (s series) celador(t *testing.T) evaluation {
 	var variables []expression.Variable
 	for _, v := range s.variables {
 		program, err := composition.Declare(v.Name, v.Expression, in, environment.StoredExpressions)
-		variables = expression.AppendVariable(variables, expression.Variable{Name: v.Name, Program: program, Err: err})
+		variables = append(variables, expression.Variable{Name: v.Name, Program: program, Err: err})
 	}
+	expression.Link(variables)
 	var compiled []expression.Compiled
 	for _, source := range s.expressions {
 		program, err := composition.Compile(source, in, environment.StoredExpressions, cel.AnyType)
