@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
 
 	_ "celador.io/celador/pkg/localserver/internal/etcdclientlog" // before the client is initialized
 )
@@ -37,18 +38,12 @@ type etcdServer struct {
 func startEtcd(ctx context.Context, dir, socket string) (*etcdServer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("%v have passed", startTimeout))
 	defer cancel()
-	if err := checkData(dir); err != nil {
+	if err := errors.Join(discardUninitialized(dir), checkData(dir)); err != nil {
 		return nil, unreadable(dir, err)
 	}
 
 	server := &etcdServer{failed: make(chan error, 1)}
-	config := embed.NewConfig()
-	config.Dir = dir
-	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newEtcdLogger(server.fail))
-	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
-	config.ListenPeerUrls = nil
-	config.TickMs, config.ElectionMs = etcdTick, etcdElection
-
+	config := etcdConfig(dir, socket, newEtcdLogger(server.fail))
 	started := make(chan struct{})
 	go func() {
 		err := guard(func() (err error) {
@@ -75,8 +70,18 @@ func startEtcd(ctx context.Context, dir, socket string) (*etcdServer, error) {
 	case err := <-server.etcd.Err():
 		return nil, errors.Join(fmt.Errorf("etcd: %w", err), server.close())
 	case <-ctx.Done():
-		return nil, errors.Join(fmt.Errorf("etcd did not become ready, %w", context.Cause(ctx)), server.close())
+		return nil, errors.Join(fmt.Errorf("etcd did not become ready with its data in %s, %w", dir, context.Cause(ctx)), server.close())
 	}
+}
+
+func etcdConfig(dir, socket string, logger *zap.Logger) *embed.Config {
+	config := embed.NewConfig()
+	config.Dir = dir
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger)
+	config.ListenClientUrls = []url.URL{{Scheme: "unix", Path: socket}}
+	config.ListenPeerUrls = nil
+	config.TickMs, config.ElectionMs = etcdTick, etcdElection
+	return config
 }
 
 func unreadable(dir string, err error) error {

@@ -19,7 +19,6 @@ import (
 const (
 	testKey  = "key"
 	testKeys = 200
-	walFile  = "0000000000000000-0000000000000000.wal"
 )
 
 // withEtcd runs f against an etcd over the data in dir.
@@ -96,7 +95,7 @@ func TestEtcdRebuildsItsDatabase(t *testing.T) {
 func TestEtcdRefusesCorruptData(t *testing.T) {
 	garbage := strings.Repeat("\xa5", 64<<10)
 	db := filepath.Join("snap", "db")
-	log := filepath.Join("wal", walFile)
+	log := filepath.Join("wal", firstSegment)
 	for _, test := range []struct {
 		name    string
 		corrupt func(t *testing.T, member string)

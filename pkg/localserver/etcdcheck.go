@@ -22,29 +22,34 @@ import (
 // Data that is not there yet is fine. etcd itself would meet a broken page in a goroutine of its own, where a panic or
 // a fault in the mapped file ends the process with a stack trace, and would wait forever for entries missing in the log.
 func checkData(dir string) error {
-	member := filepath.Join(dir, "member")
-	path := filepath.Join(member, "snap", "db")
+	log, path := filepath.Join(dir, "member", "wal"), filepath.Join(dir, "member", "snap", "db")
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		// Whatever keeps it from being read keeps etcd from writing it, which says so.
-		return nil
+		return guard(func() error { return checkLog(log, 0) })
 	}
-	err := guard(func() error {
-		db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
-		if err != nil {
+	err := viewDatabase(path, func(tx *bolt.Tx) error {
+		if err := checkPages(tx); err != nil {
 			return err
 		}
-		defer db.Close()
-		return db.View(func(tx *bolt.Tx) error {
-			if err := checkPages(tx); err != nil {
-				return err
-			}
-			return checkLog(tx, filepath.Join(member, "wal"))
-		})
+		return checkLog(log, appliedEntry(tx))
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// viewDatabase calls view with the database. It returns an error, also for a panic or a memory fault, if the database
+// cannot be read, and that of view.
+func viewDatabase(path string, view func(*bolt.Tx) error) error {
+	return guard(func() error {
+		db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return db.View(view)
+	})
 }
 
 func checkPages(tx *bolt.Tx) error {
@@ -66,22 +71,24 @@ func checkPages(tx *bolt.Tx) error {
 	return first
 }
 
-// checkLog returns an error if the log in dir lacks entries that the database has applied. The log is synced to disk
-// before the database, so no crash gets them there.
-func checkLog(tx *bolt.Tx, dir string) error {
-	applied := appliedEntry(tx)
-	if applied == 0 {
+// checkLog returns an error if the log in dir lacks entries that the database has applied, the last of which is applied.
+// The log is synced to disk before the database, so no crash gets them there. It also returns an error for a log without
+// any committed entry, whose member is in no cluster and waits for a leader forever.
+func checkLog(dir string, applied uint64) error {
+	if !wal.Exist(dir) {
+		if applied > 0 {
+			return fmt.Errorf("the log that belongs to it, %s, is missing", dir)
+		}
 		return nil
 	}
-	if !wal.Exist(dir) {
-		return fmt.Errorf("the log that belongs to it, %s, is missing", dir)
-	}
-	logged, err := lastEntry(dir)
-	if err != nil {
+	logged, committed, err := lastEntries(dir)
+	switch {
+	case err != nil:
 		return fmt.Errorf("the log that belongs to it, %s: %w", dir, err)
-	}
-	if applied > logged {
+	case applied > logged:
 		return fmt.Errorf("the log that belongs to it, %s, is cut short: it ends with entry %d of %d", dir, logged, applied)
+	case applied == 0 && committed == 0:
+		return fmt.Errorf("the log that belongs to it, %s, has no committed entry", dir)
 	}
 	return nil
 }
@@ -99,27 +106,28 @@ func appliedEntry(tx *bolt.Tx) uint64 {
 	return binary.BigEndian.Uint64(index)
 }
 
-// lastEntry returns the index of the last raft entry in the log.
-func lastEntry(dir string) (uint64, error) {
+// lastEntries returns the indexes of the last raft entry in the log and of the last one that is known to be committed.
+func lastEntries(dir string) (last, committed uint64, err error) {
 	logger := zap.NewNop()
 	snapshots, err := wal.ValidSnapshotEntries(logger, dir)
-	if err != nil {
-		return 0, err
-	}
-	if len(snapshots) == 0 {
-		return 0, nil
+	if err != nil || len(snapshots) == 0 {
+		return 0, 0, err
 	}
 	snapshot := snapshots[len(snapshots)-1]
 	log, err := wal.OpenForRead(logger, dir, snapshot)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer log.Close()
-	_, _, entries, err := log.ReadAll()
-	if err != nil || len(entries) == 0 {
-		return snapshot.GetIndex(), err
+	_, state, entries, err := log.ReadAll()
+	if err != nil {
+		return 0, 0, err
 	}
-	return entries[len(entries)-1].GetIndex(), nil
+	last, committed = snapshot.GetIndex(), max(snapshot.GetIndex(), state.GetCommit())
+	if len(entries) > 0 {
+		last = entries[len(entries)-1].GetIndex()
+	}
+	return last, committed, nil
 }
 
 // guard returns what f returns, and a panic or a memory fault in f's goroutine as an error.
