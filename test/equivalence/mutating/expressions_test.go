@@ -52,10 +52,12 @@ const (
 // evaluations are about what expressions read, and what fails in them.
 func evaluations() map[string]example {
 	set := func(value string) spec { return applying(labelled("v", value)) }
+	const byNothing = "oldObject == null ? string([1][oldObject]) : 'some'"
 	got := func(value string) []string { return []string{`"v":"` + value + `"`} }
 	return map[string]example{
 		"object":                         {spec: set("object.metadata.name"), want: got("web")},
 		"old object":                     {on: "update", spec: set("string(oldObject.spec.replicas)"), want: got("3")},
+		"index by no old object":         {spec: set(byNothing), fails: "expression '" + labelled("v", byNothing) + "' resulted in error: invalid qualifier type: <nil>"},
 		"no old object":                  {spec: set("oldObject == null ? 'none' : 'some'"), want: got("none")},
 		"request":                        {spec: set("request.operation + request.kind.kind + request.resource.resource + request.namespace + request.userInfo.username"), want: got("CREATEDeploymentdeploymentsbluejane")},
 		"request of an equivalent":       {spec: with(set("request.kind.group + ' ' + request.requestKind.group + ' ' + request.resource.group"), matched(matching("Equivalent", rule("extensions", "v1beta1", "deployments")))), want: got("extensions apps extensions")},
