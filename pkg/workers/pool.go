@@ -13,29 +13,29 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Pool processes the keys of a queue by several workers. When a key takes longer than Patience,
-// another worker is added until that key is done. The work itself is not interrupted.
+// Pool processes the keys of a queue by several workers. When a key takes longer than SlowAfter,
+// another worker is added until that key is done. The slow key itself is not interrupted.
 type Pool[K comparable] struct {
 	// Queue is shut down when Run ends.
 	Queue workqueue.TypedInterface[K]
 	// Process is called for each key, never for the same key at the same time. Keys that are
 	// still queued when the context of Run ends are dropped.
 	Process func(context.Context, K)
-	// Overdue, unless it is nil, is called once for each key that takes longer than Patience,
-	// while it is processed.
-	Overdue func(K)
+	// OnSlow, unless it is nil, is called once for each key that takes longer than SlowAfter,
+	// while it is processed. It must not block.
+	OnSlow func(K)
 	// Workers is how many keys are processed at a time.
 	Workers int
-	// Patience is how long a key may take before another worker is added.
-	Patience time.Duration
-	// MaxAdded bounds the workers that are added, and with them the memory of keys that take
-	// long. When that many are, the next keys wait.
+	// SlowAfter is how long a key may take before another worker is added.
+	SlowAfter time.Duration
+	// MaxAdded bounds the workers that are added, and with them the memory that slow keys take
+	// together. When there are that many, the next keys wait.
 	MaxAdded int
 
 	running sync.WaitGroup
 	lock    sync.Mutex
-	// workers is how many there are, and overdue how many keys take longer than Patience.
-	workers, overdue int
+	// workers is how many there are, and slow how many keys take longer than SlowAfter.
+	workers, slow int
 }
 
 // Run processes keys until ctx ends, and returns when no worker runs any more. It may be called
@@ -58,7 +58,7 @@ func (p *Pool[K]) addWorkers(ctx context.Context) {
 	}
 }
 
-func (p *Pool[K]) wanted() int { return p.Workers + min(p.overdue, p.MaxAdded) }
+func (p *Pool[K]) wanted() int { return p.Workers + min(p.slow, p.MaxAdded) }
 
 func (p *Pool[K]) work(ctx context.Context) {
 	for surplus := false; !surplus; {
@@ -77,18 +77,18 @@ func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 	if ctx.Err() != nil {
 		return false
 	}
-	overdue, done := false, false
-	timer := time.AfterFunc(p.Patience, func() {
+	slow, done := false, false
+	timer := time.AfterFunc(p.SlowAfter, func() {
 		p.lock.Lock()
 		defer p.lock.Unlock()
 		if done {
 			return
 		}
-		overdue = true
-		p.overdue++
+		slow = true
+		p.slow++
 		p.addWorkers(ctx)
-		if p.Overdue != nil {
-			p.Overdue(key)
+		if p.OnSlow != nil {
+			p.OnSlow(key)
 		}
 	})
 	defer func() {
@@ -96,10 +96,10 @@ func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 		p.lock.Lock()
 		defer p.lock.Unlock()
 		done = true
-		if !overdue {
+		if !slow {
 			return
 		}
-		p.overdue--
+		p.slow--
 		if surplus = p.workers > p.wanted(); surplus {
 			p.workers--
 		}

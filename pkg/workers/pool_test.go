@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/pkg/workers"
 )
 
-const patience = time.Second
+const slowAfter = time.Second
 
 // work is a pool in the bubble of a test, whose keys take as long as the test says.
 type work struct {
@@ -24,16 +24,16 @@ type work struct {
 	stop  func()
 
 	lock sync.Mutex
-	// started and overdue are keys in order. Those that are processed have a channel which ends
+	// started and slow are keys in order. Those that are processed have a channel which ends
 	// that.
-	started, overdue []string
-	running          map[string]chan struct{}
+	started, slow []string
+	running       map[string]chan struct{}
 }
 
 func start(t *testing.T, size, maxAdded int) *work {
 	w := &work{queue: workqueue.NewTyped[string](), running: map[string]chan struct{}{}}
 	pool := &workers.Pool[string]{
-		Queue: w.queue, Workers: size, Patience: patience, MaxAdded: maxAdded,
+		Queue: w.queue, Workers: size, SlowAfter: slowAfter, MaxAdded: maxAdded,
 		Process: func(_ context.Context, key string) {
 			w.lock.Lock()
 			if w.running[key] != nil {
@@ -44,10 +44,10 @@ func start(t *testing.T, size, maxAdded int) *work {
 			w.lock.Unlock()
 			<-end
 		},
-		Overdue: func(key string) {
+		OnSlow: func(key string) {
 			w.lock.Lock()
 			defer w.lock.Unlock()
-			w.overdue = append(w.overdue, key)
+			w.slow = append(w.slow, key)
 		},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -103,19 +103,19 @@ func TestSlowKeysAreOvertaken(t *testing.T) {
 		w := start(t, 2, 2)
 		w.add("a", "b", "c", "d", "e")
 		w.expect(t, "at first", "a", "b")
-		time.Sleep(patience)
-		w.expect(t, "when a and b are overdue", "c", "d")
+		time.Sleep(slowAfter)
+		w.expect(t, "when a and b are slow", "c", "d")
 		w.end("c")
 		w.expect(t, "when c is done", "e")
 		w.end("d", "e")
 		w.add("f", "g", "h")
-		w.expect(t, "while a and b are overdue", "f", "g")
+		w.expect(t, "while a and b are slow", "f", "g")
 		w.end("a")
 		w.expect(t, "when f and g and b are left")
 		w.end("f", "b")
 		w.expect(t, "when g is left", "h")
-		if want := []string{"a", "b"}; !slices.Equal(w.overdue, want) {
-			t.Errorf("overdue are %q, want %q", w.overdue, want)
+		if want := []string{"a", "b"}; !slices.Equal(w.slow, want) {
+			t.Errorf("slow are %q, want %q", w.slow, want)
 		}
 	})
 }
@@ -126,16 +126,16 @@ func TestAddedWorkersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t, 1, 2)
 		w.add("a", "b", "c", "d", "e")
-		time.Sleep(10 * patience)
-		w.expect(t, "when all are overdue", "a", "b", "c")
+		time.Sleep(10 * slowAfter)
+		w.expect(t, "when all are slow", "a", "b", "c")
 		w.end("b")
 		w.expect(t, "when b is done", "d")
-		time.Sleep(patience)
-		w.expect(t, "when d is overdue")
+		time.Sleep(slowAfter)
+		w.expect(t, "when d is slow")
 		w.end("a", "c", "d")
 		w.expect(t, "when e is left", "e")
 		w.add("f")
-		w.expect(t, "while e is not overdue")
+		w.expect(t, "while e is not slow")
 		w.end("e")
 		w.expect(t, "when e is done", "f")
 	})
@@ -146,7 +146,7 @@ func TestKeysAreSerialized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t, 2, 1)
 		w.add("a", "a", "a")
-		time.Sleep(patience)
+		time.Sleep(slowAfter)
 		w.expect(t, "at first", "a")
 		w.end("a")
 		w.expect(t, "when a is done", "a")
@@ -159,7 +159,7 @@ func TestRunReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t, 1, 1)
 		w.add("a", "b", "c", "d")
-		time.Sleep(patience)
+		time.Sleep(slowAfter)
 		w.expect(t, "at first", "a", "b")
 		w.stop() // does not return before Run
 		w.expect(t, "when stopped")

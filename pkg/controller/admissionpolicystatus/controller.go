@@ -18,7 +18,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
@@ -29,10 +28,18 @@ import (
 	"celador.io/admission/typecheck"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+	"celador.io/celador/pkg/workers"
 )
 
-// workers is how many policies are checked at a time.
-const workers = 5
+const (
+	// concurrency is how many policies are checked at a time.
+	concurrency = 5
+	// slowAfter is how long a check may delay others: checks of ordinary policies take
+	// milliseconds, those of the largest seconds.
+	slowAfter = 500 * time.Millisecond
+	// maxSlow bounds the memory of checks that take longer.
+	maxSlow = 5
+)
 
 // After an error a policy is checked again, first soon and then later and later.
 const (
@@ -143,24 +150,12 @@ func (c *Controller) Run(ctx context.Context) {
 		return
 	}
 	count(c.kinds)
-	for range workers {
-		running.Go(func() {
-			wait.UntilWithContext(ctx, func(ctx context.Context) {
-				for c.next(ctx) {
-				}
-			}, time.Second)
-		})
-	}
-	<-ctx.Done()
+	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
+	pool.Run(ctx)
 }
 
-// next handles one policy. It returns false when there will be no more.
-func (c *Controller) next(ctx context.Context) bool {
-	k, ended := c.queue.Get()
-	if ended {
-		return false
-	}
-	defer c.queue.Done(k)
+// process handles one policy.
+func (c *Controller) process(ctx context.Context, k key) {
 	err := c.sync(ctx, k)
 	switch {
 	case err == nil:
@@ -173,5 +168,4 @@ func (c *Controller) next(ctx context.Context) bool {
 		utilruntime.HandleErrorWithContext(ctx, err, "The status of a policy cannot be brought up to date, trying again", "kind", k.kind.name, "policy", k.name)
 		c.queue.AddRateLimited(k)
 	}
-	return true
 }

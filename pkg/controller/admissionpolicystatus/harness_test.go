@@ -301,6 +301,8 @@ type discovery struct {
 	*discoveryfake.FakeDiscovery
 	// down is the group version of a server that does not answer.
 	down atomic.Pointer[string]
+	// held, unless nil, is how long a server takes to answer: until it is closed.
+	held atomic.Pointer[chan struct{}]
 	// panics is set when there is a bug somewhere.
 	panics atomic.Bool
 	// undescribed is set while there are no schemas of other servers' types.
@@ -311,6 +313,9 @@ type discovery struct {
 func (d *discovery) ServerResourcesForGroupVersion(version string) (*metav1.APIResourceList, error) {
 	if d.panics.Load() && version == "metrics.io/v1" {
 		panic("a bug")
+	}
+	if held := d.held.Load(); held != nil && version == "metrics.io/v1" {
+		<-*held
 	}
 	if version == *d.down.Load() {
 		return nil, apierrors.NewServiceUnavailable("down")

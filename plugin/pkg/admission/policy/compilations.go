@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// patience is how long the compilation of a policy may delay others. Policies with dozens of
-	// expressions take less; it is nested types that take seconds.
-	patience = 50 * time.Millisecond
-	// maxOverdue bounds the memory of compilations that take longer.
-	maxOverdue = 4
+	// slowAfter is how long the compilation of a policy may delay others. Policies with dozens of
+	// expressions take less; only very long ones, and types that are nested, take seconds.
+	slowAfter = 50 * time.Millisecond
+	// maxSlow bounds the memory of compilations that take longer.
+	maxSlow = 4
 	// maxWorkers bounds the memory of compilations at start-up on large machines.
 	maxWorkers = 8
 )
@@ -75,17 +75,17 @@ func newCompilations[P policyObject](store PolicyStore[P], metrics policymetrics
 // run compiles until ctx ends.
 func (c *compilations[P]) run(ctx context.Context) {
 	pool := workers.Pool[string]{
-		Queue:    c.queue,
-		Process:  func(_ context.Context, name string) { c.compile(name) },
-		Overdue:  c.logOverdue,
-		Workers:  min(runtime.GOMAXPROCS(0), maxWorkers),
-		Patience: patience,
-		MaxAdded: maxOverdue,
+		Queue:     c.queue,
+		Process:   func(_ context.Context, name string) { c.compile(name) },
+		OnSlow:    c.logSlow,
+		Workers:   min(runtime.GOMAXPROCS(0), maxWorkers),
+		SlowAfter: slowAfter,
+		MaxAdded:  maxSlow,
 	}
 	pool.Run(ctx)
 }
 
-func (c *compilations[P]) logOverdue(name string) {
+func (c *compilations[P]) logSlow(name string) {
 	klog.V(2).InfoS("Policy takes long to compile and is not in effect yet", "kind", c.metrics.Kind(), "policy", name)
 }
 

@@ -15,7 +15,8 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// A policy with many types and long expressions is not checked without end.
+// A policy with many types is not checked without end, be its expressions long or their own
+// types large.
 func TestTypesOfPolicy(t *testing.T) {
 	described := schemas{}
 	mapper := mapperFor()
@@ -30,6 +31,7 @@ func TestTypesOfPolicy(t *testing.T) {
 		}
 		many = append(many, rule("many.example.com", "v1", names...))
 	}
+	nested := func(depth int) string { return "[1]" + strings.Repeat(".map(a, {a: a})", depth) + " == []" }
 	long := "true" + strings.Repeat(" ", 10_000)
 	for name, test := range map[string]struct {
 		expressions []string
@@ -41,6 +43,8 @@ func TestTypesOfPolicy(t *testing.T) {
 		"long expressions":       {[]string{long, long}, 12, 7},
 		"very long expressions":  {strings.Split(strings.Repeat(long+",", 9)+long, ","), 12, 1},
 		"one that is very long":  {[]string{"true" + strings.Repeat(" ", 90_000)}, 12, 1},
+		"types that double":      {[]string{nested(10)}, 10, 15},
+		"types that are small":   {[]string{nested(5), nested(5)}, 10, 50},
 		"many short expressions": {strings.Split(strings.Repeat("true,", 999)+"true", ","), 12, 5},
 	} {
 		t.Run(name, func(t *testing.T) {

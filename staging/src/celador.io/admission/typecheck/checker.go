@@ -75,10 +75,10 @@ func (c *Checker) check(s subject) *Result {
 	params := c.findParams(s.paramKind, result)
 	var checked []checkedType
 	targets := c.findTargets(s.constraints, result)
-	most := typesFor(s.expressions)
+	budget := newBudget(s.expressions)
 	for _, t := range targets {
-		if len(result.Types) == most {
-			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: tooMuch(most)})
+		if budget.exhausted() {
+			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: tooMuch(budget.types)})
 			continue
 		}
 		object, err := c.describe(t.kind)
@@ -90,6 +90,7 @@ func (c *Checker) check(s subject) *Result {
 			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: reasonOf(err), Err: err})
 			continue
 		}
+		budget.charge(verdicts)
 		result.Types = append(result.Types, t.kind)
 		checked = append(checked, checkedType{object, verdicts})
 	}
@@ -118,6 +119,8 @@ type checkedType struct {
 
 // verdict is what is wrong with an expression.
 type verdict struct {
+	// cost is that of the types of its parts.
+	cost int
 	// message is empty when the expression fits.
 	message string
 	// byParams is set if it would fit if nothing was known about params.

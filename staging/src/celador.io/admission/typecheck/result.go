@@ -78,8 +78,8 @@ const (
 	// Subresource is for subresources. They are never checked.
 	Subresource Reason = "Subresource"
 	// TooManyTypes is for what comes after the first ten types of a rule, after the first 50 of
-	// a policy or fewer if its expressions are very long, or after very many names that were
-	// looked up. It is never checked.
+	// a policy or fewer if its expressions are very long or make very large types, or after very
+	// many names that were looked up. It is never checked.
 	TooManyTypes Reason = "TooManyTypes"
 )
 

@@ -97,8 +97,10 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error
 	if e.patches {
 		remaining = remaining.Append(s.constructors.misfits(parsed.tree(), types))
 	}
+	v.cost = typesCost(types)
 	if !failed(remaining) {
 		return output, v, nil
 	}
-	return cel.DynType, verdict{message: messageOf(tree.Source(), remaining), absent: parsed.tests(idsOf(issues))}, nil
+	v.message, v.absent = messageOf(tree.Source(), remaining), parsed.tests(idsOf(issues))
+	return cel.DynType, v, nil
 }
