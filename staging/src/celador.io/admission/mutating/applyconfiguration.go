@@ -41,6 +41,9 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if err != nil {
 		return patched{}, err
 	}
+	if err := t.grow(contentOf(fields, MaxObjectBytes)); err != nil {
+		return patched{}, err
+	}
 	configuration := &unstructured.Unstructured{Object: fields}
 	configuration.SetGroupVersionKind(t.object().GetObjectKind().GroupVersionKind())
 	named := func() []string {

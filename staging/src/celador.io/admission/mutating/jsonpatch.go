@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -43,7 +44,7 @@ func (p jsonPatcher) patch(series *expression.Series, t target) (patched, error)
 }
 
 func operationsOf(list traits.Lister) (jsonpatch.Patch, error) {
-	patch := jsonpatch.Patch{}
+	patch, bytes := jsonpatch.Patch{}, 0
 	for it := list.Iterator(); it.HasNext() == types.True; {
 		element := it.Next()
 		operation, ok := element.(*celmutation.JSONPatchVal)
@@ -53,6 +54,12 @@ func operationsOf(list traits.Lister) (jsonpatch.Patch, error) {
 		}
 		encoded, err := operationOf(operation)
 		if err != nil {
+			return nil, err
+		}
+		if value := encoded["value"]; value != nil {
+			bytes += len(*value)
+		}
+		if err := checkSize(bytes); err != nil {
 			return nil, err
 		}
 		patch = append(patch, encoded)
@@ -110,13 +117,14 @@ func perform(operations jsonpatch.Patch, t target) (patched, error) {
 	if err != nil {
 		return patched{}, fmt.Errorf("failed to create JSON patch: %w", err)
 	}
-	after, err := operations.Apply(before)
+	after, err := applyOperations(operations, before)
 	if errors.Is(err, jsonpatch.ErrTestFailed) {
 		return patched{object: t.object()}, nil
 	}
 	if err != nil {
-		return patched{}, fmt.Errorf("JSON Patch: %w", err)
+		return patched{}, err
 	}
+	t.size = len(after)
 	object, err := t.decode(codec, after)
 	if err != nil {
 		if err := checkKind(t.object(), after); err != nil {
@@ -125,6 +133,45 @@ func perform(operations jsonpatch.Patch, t target) (patched, error) {
 		return patched{}, apierrors.NewInternalError(err)
 	}
 	return patched{object, func() []string { return pathsOf(operations) }}, nil
+}
+
+// applyOperations applies a patch to a JSON document, which may not become too large. Each
+// copy operation can double the document. API servers limit what the operations of one patch
+// copy, by a variable of the process; other hosts have the patch applied in parts, with the
+// size checked after each.
+func applyOperations(patch jsonpatch.Patch, document []byte) ([]byte, error) {
+	copiesAreLimited := atomic.LoadInt64(&jsonpatch.AccumulatedCopySizeLimit) > 0
+	for len(patch) > 0 {
+		n := len(patch)
+		if !copiesAreLimited {
+			n = boundedOperations(patch, len(document))
+		}
+		var err error
+		if document, err = patch[:n].Apply(document); err != nil {
+			return nil, fmt.Errorf("JSON Patch: %w", err)
+		}
+		if err := checkSize(len(document)); err != nil {
+			return nil, err
+		}
+		patch = patch[n:]
+	}
+	return document, nil
+}
+
+// boundedOperations returns how many operations, one at least, can be applied to a document
+// of the given size without leading to one that is more than twice as large as allowed.
+func boundedOperations(patch jsonpatch.Patch, bytes int) int {
+	for i, operation := range patch {
+		if operation.Kind() == "copy" {
+			bytes *= 2
+		} else if value := operation["value"]; value != nil {
+			bytes += len(*value)
+		}
+		if bytes > 2*MaxObjectBytes {
+			return max(i, 1)
+		}
+	}
+	return len(patch)
 }
 
 func pathsOf(operations jsonpatch.Patch) []string {

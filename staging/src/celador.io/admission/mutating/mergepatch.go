@@ -32,6 +32,9 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 		return patched{}, err
 	}
 	patch, err := mergePatchOf(value)
+	if err == nil {
+		err = checkSize(len(patch))
+	}
 	if err != nil {
 		return patched{}, err
 	}
@@ -44,6 +47,10 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 	if err != nil {
 		return patched{}, fmt.Errorf("error applying patch: %w", err)
 	}
+	if err := checkSize(len(after)); err != nil {
+		return patched{}, err
+	}
+	t.size = len(after)
 	object, err := t.decode(codec, after)
 	if err != nil {
 		if err := checkKind(t.object(), after); err != nil {

@@ -42,6 +42,8 @@ type states struct {
 	own runtime.Object
 	// valid is the object that is known to fit its schema.
 	valid runtime.Object
+	// size bounds the JSON of what mutations have written to the object.
+	size int
 }
 
 func (t target) object() runtime.Object { return t.VersionedObject.Object() }

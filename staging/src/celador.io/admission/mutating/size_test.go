@@ -1,0 +1,86 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// doubling returns mutations of which each doubles what the one before has written.
+func doubling(n int, of func(entry string) v1.Mutation) []v1.Mutation {
+	var mutations []v1.Mutation
+	for range n {
+		mutations = append(mutations, of("object.data.a + object.data.a"))
+	}
+	return mutations
+}
+
+// Mutations that would make the object too large fail; those before them have been made.
+func TestObjectSize(t *testing.T) {
+	const (
+		entry = 5 << 20
+		times = 2
+	)
+	const message = "mutation makes the object larger than 16 MiB of JSON, which is far more than storage takes: let it write less, or add a match condition that is false once the mutation has been made"
+	// Applied to the end, the copies would take 2 to the power of 40 times the entry.
+	copies := make([]string, 40)
+	for i := range copies {
+		copies[i] = fmt.Sprintf(`JSONPatch{op: "copy", from: "/data", path: "/data/c%d"}`, i)
+	}
+	for name, test := range map[string]struct {
+		mutations []v1.Mutation
+		// made is how many are made before one fails.
+		made int
+	}{
+		"JSON patches": {doubling(times, func(entry string) v1.Mutation { return set("a", entry) }), 1},
+		"expressions": {doubling(times, func(entry string) v1.Mutation {
+			return inline(`JSONPatch{op: "replace", path: "/data/a", value: ` + entry + `}`)
+		}), 1},
+		"merge patches":           {doubling(times, func(entry string) v1.Mutation { return jsonMerge(`{"data": {"a": ` + entry + `}}`) }), 1},
+		"strategic merge patches": {doubling(times, func(entry string) v1.Mutation { return strategic(`{"data": {"a": ` + entry + `}}`) }), 1},
+		"apply configurations":    {doubling(times, func(entry string) v1.Mutation { return apply(`Object{data: {"a": ` + entry + `}}`) }), 1},
+		"apply configurations of other entries": {repeated(4, func(key string) v1.Mutation {
+			return apply(`Object{data: {"` + key + `": object.data.a}}`)
+		}), 3},
+		"one JSON patch of large values": {[]v1.Mutation{jsonPatch(`lists.range(20).map(i, JSONPatch{op: "add", path: "/data/k" + string(i), value: object.data.a})`)}, 0},
+		"one JSON patch of copies":       {[]v1.Mutation{jsonPatch("[" + strings.Join(copies, ", ") + "]")}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := create(on, configMap("a", strings.Repeat("x", entry)), ignoring(policyOf("p", test.mutations...)))
+			result, err := s.mutate(t)
+			if err != nil || len(result.Failures) == 0 {
+				t.Fatalf("got %v, %d failures", err, len(result.Failures))
+			}
+			for i, f := range result.Failures {
+				if !f.Ignored || f.Message != message {
+					t.Errorf("failure %d is %v, want %s", i, f, message)
+				}
+			}
+			made := 0
+			for ; made < len(result.Mutations) && result.Mutations[made].Err == nil; made++ {
+			}
+			if made != test.made {
+				t.Errorf("%d mutations were made, want %d", made, test.made)
+			}
+		})
+	}
+}
+
+// However much is written to the same field, the object stays small enough.
+func TestSizeOfReplaced(t *testing.T) {
+	s := create(on, configMap("a", strings.Repeat("x", 1<<20)), policyOf("p", repeated(40, func(key string) v1.Mutation {
+		return apply(`Object{data: {"b": object.data.a + "` + key + `"}}`)
+	})...))
+	result, err := s.mutate(t)
+	if err != nil || len(result.Failures) > 0 {
+		t.Fatalf("got %v, failures %v", err, result.Failures)
+	}
+	if got := s.data()["b"]; !strings.HasSuffix(got, "k39") {
+		t.Errorf("the last mutation was not made: %d bytes", len(got))
+	}
+}
