@@ -1,0 +1,161 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/mutating"
+	"celador.io/admission/params"
+)
+
+// versions counts the versions of something that changes.
+type versions struct{ started, done atomic.Int64 }
+
+// next calls set with the next version.
+func (v *versions) next(set func(version int64)) {
+	version := v.started.Add(1)
+	set(version)
+	v.done.Store(version)
+}
+
+// paramVersions is a params.Source with two params, which always have the same version.
+type paramVersions struct {
+	paramList
+	current atomic.Pointer[[]*unstructured.Unstructured]
+}
+
+func (p *paramVersions) set(version int64) {
+	var list []*unstructured.Unstructured
+	for _, name := range []string{"one", "two"} {
+		param := &unstructured.Unstructured{Object: map[string]any{"version": strconv.FormatInt(version, 10)}}
+		param.SetName(name)
+		list = append(list, param)
+	}
+	p.current.Store(&list)
+}
+
+func (p *paramVersions) Open(schema.GroupVersionKind) params.Kind { return p }
+
+func (p *paramVersions) Lister(context.Context) (params.Lister, error) { return p, nil }
+
+func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructured, error) {
+	return *p.current.Load(), nil
+}
+
+// While policies, bindings, params and verdicts change, each request is subject to a state
+// that was in effect at one time while it ran: two mutations of a policy are of one version,
+// and so are two params.
+func TestUpdatesWhileRequestsRun(t *testing.T) {
+	const updates, requests = 60, 60
+	features := on
+	features.TypeEnforcement = true
+	source := &paramVersions{}
+	store := mutating.NewStore(expression.Default(), features, source)
+	bind := func(name, policy string, ref *v1.ParamRef) {
+		store.SetBinding(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy, ParamRef: ref}})
+	}
+
+	var policy, param, binding, verdict versions
+	writes := []func(){
+		func() {
+			policy.next(func(version int64) {
+				text := fmt.Sprintf("'%d'", version)
+				store.SetPolicy(policyOf("policy", set("x", text), set("y", text)))
+			})
+		},
+		func() { param.next(source.set) },
+		func() {
+			// Deleted in odd versions.
+			binding.next(func(version int64) {
+				if version%2 == 1 {
+					store.DeleteBinding("toggled")
+				} else {
+					bind("toggled", "bound", nil)
+				}
+			})
+		},
+		func() {
+			verdict.next(func(version int64) {
+				store.SetVerdict("checked", "uid", 1, errors.New(strconv.FormatInt(version, 10)))
+			})
+		},
+	}
+	bound, checked := policyOf("bound", set("bound", "'yes'")), policyOf("checked", set("checked", "'yes'"))
+	checked.UID, checked.Generation, checked.Spec.TypeChecking = "uid", 1, new(v1.EnforcedTypeChecking)
+	withParams := policyOf("params", jsonPatch(`[JSONPatch{op: "add", path: "/data/" + params.metadata.name, value: params.version}]`))
+	withParams.Spec.ParamKind = &v1.ParamKind{APIVersion: "example.com/v1", Kind: "Limit"}
+	for _, write := range writes {
+		write()
+	}
+	for _, p := range []*v1.MutatingAdmissionPolicy{bound, checked, withParams} {
+		store.SetPolicy(p)
+	}
+	bind("policy", "policy", nil)
+	bind("checked", "checked", nil)
+	bind("params", "params", &v1.ParamRef{Selector: &metav1.LabelSelector{}})
+
+	request := func() {
+		// The state is at least as new as what was done before the request, and no newer than
+		// what was started before it ended.
+		oldest := [...]int64{policy.done.Load(), param.done.Load(), verdict.done.Load()}
+		toggled := binding.done.Load()
+		s := create(features, configMap("a", "1"))
+		s.snapshot = store.Snapshot()
+		result, err := s.mutate(t)
+		if err != nil || len(result.Failures) != 1 {
+			t.Errorf("got %v, failures %v, want that of the verdict", err, result.Failures)
+			return
+		}
+		newest := [...]int64{policy.started.Load(), param.started.Load(), verdict.started.Load()}
+		data := s.data()
+		if data["x"] != data["y"] || data["one"] != data["two"] {
+			t.Errorf("the request saw several versions: %v", data)
+		}
+		var failed string
+		if _, err := fmt.Sscanf(result.Failures[0].Message, "failed to configure policy: %s", &failed); err != nil {
+			t.Errorf("got failure %v", result.Failures[0])
+		}
+		for i, text := range []string{data["x"], data["one"], failed} {
+			got, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || got < oldest[i] || got > newest[i] {
+				t.Errorf("state %d is of version %q, want %d to %d", i, text, oldest[i], newest[i])
+			}
+		}
+		// It is only certain which state the binding had if that did not change meanwhile.
+		if binding.started.Load() == toggled && (data["bound"] == "yes") != (toggled%2 == 0) {
+			t.Errorf("the binding has version %d, the request saw %q", toggled, data["bound"])
+		}
+	}
+	var all sync.WaitGroup
+	for _, write := range writes {
+		all.Go(func() {
+			for range updates {
+				write()
+			}
+		})
+	}
+	for range 4 {
+		all.Go(func() {
+			for range requests {
+				request()
+			}
+		})
+	}
+	all.Wait()
+	request()
+}
