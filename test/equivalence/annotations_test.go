@@ -45,6 +45,9 @@ func annotations() map[string]example {
 		"cut inside a character":   {spec: spec("'a" + repeat("é", 6*1024) + "'"), want: says("noted key0=a" + repeat("é", 5*1024)[:10*1024-1])},
 		"of an exempt request":     {spec: exempt},
 		"reads namespace":          {spec: spec("namespaceObject == null ? 'none' : namespaceObject.metadata.name"), want: says("noted key0=blue")},
+		"reads whole namespace":    {spec: spec("dyn(namespaceObject.metadata).ownerReferences[0].name", "string(has(dyn(namespaceObject.metadata).managedFields))"), want: says(dynamic, "noted key1=true")},
+		"reads owners":             {spec: spec("string(dyn(namespaceObject.metadata).ownerReferences[0].name)"), want: says("noted key0=owner")},
+		"validation reads a part":  {spec: denying(spec("'noted'"), "has(dyn(namespaceObject.metadata).ownerReferences)"), want: says("denied: failed expression: has(dyn(namespaceObject.metadata).ownerReferences)", "noted key0=noted")},
 		"reads no namespace":       {spec: spec("namespaceObject == null ? 'none' : namespaceObject.metadata.name"), on: "create node", want: says("noted key0=none")},
 		"same key in two policies": {
 			spec: spec("'one'"), others: []*v1.ValidatingAdmissionPolicy{policyOf("other.example.com", spec("'two'"))},

@@ -29,6 +29,7 @@ import (
 
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/celador/test/equivalence/readings"
 )
 
 // series are expressions that share the variables of a policy and a budget.
@@ -74,7 +75,7 @@ func (s series) celador(t *testing.T) evaluation {
 			Input: activation.NewInput(versioned.Attributes, r.resource, r.kind, versioned.VersionedObject.Object(), versioned.VersionedOldObject.Object(),
 				activation.NewAuthorizer(authorizer.AuthorizerFunc(authorize))),
 			Namespace: activation.NewNamespace(namespaceFor(t, r)),
-			Params:    activation.ParamsValue(s.param),
+			Params:    activation.NewParams(s.param, activation.Unstructured),
 		}, activation.InValidations, variables, budget)
 		var charges []charge
 		for i := range compiled {
@@ -156,7 +157,7 @@ func charged(value ref.Val, err error, remaining int64) charge {
 		result.Value = fmt.Sprintf("%s %v", v.Type().TypeName(), v.Value())
 	}
 	if err != nil {
-		result.Value, result.Error = "", goTypes.Replace(err.Error())
+		result.Value, result.Error = "", readings.GoTypes.Replace(err.Error())
 	}
 	return result
 }
@@ -260,7 +261,7 @@ func TestNullInputs(t *testing.T) {
 			"[1][variables.v]", "{'a': 1}[variables.v]", "variables.v[0]", "variables.v == P", "[P].map(x, [1][x])", "[P][0]", "[1][[P][0]]", "[1][{'a': P}.a]", "{P: 1}", "dyn(P)", "[1][dyn(P)]", "P ? 1 : 2", "!P", "P || true", "size(P)", "P + P", "P < 1",
 			"optional.of(P).hasValue()", "optional.ofNonZeroValue(P).hasValue()", "P.all(x, true)", "P.map(x, x)", "P.all(k, v, true)", "sets.contains([P], [null])", "[P].indexOf(null)", "P.startsWith('a')",
 		} {
-			expressions = append(expressions, placeholder.ReplaceAllString(reading, name))
+			expressions = append(expressions, readings.Of(reading, name, name))
 		}
 		s := series{variables: let("v", name), expressions: expressions}
 		if diff := s.compare(t, only("create", "delete", "delete without", "create node")); diff != "" {

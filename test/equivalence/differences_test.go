@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 
 	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/test/equivalence/readings"
 )
 
 // difference is one between Celador and upstream that is wanted. Nothing else may differ.
@@ -67,16 +69,10 @@ func differences() []difference {
 	}
 }
 
-var goTypes = strings.NewReplacer(
-	"common.reflectSchemalessTypedStruct", "struct", "values.structValue", "struct",
-	"common.reflectSchemalessTypedList", "list", "values.listValue", "list",
-	"common.reflectSchemalessTypedMap", "map", "values.mapValue", "map",
-)
-
 func (o outcome) withoutGoTypes() []string {
 	var result []string
 	for _, line := range o.brief() {
-		result = append(result, goTypes.Replace(line))
+		result = append(result, readings.GoTypes.Replace(line))
 	}
 	slices.Sort(result)
 	return result

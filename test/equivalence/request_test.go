@@ -65,6 +65,7 @@ func space(name string) *unstructured.Unstructured {
 		object.SetLabels(map[string]string{"name": name, "kubernetes.io/metadata.name": name})
 		object.SetAnnotations(map[string]string{"purpose": "test"})
 		object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: "owner"}})
+		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1"}})
 	}
 	object.Object["spec"] = map[string]any{"finalizers": []any{"kubernetes"}}
 	object.Object["status"] = map[string]any{"phase": "Active"}

@@ -6,10 +6,7 @@ package equivalence
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -22,6 +19,8 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"sigs.k8s.io/yaml"
+
+	"celador.io/celador/test/equivalence/readings"
 )
 
 // manifests have fields of all sorts of types.
@@ -131,17 +130,6 @@ spec:
 `,
 }
 
-// readings are what expressions do with a value P. For values in the object, O is the one
-// at the same place in the old object, else P once more. Maps have no order, so nothing depends on it.
-var readings = []string{
-	"P", "P == P", "P == O", "{'a': [P]} == {'a': [P]}", "P in [P]", "P == 1", "P == 3.0", "P == '1'", "P == true", "P == null", "P == []", "P == {}",
-	"type(P) == int", "type(P) == string", "type(P) == list", "type(P) == map", "type(P) == double", "type(P) == bool", "type(P) == bytes", "type(P) == type(null)", "type(P) == type(timestamp(0))",
-	"P < P", "P <= 2", "P + P", "P - 1", "!P", "-P", "P ? 1 : 2", "P.size()", "int(P)", "uint(P)", "double(P)", "string(P)", "bytes(P)", "timestamp(P)", "duration(P)",
-	"P[0]", "P['app']", "P[?0].hasValue()", "P.?absent.hasValue()", "P.absent", "has(P.absent)", "'app' in P", "P.all(x, x == x)", "P.exists(x, x == 'a')", "P.exists_one(x, x == 'a')", "P.map(x, x) == P", "P.filter(x, x != null).size()",
-	"P.all(k, v, v == v)", "P.all(k, P[k] == O[k])", "P.startsWith('r')", "P.matches('^[a-z]*$')", "P.join(',')", "P.sum()", "P.isSorted()", "P.indexOf('a')", "isQuantity(P)", "quantity(P) == quantity(P)",
-	"sets.equivalent(P, O)", "optional.ofNonZeroValue(P).hasValue()", "'%d'.format([P])",
-}
-
 // TestValues compares what expressions make of every field of objects that have fields
 // of all sorts of types.
 func TestValues(t *testing.T) {
@@ -176,8 +164,8 @@ func compareValues(t *testing.T, r request, root string, content map[string]any,
 		ref = &v1.ParamRef{Name: param.GetName()}
 	}
 	var validations []v1.Validation
-	for _, path := range paths(root, content) {
-		for _, reading := range readings {
+	for _, path := range readings.Paths(root, content) {
+		for _, reading := range readings.All {
 			validations = append(validations, show(path, root, reading))
 		}
 	}
@@ -200,42 +188,12 @@ func compareValues(t *testing.T, r request, root string, content map[string]any,
 // show returns a validation that is never satisfied, and says what the value is or why it
 // has none.
 func show(path, root, reading string) v1.Validation {
-	other := root
+	other := path
 	if root == "object" {
-		other = "oldObject"
+		other = readings.Other(path, root, "oldObject")
 	}
-	expression := placeholder.ReplaceAllStringFunc(reading, func(name string) string {
-		if name == "P" {
-			return path
-		}
-		return other + strings.TrimPrefix(path, root)
-	})
+	expression := readings.Of(reading, path, other)
 	return v1.Validation{Expression: "dyn(" + expression + ") == 'no such value'", MessageExpression: "'%s'.format([" + expression + "])"}
-}
-
-var (
-	placeholder = regexp.MustCompile(`\b[PO]\b`)
-	plainName   = regexp.MustCompile(`^[a-z][a-zA-Z]*$`)
-)
-
-// paths returns expressions that select a value, everything in it, and what is not there.
-func paths(prefix string, value any) []string {
-	result := []string{prefix}
-	switch value := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			path := fmt.Sprintf("%s['%s']", prefix, key)
-			if plainName.MatchString(key) && key != "in" && key != "true" {
-				path = prefix + "." + key
-			}
-			result = append(result, paths(path, value[key])...)
-		}
-	case []any:
-		for i := range value {
-			result = append(result, paths(fmt.Sprintf("%s[%d]", prefix, i), value[i])...)
-		}
-	}
-	return result
 }
 
 // requestFor returns the request to update an object to that of a manifest, whose

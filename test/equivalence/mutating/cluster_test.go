@@ -62,8 +62,8 @@ func start(t *testing.T, s scenario) *cluster {
 	params := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		limits: "LimitList", configMaps: "ConfigMapList",
 	})
-	for name, labels := range namespaces {
-		must(t, c.kube.Tracker().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
+	for name := range namespaces {
+		must(t, c.kube.Tracker().Add(space(name)))
 	}
 	for _, policy := range s.Policies {
 		must(t, policies.Tracker().Add(policy))

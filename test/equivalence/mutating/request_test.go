@@ -63,6 +63,18 @@ var (
 // namespaces are the labels of those that exist. Requests also go to "nowhere".
 var namespaces = map[string]map[string]string{"blue": {"name": "blue"}, "red": {"name": "red"}, "bare": nil}
 
+// space returns a namespace as informers deliver it.
+func space(name string) *corev1.Namespace {
+	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: namespaces[name]}}
+	if name != "bare" {
+		object.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "owner", UID: "u1"}}
+		object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Update", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{}}`)}}}
+		object.Spec.Finalizers = []corev1.FinalizerName{"kubernetes"}
+		object.Status.Phase = corev1.NamespaceActive
+	}
+	return object
+}
+
 func metadata(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": "shop"}}
 }

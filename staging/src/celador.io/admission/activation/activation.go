@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/expression"
@@ -19,17 +18,21 @@ type Subject struct {
 	// Namespace may be nil where the scope has none.
 	Namespace *Namespace
 	// Params is nil where expressions have no params.
-	Params ref.Val
+	Params *Params
 }
 
 // Scope is what a series of evaluations sees of its subject.
 type Scope int
 
 const (
-	// InMessages is the scope without 'authorizer'.
+	// InMessages is the scope of messages, without 'authorizer'.
 	InMessages Scope = iota
-	// InValidations is the scope with everything.
+	// InValidations is the scope of validations.
 	InValidations
+	// InAnnotations is the scope of audit annotations, without 'authorizer'.
+	InAnnotations
+	// InMutations is the scope of mutations.
+	InMutations
 	// InConditions is the scope of match conditions, in which 'namespaceObject' is null.
 	InConditions
 )
@@ -48,7 +51,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case expression.OldObject:
 		return a.oldObject, true
 	case expression.Params:
-		return a.Params, true
+		return a.Params.value(), true
 	case expression.Request:
 		if a.scope == InConditions {
 			return a.conditionRequestValue(), true
@@ -58,9 +61,9 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		if a.scope == InConditions {
 			return types.NullValue, true
 		}
-		return a.Namespace.value(), true
+		return a.Namespace.value(a.scope), true
 	}
-	if a.scope == InMessages || a.authorizer == nil {
+	if a.scope == InMessages || a.scope == InAnnotations || a.authorizer == nil {
 		return nil, false
 	}
 	switch name {

@@ -4,10 +4,8 @@
 package activation
 
 import (
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
@@ -36,30 +34,12 @@ type Input struct {
 // The resource is the one through which objects of the kind are served. Without an
 // authorizer, expressions cannot read it.
 func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
-	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: objectValue(object), oldObject: objectValue(oldObject)}
+	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed)}
 }
 
-// objectValue returns nil for nil. Expressions read that as null too, but cel-go's error for
-// a null that is an index differs: its text has the Go type of the index.
-func objectValue(object runtime.Object) ref.Val {
-	switch o := object.(type) {
-	case nil:
-		return nil
-	case *unstructured.Unstructured:
-		return types.DefaultTypeAdapter.NativeToValue(o.Object)
-	default:
-		return values.Of(object)
-	}
-}
-
-// ParamsValue returns what expressions read as 'params'. For nil that is nil, which
-// expressions read as null.
-func ParamsValue(param *unstructured.Unstructured) ref.Val {
-	if param == nil {
-		return nil
-	}
-	return types.DefaultTypeAdapter.NativeToValue(param.Object)
-}
+// Show replaces the values of 'object' and 'oldObject' for the series of evaluations that
+// begin afterwards.
+func (in *Input) Show(object, oldObject ref.Val) { in.object, in.oldObject = object, oldObject }
 
 func (in *Input) requestValue() ref.Val {
 	if in.request == nil {

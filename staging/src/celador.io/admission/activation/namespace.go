@@ -14,17 +14,26 @@ import (
 // Namespace is the namespace of a request. Not safe for concurrent use.
 type Namespace struct {
 	object *corev1.Namespace
-	// made is nil until the value is first read.
-	made ref.Val
+	// whole and declared are nil until they are first read.
+	whole, declared ref.Val
 }
 
 // NewNamespace returns what expressions read as 'namespaceObject': null for nil.
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
-// value exposes only the declared fields of a namespace.
-func (n *Namespace) value() ref.Val {
-	if n.made == nil {
-		n.made = values.Of(plugincel.CreateNamespaceObject(n.object))
+// value returns the namespace as expressions of the scope read it. As in Kubernetes,
+// validations and their messages read only the fields that are declared to the compiler.
+func (n *Namespace) value(scope Scope) ref.Val {
+	switch scope {
+	case InValidations, InMessages:
+		if n.declared == nil {
+			n.declared = values.Of(plugincel.CreateNamespaceObject(n.object))
+		}
+		return n.declared
+	default:
+		if n.whole == nil {
+			n.whole = values.Of(n.object)
+		}
+		return n.whole
 	}
-	return n.made
 }

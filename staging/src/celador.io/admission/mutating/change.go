@@ -4,6 +4,7 @@
 package mutating
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
@@ -22,14 +23,19 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 	if err != nil {
 		return err
 	}
+	if m.invalid != nil {
+		return m.invalid
+	}
 	target := target{r.versioned, r.objects, converter, &r.states}
+	view := r.view(i.target.Kind)
 	patched, err := r.tryPatch(i, m, target)
 	if err != nil {
-		return err
+		return cmp.Or(view.unconvertible(), err)
 	}
 	after := patched.object
 	if after == before {
 		if r.states.own == before {
+			view.mutated()
 			r.changed = true
 			return nil
 		}
@@ -44,6 +50,7 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 	}
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
+	view.mutated()
 	r.changed, r.states.own = true, after
 	if r.options.Changes {
 		made.compare(before, after, patched.fields)

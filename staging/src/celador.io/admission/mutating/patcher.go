@@ -48,18 +48,7 @@ type states struct {
 
 func (t target) object() runtime.Object { return t.VersionedObject.Object() }
 
-// evaluate returns the value of a patch expression.
+// evaluate returns the value of a patch expression. It compiles, or the mutation is invalid.
 func evaluate(c expression.Compiled, series *expression.Series) (ref.Val, error) {
-	if c.Err != nil {
-		return nil, c.Err
-	}
 	return c.Program.Evaluate(series)
-}
-
-// unknownPatcher stands for a mutation of a patch type that this server does not know, or
-// whose feature is off.
-type unknownPatcher struct{ err error }
-
-func (p unknownPatcher) patch(*expression.Series, target) (patched, error) {
-	return patched{}, p.err
 }

@@ -23,8 +23,11 @@ type body struct {
 
 // mutation is one change that a policy makes.
 type mutation struct {
-	// patch makes the change.
+	// patch makes the change. It is not called if the mutation is invalid.
 	patch patcher
+	// invalid is why the mutation cannot be made on any object: its expression does not compile,
+	// or its patch type is not known.
+	invalid error
 	// condition is absent unless the mutation has one of its own.
 	condition expression.Compiled
 	// message is what the client reads in place of the reason that the engine sees. Empty if
@@ -64,10 +67,8 @@ func compile(compiler *expression.Compiler, features Features, p *v1.MutatingAdm
 		var b body
 		for i := range spec.Mutations {
 			m, path := &spec.Mutations[i], field.NewPath("spec", "mutations").Index(i)
-			compiled := mutation{
-				patch: compilePatch(scope, features, path, m),
-				again: spec.ReinvocationPolicy == v1.IfNeededReinvocationPolicy,
-			}
+			compiled := mutation{again: spec.ReinvocationPolicy == v1.IfNeededReinvocationPolicy}
+			compiled.patch, compiled.invalid = compilePatch(scope, features, path, m)
 			if features.InlineExpressions {
 				compiled.addOptions(scope, path, m)
 			}
@@ -92,27 +93,32 @@ func (c *mutation) addOptions(scope *policy.Scope, path *field.Path, m *v1.Mutat
 	}
 }
 
-// compilePatch returns what makes the change of a mutation.
-func compilePatch(scope *policy.Scope, features Features, path *field.Path, m *v1.Mutation) patcher {
+// compilePatch returns what makes the change of a mutation, or an error if nothing can.
+func compilePatch(scope *policy.Scope, features Features, path *field.Path, m *v1.Mutation) (made patcher, invalid error) {
 	in := scope.Declarations()
 	in.Patches = true
-	compile := func(name, source string, returns ...*cel.Type) expression.Compiled {
-		return scope.Compile(path.Child(name, "expression"), source, in, returns...)
+	compile := func(path *field.Path, source string, returns ...*cel.Type) expression.Compiled {
+		compiled := scope.Compile(path, source, in, returns...)
+		if compiled.Err != nil {
+			invalid = compiled.Err
+		}
+		return compiled
 	}
+	named := func(patchType string) *field.Path { return path.Child(patchType, "expression") }
 	switch {
 	case features.InlineExpressions && m.Expression != nil:
-		return inlinePatcher{scope.Compile(path.Child("expression"), *m.Expression, in, patchType, cel.ListType(patchType), cel.NullType, cel.BoolType)}
+		made = inlinePatcher{compile(path.Child("expression"), *m.Expression, patchType, cel.ListType(patchType), cel.NullType, cel.BoolType)}
 	case m.PatchType == v1.PatchTypeJSONPatch && m.JSONPatch != nil:
-		return jsonPatcher{compile("jsonPatch", m.JSONPatch.Expression, cel.ListType(patchType))}
+		made = jsonPatcher{compile(named("jsonPatch"), m.JSONPatch.Expression, cel.ListType(patchType))}
 	case m.PatchType == v1.PatchTypeApplyConfiguration && m.ApplyConfiguration != nil:
-		return configurationPatcher{compile("applyConfiguration", m.ApplyConfiguration.Expression, objectType)}
+		made = configurationPatcher{compile(named("applyConfiguration"), m.ApplyConfiguration.Expression, objectType)}
 	case features.InlineExpressions && m.PatchType == v1.PatchTypeJSONMergePatch && m.JSONMergePatch != nil:
-		return mergePatcher{compile("jsonMergePatch", m.JSONMergePatch.Expression, cel.AnyType), mergeJSON}
+		made = mergePatcher{compile(named("jsonMergePatch"), m.JSONMergePatch.Expression, cel.AnyType), mergeJSON}
 	case features.InlineExpressions && m.PatchType == v1.PatchTypeStrategicMergePatch && m.StrategicMergePatch != nil:
-		return mergePatcher{compile("strategicMergePatch", m.StrategicMergePatch.Expression, cel.AnyType), mergeStrategically}
+		made = mergePatcher{compile(named("strategicMergePatch"), m.StrategicMergePatch.Expression, cel.AnyType), mergeStrategically}
 	default:
-		unknown := unknownPatcher{fmt.Errorf("mutation has no expression for patchType %q, or feature gate MutatingAdmissionPolicyInlineExpressions is off", m.PatchType)}
-		scope.Report(path, unknown.err)
-		return unknown
+		invalid = fmt.Errorf("mutation has no expression for patchType %q, or feature gate MutatingAdmissionPolicyInlineExpressions is off", m.PatchType)
+		scope.Report(path, invalid)
 	}
+	return made, invalid
 }

@@ -49,8 +49,12 @@ type run struct {
 	// changed is set when a mutation was made, whether or not the object is another one.
 	changed bool
 	states  states
-	// input is what expressions read, for as long as nothing changes.
-	input  *input
+	// inputs are those of the targets that policies ask for, views those of their kinds. Both
+	// are few.
+	inputs []targetInput
+	views  []*view
+	// params are those of the last evaluation.
+	params *activation.Params
 	result Result
 }
 
@@ -90,7 +94,12 @@ func same(a, b runtime.Object) bool { return a == b || apiequality.Semantic.Deep
 
 // matches says whether the match conditions of a policy let it apply.
 func (r *run) matches(i *invocation) bool {
-	report, err := i.CheckConditions(r.ctx, r.subject(i))
+	if len(i.Conditions) == 0 {
+		return true
+	}
+	view := r.view(i.target.Kind)
+	view.form = activation.Typed
+	report, err := i.CheckConditions(r.ctx, r.subject(i, view))
 	if report == nil {
 		return true
 	}

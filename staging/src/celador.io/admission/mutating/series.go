@@ -4,7 +4,6 @@
 package mutating
 
 import (
-	"k8s.io/apimachinery/pkg/runtime"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/activation"
@@ -12,24 +11,38 @@ import (
 	"celador.io/admission/matching"
 )
 
-// input is what expressions read of the request in one state.
-type input struct {
+// targetInput is the input that all policies with one target share.
+type targetInput struct {
+	matching.Target
 	*activation.Input
-	target matching.Target
-	object runtime.Object
 }
 
-// subject is what the expressions of an invocation see of the object as it is now.
-func (r *run) subject(i *invocation) activation.Subject {
-	object := r.versioned.VersionedObject.Object()
-	if r.input == nil || r.input.target != i.target || r.input.object != object {
-		made := activation.NewInput(r.request.Attributes, i.target.Resource, i.target.Kind, object, r.versioned.VersionedOldObject.Object(), r.authorizer)
-		r.input = &input{made, i.target, object}
+// input returns the input of a target. It shows no objects yet.
+func (r *run) input(target matching.Target) *activation.Input {
+	for _, in := range r.inputs {
+		if in.Target == target {
+			return in.Input
+		}
 	}
-	return activation.Subject{Input: r.input.Input, Namespace: r.namespace, Params: activation.ParamsValue(i.param)}
+	in := activation.NewInput(r.request.Attributes, target.Resource, target.Kind, nil, nil, r.authorizer)
+	r.inputs = append(r.inputs, targetInput{target, in})
+	return in
+}
+
+// subject returns what expressions of an invocation read, with the objects as view shows
+// them now.
+func (r *run) subject(i *invocation, view *view) activation.Subject {
+	input := r.input(i.target)
+	// Upstream, too, has both read whenever it evaluates expressions.
+	oldObject := view.oldObject.show(r.versioned.VersionedOldObject.Object(), view.form)
+	input.Show(view.object.show(r.versioned.VersionedObject.Object(), view.form), oldObject)
+	if !r.params.Of(i.param) {
+		r.params = activation.NewParams(i.param, activation.Typed)
+	}
+	return activation.Subject{Input: input, Namespace: r.namespace, Params: r.params}
 }
 
 // series evaluates one expression of a mutation, which has a budget of its own.
 func (r *run) series(i *invocation) *expression.Series {
-	return i.NewSeries(r.ctx, r.subject(i), activation.InValidations, expression.NewBudget(celconfig.RuntimeCELCostBudget))
+	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), activation.InMutations, expression.NewBudget(celconfig.RuntimeCELCostBudget))
 }

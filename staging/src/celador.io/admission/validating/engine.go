@@ -165,13 +165,13 @@ func (r *run) Misconfigured(p *policy.Policy[body], b *policy.Binding, err error
 func (r *run) evaluation(p *matchedPolicy, in *activation.Input, param *unstructured.Unstructured) *evaluation {
 	if !p.ReadsParams || param == nil {
 		if p.evaluation == nil {
-			p.evaluation = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: activation.ParamsValue(nil)})
+			p.evaluation = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace})
 		}
 		return p.evaluation
 	}
 	evaluated, ok := p.evaluations[param]
 	if !ok {
-		evaluated = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: activation.ParamsValue(param)})
+		evaluated = p.evaluate(r.ctx, activation.Subject{Input: in, Namespace: r.namespace, Params: activation.NewParams(param, activation.Unstructured)})
 		if p.evaluations == nil {
 			p.evaluations = map[*unstructured.Unstructured]*evaluation{}
 		}

@@ -174,7 +174,7 @@ func (p compiledPolicy) annotate(ctx context.Context, s activation.Subject) (res
 		return nil, 0, nil
 	}
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.NewSeries(ctx, s, activation.InMessages, budget)
+	series := p.NewSeries(ctx, s, activation.InAnnotations, budget)
 	for i := range p.Body.annotations {
 		annotation := &p.Body.annotations[i]
 		start := time.Now()

@@ -1,0 +1,116 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
+)
+
+// Mutations that fail with a text that tells in which form they read an object: maps of typed
+// objects do not take numbers as keys.
+const (
+	objectForm    = "1 in object.metadata.labels"
+	oldObjectForm = "1 in oldObject.metadata.labels"
+)
+
+// steps are what one policy of a sequence may do. All of them fail at least once, so that the
+// order in which upstream takes them shows.
+var steps = map[string]spec{
+	"reads":            patching(showing(objectForm), showing(oldObjectForm)),
+	"reads, condition": with(patching(showing(objectForm), showing(oldObjectForm)), when("true")),
+	"condition reads":  with(patching(showing("1")), when(objectForm+" || true", oldObjectForm+" || {}[object.metadata.name]")),
+	"condition fails":  with(patching(showing("1")), when(failing)),
+	"condition broken": with(patching(showing("1")), when(invalid)),
+	"changes":          with(applying(one), and(patching(showing("1")))),
+	"changes, reads":   with(applying(one), and(patching(showing(objectForm), showing(oldObjectForm)))),
+	"changes to same":  with(patching("[JSONPatch{op: 'test', path: '/kind', value: 'None'}]"), and(patching(showing("1")))),
+	"reads nothing":    patching(showing("1")),
+	"does not compile": applying(invalid),
+	"changes, condition": with(with(applying(two), and(patching(showing(objectForm), showing(oldObjectForm)))),
+		when("true")),
+}
+
+// TestViews compares the forms in which policies read objects that other policies have read
+// or changed before.
+func TestViews(t *testing.T) {
+	requests := map[string]request{"update": fixed["update"], "pod": updates()["pod"]}
+	for first := range steps {
+		for second := range steps {
+			t.Run(first+"/"+second, func(t *testing.T) {
+				compareIn(t, sequence(nil, first, second, "reads"), requests).check(t)
+				compareIn(t, sequence(nil, "reads nothing", first, second), requests).check(t)
+			})
+		}
+	}
+}
+
+// sequence returns a scenario with a policy for each step, in the order in which Celador takes
+// them.
+func sequence(change func(step int, s *spec), names ...string) scenario {
+	var s scenario
+	for i, name := range names {
+		step := steps[name]
+		if change != nil {
+			change(i, &step)
+		}
+		policy := policyOf(fmt.Sprintf("p%d.example.com", i), step)
+		s.Policies = append(s.Policies, policy)
+		s.Bindings = append(s.Bindings, bindingOf("b"+policy.Name, policy.Name))
+	}
+	return s
+}
+
+// TestViewsOfKinds compares the forms when policies read the object in two kinds.
+func TestViewsOfKinds(t *testing.T) {
+	legacy := matching(v1.Equivalent, rule("extensions", "v1beta1", "deployments"))
+	for first := range steps {
+		for second := range steps {
+			if strings.HasPrefix(first, "changes") || strings.HasPrefix(second, "changes") {
+				continue // Changes in another version are a difference.
+			}
+			t.Run(first+"/"+second, func(t *testing.T) {
+				s := sequence(func(step int, s *spec) {
+					if step%2 == 0 {
+						s.MatchConstraints = legacy
+					}
+				}, first, second, "reads", "reads")
+				compareExactly(t, s, fixed["update"])
+			})
+		}
+	}
+}
+
+// compareExactly compares the outcomes of a request without excusing any difference. Upstream
+// takes policies in some order, and has to agree in one of them.
+func compareExactly(t *testing.T, s scenario, r request) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, s)
+		want := c.examine(t, c.celador, r)
+		var diff string
+		for range 200 {
+			if diff = cmp.Diff(c.examine(t, c.upstream, r), want); diff == "" {
+				return
+			}
+			c.shuffle(t)
+		}
+		t.Errorf("(-upstream +celador):\n%s", diff)
+	})
+}
+
+// TestViewsAgain compares the forms when policies run a second time.
+func TestViewsAgain(t *testing.T) {
+	for name := range steps {
+		t.Run(name, func(t *testing.T) {
+			again := func(_ int, s *spec) { reinvoked(s); ignoring(s) }
+			compareIn(t, sequence(again, name, "changes, reads", "changes, condition"), map[string]request{"pod": updates()["pod"], "touched": fixed["create pod touched"]}).check(t)
+		})
+	}
+}
