@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/limits"
 )
 
 func (p *planner) call(e ast.Expr) (node, error) {
@@ -51,7 +53,7 @@ func (p *planner) call(e ast.Expr) (node, error) {
 	case operators.NotEquals:
 		return equality(args, false), nil
 	}
-	implementation := p.library.find(function, overload)
+	implementation := p.library.Find(function, overload)
 	if implementation == nil {
 		return unsupported("function %s without implementation", function)
 	}
@@ -60,7 +62,7 @@ func (p *planner) call(e ast.Expr) (node, error) {
 			return n, nil
 		}
 	}
-	c := &invocation{implementation, price(function, overload)}
+	c := &invocation{implementation, price(function, overload), limits.Of(function)}
 	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
 		return n, nil
 	}
@@ -78,6 +80,8 @@ func (p *planner) call(e ast.Expr) (node, error) {
 type invocation struct {
 	*functions.Overload
 	price func(args []ref.Val, result ref.Val) uint64
+	// guard is nil for functions that cannot exceed a limit.
+	guard *limits.Guard
 }
 
 func (c *invocation) node(args []node) node {
@@ -108,10 +112,10 @@ func (c *invocation) node(args []node) node {
 					return nil
 				}
 			}
-			if !c.takes(f, values[0]) {
+			if !c.takes(f, values[0]) || c.guard != nil && c.guard.Before(f, values) != nil {
 				return nil
 			}
-			value := plain(c.Function(values...))
+			value := c.made(f, c.Function(values...))
 			if value == nil {
 				return nil
 			}
@@ -132,10 +136,10 @@ func operands(f *frame, left, right step) (l, r ref.Val) {
 }
 
 func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
-	if !c.takes(f, arg) {
+	if !c.takes(f, arg) || c.guard != nil && c.guard.Before(f, []ref.Val{arg}) != nil {
 		return nil
 	}
-	value := plain(c.Unary(arg))
+	value := c.made(f, c.Unary(arg))
 	if value == nil {
 		return nil
 	}
@@ -149,14 +153,14 @@ func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
 }
 
 func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
-	if !c.takes(f, left) {
+	if !c.takes(f, left) || c.guard != nil && c.guard.BeforePair(f, left, right) != nil {
 		return nil
 	}
 	var value ref.Val
 	if c.Binary != nil {
-		value = plain(c.Binary(left, right))
+		value = c.made(f, c.Binary(left, right))
 	} else {
-		value = plain(c.Function(left, right))
+		value = c.made(f, c.Function(left, right))
 	}
 	if value == nil {
 		return nil
@@ -165,6 +169,15 @@ func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
 		f.cost++
 	} else {
 		f.cost += c.price([]ref.Val{left, right}, value)
+	}
+	return value
+}
+
+// made declines results that are not data or exceed a limit.
+func (c *invocation) made(f *frame, result ref.Val) ref.Val {
+	value := plain(result)
+	if value == nil || c.guard != nil && c.guard.After(f, value) != nil {
+		return nil
 	}
 	return value
 }

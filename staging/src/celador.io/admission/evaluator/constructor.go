@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/limits"
 )
 
 func (p *planner) list(list ast.ListExpr) (node, error) {
@@ -25,6 +27,9 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 			if values[i] = element.eval(f); values[i] == nil {
 				return nil
 			}
+		}
+		if limits.Literal(f, len(elements)) != nil {
+			return nil
 		}
 		f.cost += common.ListCreateBaseCost
 		return types.NewRefValList(adapter, values)
@@ -64,6 +69,9 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 				return nil
 			}
 			made[key] = value
+		}
+		if limits.Literal(f, 2*len(keys)) != nil {
+			return nil
 		}
 		f.cost += common.MapCreateBaseCost
 		return types.NewRefValMap(adapter, made)

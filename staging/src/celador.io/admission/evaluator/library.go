@@ -41,8 +41,9 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 	return library, nil
 }
 
-// find returns nil if there is no implementation.
-func (l *Library) find(function, overload string) *functions.Overload {
+// Find returns the implementation of an overload or, without one, that of the function, which finds the overload
+// itself. It returns nil if there is none.
+func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {
 		return found
 	}

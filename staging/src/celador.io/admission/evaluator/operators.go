@@ -10,6 +10,9 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/limits"
 )
 
 // specialized returns a node for a function that has a shortcut for the types that it is
@@ -118,7 +121,10 @@ func (c *invocation) pattern(args []node, regexes *regexes) (node, bool) {
 	text := args[0].eval
 	return node{eval: func(f *frame) ref.Val {
 		if t, ok := text(f).(types.String); ok {
-			f.cost += match([]ref.Val{t, source}, nil)
+			cost := match([]ref.Val{t, source}, nil)
+			if f.cost += cost; cost > celconfig.PerCallLimit {
+				return nil
+			}
 			return types.Bool(compiled.MatchString(string(t)))
 		}
 		return nil
@@ -149,6 +155,9 @@ func equality(args []node, equal bool) node {
 				f.cost++
 				return types.Bool((a == b) == equal)
 			}
+		}
+		if limits.Equality(f, l, r) != nil {
+			return nil
 		}
 		result := types.Equal(l, r)
 		f.cost += equalityPrice(l, r, result, equal)

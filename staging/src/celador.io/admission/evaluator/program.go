@@ -80,6 +80,14 @@ type frame struct {
 
 var frames = sync.Pool{New: func() any { return &frame{} }}
 
+// ResolveName implements limits.Source. Constants are evaluated without an input.
+func (f *frame) ResolveName(name string) (any, bool) {
+	if f.input == nil {
+		return nil, false
+	}
+	return f.input.ResolveName(name)
+}
+
 // nextRound is false when a loop has to end: it is too expensive or nobody waits for
 // the result.
 func (f *frame) nextRound() bool {

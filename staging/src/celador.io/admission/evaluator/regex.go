@@ -7,11 +7,11 @@ import (
 	"crypto/sha256"
 	"regexp"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
+	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/intern"
 )
@@ -35,30 +35,33 @@ func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-// ShareRegexes returns an option for cel-go's programs, which have constant patterns of
-// 'matches' compiled when they are made: the programs use the patterns of programs that
-// were planned with the library. A pattern that does not compile is cel-go's error.
-func (l *Library) ShareRegexes() cel.ProgramOption {
-	return cel.OptimizeRegex(l.matches(overloads.Matches), l.matches(overloads.MatchesString))
+// Pattern returns what compiles the constant pattern of a function ahead, or nil for functions
+// without patterns. The patterns of 'matches' are those of the programs that were planned with
+// the library.
+func (l *Library) Pattern(function string) *interpreter.RegexOptimization {
+	switch function {
+	case overloads.Matches:
+		return &interpreter.RegexOptimization{Function: function, RegexIndex: 1, Factory: l.matches}
+	case library.FindRegexOptimization.Function:
+		return library.FindRegexOptimization
+	case library.FindAllRegexOptimization.Function:
+		return library.FindAllRegexOptimization
+	default:
+		return nil
+	}
 }
 
-func (l *Library) matches(overload string) *interpreter.RegexOptimization {
-	return &interpreter.RegexOptimization{
-		Function:   overloads.Matches,
-		OverloadID: overload,
-		RegexIndex: 1,
-		Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
-			compiled, err := l.regexes.compile(pattern)
-			if err != nil {
-				return nil, err
-			}
-			return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
-				text, ok := args[0].Value().(string)
-				if !ok {
-					return types.NoSuchOverloadErr()
-				}
-				return types.Bool(compiled.MatchString(text))
-			}), nil
-		},
+// matches implements interpreter.RegexOptimization.Factory.
+func (l *Library) matches(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
+	compiled, err := l.regexes.compile(pattern)
+	if err != nil {
+		return nil, err
 	}
+	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
+		text, ok := args[0].Value().(string)
+		if !ok {
+			return types.NoSuchOverloadErr()
+		}
+		return types.Bool(compiled.MatchString(text))
+	}), nil
 }

@@ -29,6 +29,7 @@ func newFunctions(base *environment.EnvSet) *functions {
 	return &functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
 }
 
+// of returns the functions of expressions of the origin.
 func (f *functions) of(origin environment.Type) (*evaluator.Library, error) {
 	if origin == environment.NewExpressions {
 		return f.fresh()

@@ -15,6 +15,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/evaluator"
+	"celador.io/admission/limits"
 )
 
 // interpreted is the program of cel-go for an expression. Most expressions never need it, and
@@ -59,7 +60,7 @@ func (i *interpreted) postpone(env *cel.Env, checked *ast.AST, library *evaluato
 // instantiate plans an expression for cel-go, which panics for the same reason as plan does.
 func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library) (program cel.Program, err error) {
 	defer rescue(&err)
-	return env.PlanProgram(checked, cel.InterruptCheckFrequency(celconfig.CheckFrequency), library.ShareRegexes())
+	return env.PlanProgram(checked, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CustomDecoratorV2(limits.Decorator(checked, library)))
 }
 
 // rescue, deferred, has a panic returned as an error.

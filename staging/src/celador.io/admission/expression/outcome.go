@@ -37,8 +37,11 @@ func (s *Series) End() {
 // spare are empty maps that have grown.
 var spare = sync.Pool{New: func() any { return map[*Program]outcome{} }}
 
-// Continue gives the series another budget.
-func (s *Series) Continue(budget *Budget) { s.budget = budget }
+// Continue gives the series another budget, and lets it make and compare as much as a new one.
+func (s *Series) Continue(budget *Budget) {
+	s.budget = budget
+	s.meter.Reset()
+}
 
 func (s *Series) outcome(p *Program) outcome {
 	if s.outcomes == nil {

@@ -4,6 +4,7 @@
 package expression
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/evaluator"
+	"celador.io/admission/limits"
 )
 
 // Program is a compiled expression. It is safe for concurrent use.
@@ -58,18 +60,35 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 		return nil, charged
 	}
 	if o.err != nil {
-		return nil, &apiservercel.Error{
-			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, o.err),
-		}
+		return nil, p.failed(o.err)
+	}
+	if err := limits.Result(o.value); err != nil {
+		return nil, p.failed(err)
 	}
 	return o.value, nil
 }
 
+// failed returns the error that concerns this expression alone.
+func (p *Program) failed(err error) error {
+	return &apiservercel.Error{
+		Type:   apiservercel.ErrorTypeInvalid,
+		Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, err),
+	}
+}
+
 func (p *Program) run(s *Series) outcome {
-	if value, cost, ok := p.closures.Evaluate(s.done, s); ok {
+	if err := s.meter.Err(); err != nil {
+		if cause := context.Cause(s.ctx); cause != nil {
+			// As cel-go says when it ends a comprehension.
+			err = fmt.Errorf("%w: %w", err, cause)
+		}
+		return outcome{known: true, err: err}
+	}
+	before := s.meter.Mark()
+	if value, cost, ok := p.closures.Evaluate(s.meter.Done, s); ok {
 		return outcome{value: value, cost: cost, known: true}
 	}
+	s.meter.Repeat(before)
 	program, err := p.interpreted.program()
 	if err != nil {
 		return outcome{err: err}

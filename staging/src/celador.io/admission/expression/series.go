@@ -11,6 +11,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
+
+	"celador.io/admission/limits"
 )
 
 // Series is a series of evaluations that share the variables of a policy and a budget. A
@@ -18,8 +20,9 @@ import (
 // fails fails only the expressions that read it. Not safe for concurrent use.
 type Series struct {
 	interpreter.Activation
-	ctx       context.Context
-	done      <-chan struct{}
+	ctx context.Context
+	// meter bounds what the expressions of the series make and compare.
+	meter     limits.Meter
 	variables []Variable
 	// values are those of the variables that were read. Few needs no other memory.
 	values []ref.Val
@@ -34,14 +37,18 @@ type Series struct {
 // NewSeries returns a series with the given variables, which were linked, and budget. The
 // activation resolves all other names.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
-	return &Series{Activation: activation, ctx: ctx, done: ctx.Done(), variables: variables, budget: budget}
+	return &Series{Activation: activation, ctx: ctx, meter: limits.Meter{Done: ctx.Done()}, variables: variables, budget: budget}
 }
 
 var variablesType = types.NewObjectType("kubernetes.variables")
 
 // ResolveName implements interpreter.Activation.
 func (s *Series) ResolveName(name string) (any, bool) {
-	if name != Variables {
+	switch name {
+	case Variables:
+	case limits.MeterName:
+		return &s.meter, true
+	default:
 		return s.Activation.ResolveName(name)
 	}
 	if s.object == nil {
@@ -105,7 +112,9 @@ func (v *Variable) evaluate(s *Series) ref.Val {
 	if v.Err != nil {
 		return types.NewErr("composited variable %q fails to compile: %v", v.Name, v.Err)
 	}
+	before := s.meter.Mark()
 	o := v.Program.run(s)
+	s.meter.Keep(before)
 	if !o.known {
 		return types.NewErr("unable to calculate cost of variable %q", v.Name)
 	}

@@ -61,7 +61,11 @@ func contentOf(value any, most int) int {
 	case []byte:
 		bytes = len(v)
 	case ref.Val:
-		return contentOf(v.Value(), most)
+		native := v.Value()
+		if _, opaque := native.(ref.Val); opaque {
+			return bytes // a format is its own value
+		}
+		return contentOf(native, most)
 	case map[string]any:
 		for name, field := range v {
 			bytes += len(name)

@@ -35,6 +35,17 @@ func IsGo(v ref.Val) bool {
 	}
 }
 
+// ShowsGo reports whether a value shows a Go list, map or struct in any form. Nothing in it
+// occurs more than once.
+func ShowsGo(v ref.Val) bool {
+	switch v.(type) {
+	case *unstructuredList, *unstructuredMap:
+		return true
+	default:
+		return IsGo(v)
+	}
+}
+
 func jsonValue(object reflect.Value) (any, error) {
 	content, err := unstructured(object)
 	if err != nil {

@@ -1,0 +1,264 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limits
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
+)
+
+// Functions are the functions of an environment. Implementations are safe for concurrent use.
+type Functions interface {
+	// Find returns the implementation of a function, by the name of its overload if there is one, or nil.
+	Find(function, overload string) *functions.Overload
+	// Pattern returns what compiles the constant pattern of a function ahead, or nil for functions without patterns.
+	Pattern(function string) *interpreter.RegexOptimization
+}
+
+// Decorator returns a decorator that guards the calls in a program of cel-go for a checked expression. What cannot
+// exceed a limit stays as it is, so that most programs do not grow.
+func Decorator(checked *ast.AST, known Functions) interpreter.InterpretableDecoratorV2 {
+	d := &decorator{checked, known}
+	return d.decorate
+}
+
+type decorator struct {
+	*ast.AST
+	Functions
+}
+
+func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	switch n := node.(type) {
+	case interpreter.InterpretableCall:
+		return d.call(n)
+	case interpreter.InterpretableConstructor:
+		if parts := n.InitVals(); IsLarge(len(parts)) && !areConstant(parts) {
+			return &literal{n, len(parts)}, nil
+		}
+	}
+	return node, nil
+}
+
+func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
+	args := call.Args()
+	switch call.Function() {
+	case operators.Equals, operators.NotEquals:
+		if d.mayBeMade(args[0]) && d.mayBeMade(args[1]) {
+			return &comparison{call, args[0], args[1], call.Function() == operators.Equals}, nil
+		}
+		return call, nil
+	case operators.Add:
+		if !sums[call.OverloadID()] || len(args) != 2 || isSmallLiteral(args[1]) {
+			return call, nil
+		}
+	case operators.In:
+		if call.OverloadID() == overloads.InMap || isSmallLiteral(args[1]) {
+			return call, nil
+		}
+	}
+	guard := Of(call.Function())
+	if guard == nil || len(args) == 0 {
+		return call, nil
+	}
+	if pattern := d.Pattern(call.Function()); pattern != nil && len(args) > pattern.RegexIndex {
+		if text, ok := constant(args[pattern.RegexIndex]).(types.String); ok {
+			return compiled(call, guard, pattern, string(text))
+		}
+	}
+	implementation := d.Find(call.Function(), call.OverloadID())
+	if implementation == nil || implementation.NonStrict {
+		return call, nil
+	}
+	return newGuarded(call, guard, implementation), nil
+}
+
+// sums are the overloads of addition whose results grow, and that of values whose type is not known.
+var sums = map[string]bool{"": true, overloads.AddString: true, overloads.AddBytes: true, overloads.AddList: true}
+
+// mayBeMade reports whether a value may be a list, a map or an object as far as the checker knows.
+func (d *decorator) mayBeMade(arg interpreter.InterpretableV2) bool {
+	switch constant(arg).(type) {
+	case nil, traits.Lister, traits.Mapper:
+	default:
+		return false
+	}
+	switch d.GetType(arg.ID()).Kind() {
+	case types.BoolKind, types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.NullTypeKind,
+		types.StringKind, types.TimestampKind, types.TypeKind, types.UintKind:
+		return false
+	default:
+		return true
+	}
+}
+
+// constant returns nil for what is not constant.
+func constant(node interpreter.InterpretableV2) ref.Val {
+	if c, ok := node.(interpreter.InterpretableConst); ok {
+		return c.Value()
+	}
+	return nil
+}
+
+func areConstant(nodes []interpreter.InterpretableV2) bool {
+	for _, node := range nodes {
+		if constant(node) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// isSmallLiteral reports whether a node is a literal of which expressions may add as many as their cost allows, such as
+// [x] in the comprehension of map().
+func isSmallLiteral(node interpreter.InterpretableV2) bool {
+	switch n := node.(type) {
+	case interpreter.InterpretableConst:
+		text, isText := n.Value().(types.String)
+		return !isText && sizeOf(n.Value()) <= smallList && !isMadeOfMade(n.Value()) || isText && len(text) == 0
+	case interpreter.InterpretableConstructor:
+		return n.Type() == types.ListType && len(n.InitVals()) == 1
+	default:
+		return false
+	}
+}
+
+func isMadeOfMade(v ref.Val) bool {
+	elements, _ := elementsOf(v)
+	for _, element := range elements {
+		if isMade(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// guarded is a strict call of a function with a guard.
+type guarded struct {
+	interpreter.InterpretableCall
+	args           []interpreter.InterpretableV2
+	guard          *Guard
+	implementation *functions.Overload
+}
+
+func newGuarded(call interpreter.InterpretableCall, guard *Guard, implementation *functions.Overload) *guarded {
+	return &guarded{call, call.Args(), guard, implementation}
+}
+
+// Eval implements interpreter.Interpretable.
+func (g *guarded) Eval(activation interpreter.Activation) ref.Val {
+	return g.Exec(interpreter.AsFrame(activation))
+}
+
+// Exec implements interpreter.InterpretableV2. The order of evaluation, and with it the cost when an argument is an
+// error, are those of cel-go.
+func (g *guarded) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	all := len(g.args) == 1 && g.implementation.Unary != nil || len(g.args) == 2 && g.implementation.Binary != nil
+	values := make([]ref.Val, len(g.args))
+	for i, arg := range g.args {
+		values[i] = arg.Exec(frame)
+		if !all && types.IsUnknownOrError(values[i]) {
+			return values[i]
+		}
+	}
+	for _, value := range values {
+		if types.IsUnknownOrError(value) {
+			return value
+		}
+	}
+	if err := g.guard.Before(frame, values); err != nil {
+		return refuse(g.ID(), err)
+	}
+	result := types.LabelErrNode(g.ID(), g.invoke(values))
+	if err := g.guard.After(frame, result); err != nil {
+		return refuse(g.ID(), err)
+	}
+	return result
+}
+
+func (g *guarded) invoke(values []ref.Val) ref.Val {
+	first, implementation := values[0], g.implementation
+	if implementation.OperandTrait == 0 || first.Type().HasTrait(implementation.OperandTrait) {
+		switch {
+		case len(values) == 1 && implementation.Unary != nil:
+			return implementation.Unary(first)
+		case len(values) == 2 && implementation.Binary != nil:
+			return implementation.Binary(first, values[1])
+		case implementation.Function != nil:
+			return implementation.Function(values...)
+		}
+	}
+	if receiver, ok := first.(traits.Receiver); ok && first.Type().HasTrait(traits.ReceiverType) {
+		return receiver.Receive(g.Function(), g.OverloadID(), values[1:])
+	}
+	return types.NewErr("no such overload: %s", g.Function())
+}
+
+// refuse ends the evaluation if a limit is exceeded. Otherwise || may still make up for the error, and cel-go charges for
+// the call: that goes through lists like the call itself.
+func refuse(id int64, err error) ref.Val {
+	if exceeded, ok := err.(exceededError); ok {
+		panic(interpreter.EvalCancelledError{Message: string(exceeded), Cause: interpreter.CostLimitExceeded})
+	}
+	return types.LabelErrNode(id, types.WrapErr(err))
+}
+
+// comparison is == or != of values that may be made of others.
+type comparison struct {
+	interpreter.InterpretableCall
+	left, right interpreter.InterpretableV2
+	equal       bool
+}
+
+// Eval implements interpreter.Interpretable.
+func (c *comparison) Eval(activation interpreter.Activation) ref.Val {
+	return c.Exec(interpreter.AsFrame(activation))
+}
+
+// Exec implements interpreter.InterpretableV2.
+func (c *comparison) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	l, r := c.left.Exec(frame), c.right.Exec(frame)
+	if types.IsUnknownOrError(l) {
+		return l
+	}
+	if types.IsUnknownOrError(r) {
+		return r
+	}
+	if err := Equality(frame, l, r); err != nil {
+		return refuse(c.ID(), err)
+	}
+	result := types.Equal(l, r)
+	if c.equal {
+		return result
+	}
+	return types.Bool(result != types.True)
+}
+
+// literal is a list, map or object of many parts, some of which are not constant.
+type literal struct {
+	interpreter.InterpretableConstructor
+	parts int
+}
+
+// Eval implements interpreter.Interpretable.
+func (l *literal) Eval(activation interpreter.Activation) ref.Val {
+	return l.Exec(interpreter.AsFrame(activation))
+}
+
+// Exec implements interpreter.InterpretableV2.
+func (l *literal) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	result := l.InterpretableConstructor.Exec(frame)
+	if types.IsUnknownOrError(result) {
+		return result
+	}
+	if err := Literal(frame, l.parts); err != nil {
+		return refuse(l.ID(), err)
+	}
+	return result
+}

@@ -1,0 +1,119 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limits
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	celmutation "k8s.io/apiserver/pkg/cel/mutation"
+)
+
+// Equality returns an error if comparing two values takes too many steps. It returns nil at once unless expressions
+// made both: a value from outside of expressions bounds the comparison by its own size.
+func Equality(from Source, l, r ref.Val) error {
+	if !isMade(l) || !isMade(r) || sizeOf(l) != sizeOf(r) {
+		return nil
+	}
+	if steps, ok := stepsOf(l, smallList); ok && steps <= smallList {
+		return nil
+	}
+	meter := meterOf(from)
+	if err := meter.Err(); err != nil {
+		return err
+	}
+	steps, ok := stepsOf(l, meter.remaining())
+	if !ok && l != r {
+		// The comparison ends where either value does.
+		steps, ok = stepsOf(r, meter.remaining())
+	}
+	if !ok {
+		return meter.spend()
+	}
+	return meter.step(steps)
+}
+
+// isMade reports whether an expression made a value out of others.
+func isMade(v ref.Val) bool {
+	switch v := v.(type) {
+	case types.String, types.Int, types.Bool, types.Null, types.Uint, types.Double, types.Bytes, types.Duration, types.Timestamp:
+		return false
+	case *types.Optional:
+		return v.HasValue() && isMade(v.GetValue())
+	case *celmutation.JSONPatchVal:
+		return v.Val != nil && isMade(v.Val)
+	case traits.Lister, traits.Mapper:
+		return !isOutside(v)
+	default:
+		return false
+	}
+}
+
+// stepsOf returns how many steps it takes to go through a value, or false if that is more than most.
+func stepsOf(v ref.Val, most int) (int, bool) {
+	e := extent{all: true, most: most, mostText: most * textPerStep}
+	ok := e.add(v) && e.steps() <= most
+	return e.steps(), ok
+}
+
+// search returns an error if looking for a value in a list takes too many steps. What is looked for in maps is found
+// at once.
+func search(from Source, value, in ref.Val) error {
+	list, ok := in.(traits.Lister)
+	if !ok {
+		return nil
+	}
+	n := sizeOf(list)
+	if n <= smallList && !isMade(value) {
+		return nil
+	}
+	meter := meterOf(from)
+	if err := meter.Err(); err != nil {
+		return err
+	}
+	if !isMade(value) || isOutside(list) {
+		return meter.step(n)
+	}
+	steps, ok := stepsOf(list, meter.remaining())
+	if !ok {
+		if steps, ok = stepsOf(value, meter.remaining()/n); !ok {
+			return meter.spend()
+		}
+		steps *= n
+	}
+	return meter.step(steps)
+}
+
+// each returns an error if comparing every element of a list with so many others takes too many steps.
+func each(from Source, list ref.Val, others int) error {
+	if steps, ok := pairs(list, others, smallList); ok && steps <= smallList {
+		return nil
+	}
+	meter := meterOf(from)
+	if err := meter.Err(); err != nil {
+		return err
+	}
+	steps, ok := pairs(list, others, meter.remaining())
+	if !ok {
+		return meter.spend()
+	}
+	return meter.step(steps)
+}
+
+// fewPairs is how many pairs of elements of a list from outside are compared without looking at what they consist of.
+const fewPairs = 1 << 16
+
+// pairs returns how many steps it takes to compare every element of a list with so many others, or false if that is more
+// than most.
+func pairs(list ref.Val, others, most int) (steps int, ok bool) {
+	n := sizeOf(list)
+	if n*others > most {
+		return 0, false
+	}
+	if n == 0 || others == 0 || isOutside(list) && (others == 1 || n*others <= fewPairs) {
+		return n * others, true
+	}
+	steps, ok = stepsOf(list, most/others)
+	return steps * others, ok
+}

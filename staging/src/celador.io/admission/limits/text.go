@@ -1,0 +1,118 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limits
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// joined examines list.join() and list.join(separator).
+func joined(_ Source, args []ref.Val) error {
+	list, ok := args[0].(traits.Lister)
+	if !ok {
+		return nil
+	}
+	n, length := sizeOf(list), 0
+	if len(args) > 1 {
+		separator, _ := args[1].(types.String)
+		length = max(n-1, 0) * len(separator)
+	}
+	if isOutside(list) || length > MaxText {
+		return fitText(length)
+	}
+	for i := range n {
+		if text, ok := list.Get(types.Int(i)).(types.String); ok {
+			length += len(text)
+		}
+		if length > MaxText {
+			return errText(length)
+		}
+	}
+	return nil
+}
+
+// replaced examines text.replace(old, new) and text.replace(old, new, most).
+func replaced(_ Source, args []ref.Val) error {
+	text, isText := args[0].(types.String)
+	old, isOld := args[1].(types.String)
+	with, isWith := args[2].(types.String)
+	if !isText || !isOld || !isWith || len(with) <= len(old) || (len(text)+1)*len(with)+len(text) <= MaxText {
+		return nil
+	}
+	times := strings.Count(string(text), string(old))
+	if len(args) > 3 {
+		if most, ok := args[3].(types.Int); ok && most >= 0 {
+			times = min(times, int(most))
+		}
+	}
+	return fitText(len(text) + times*(len(with)-len(old)))
+}
+
+// parted examines text.split(separator) and text.split(separator, most).
+func parted(_ Source, args []ref.Val) error {
+	text, isText := args[0].(types.String)
+	separator, isSeparator := args[1].(types.String)
+	if !isText || !isSeparator || len(text) < MaxElements {
+		return nil
+	}
+	parts := strings.Count(string(text), string(separator)) + 1
+	if len(args) > 2 {
+		if most, ok := args[2].(types.Int); ok && most >= 0 {
+			parts = min(parts, int(most))
+		}
+	}
+	return fitElements(parts)
+}
+
+// formatted examines text.format(list). The text of a value has at most a few bytes besides those of its strings.
+func formatted(_ Source, args []ref.Val) error {
+	text, ok := args[0].(types.String)
+	if !ok {
+		return nil
+	}
+	length := len(text) + precisionsIn(string(text))
+	if length > MaxText {
+		return errText(length)
+	}
+	const perElement = 32
+	e := extent{all: true, most: MaxText / perElement, mostText: MaxText}
+	if !e.add(args[1]) {
+		return errText(length + e.text + e.elements*perElement)
+	}
+	return fitText(length + e.text + e.elements*perElement)
+}
+
+// precisionsIn adds up the precisions of the clauses in the text of a format, such as 3 of %.3f.
+func precisionsIn(format string) int {
+	sum := 0
+	for {
+		_, after, found := strings.Cut(format, "%.")
+		if !found || sum > MaxText {
+			return sum
+		}
+		precision := 0
+		for after != "" && after[0] >= '0' && after[0] <= '9' && precision <= MaxText {
+			precision, after = precision*10+int(after[0]-'0'), after[1:]
+		}
+		sum, format = sum+precision, after
+	}
+}
+
+func fitText(bytes int) error {
+	if bytes > MaxText {
+		return errText(bytes)
+	}
+	return nil
+}
+
+func fitElements(n int) error {
+	if n > MaxElements {
+		return errElements(n)
+	}
+	return nil
+}
