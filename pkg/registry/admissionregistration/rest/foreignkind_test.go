@@ -18,7 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apiserver/pkg/authentication/user"
 	genericfeatures "k8s.io/apiserver/pkg/features"
+	registryrest "k8s.io/apiserver/pkg/registry/rest"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -53,7 +55,7 @@ metadata: {name: demo}
 spec:
   matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}
   reinvocationPolicy: Never
-  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[]"}}]`,
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'remove', path: '/spec'}]"}}]`,
 	"mutatingadmissionpolicybindings": `
 kind: MutatingAdmissionPolicyBinding
 metadata: {name: demo}
@@ -99,33 +101,24 @@ func sentKinds(own string) []schema.GroupVersionKind {
 // Bodies of another kind than the resource's get Kubernetes' answers, which both servers give here.
 func TestForeignKinds(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, genericfeatures.CBORServingAndStorage, true)
-	config := enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
-	p, models := provider(), runtime.NewScheme()
-	install.InstallVersions(models)
-	theirs, err := upstreamrest.RESTStorageProvider{Authorizer: p.Authorizer, DiscoveryClient: p.Discovery}.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := p.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stock := serve(t, theirs, kubernetesopenapi.GetOpenAPIDefinitions, runtime.NewScheme())
-	celador := serve(t, ours, openapi.GetMergedOpenAPIDefinitions, models)
-
-	for version, resources := range theirs.VersionedResourcesStorageMap {
+	stock, celador, theirs := bothServers(t)
+	for version, resources := range theirs {
 		for resource := range resources {
 			base, _, _ := strings.Cut(resource, "/")
 			collection := "/apis/" + v1.GroupName + "/" + version + "/" + base
 			path := collection + "/demo" + strings.TrimPrefix(resource, base)
-			for _, host := range []string{stock, celador} { // again for a subresource
-				send(t, host, call{"POST", collection, "application/yaml", []byte("apiVersion: " + v1.GroupName + "/" + version + validObjects[base])})
+			for _, host := range []string{stock, celador} {
+				valid := call{"POST", collection, "application/yaml", []byte("apiVersion: " + v1.GroupName + "/" + version + validObjects[base])}
+				// In another version it may be there already.
+				if got := send(t, host, valid, root); got.Code != http.StatusCreated && got.Code != http.StatusConflict {
+					t.Fatalf("%s %s: %v", host, collection, got)
+				}
 			}
 			for _, kind := range sentKinds(kindOf(t, base)) {
 				body := map[string]any{"apiVersion": kind.GroupVersion().String(), "kind": kind.Kind, "metadata": map[string]any{"name": "demo"}}
 				t.Run(version+" "+resource+" "+kind.String(), func(t *testing.T) {
 					for _, c := range calls(t, collection, path, body) {
-						if diff := cmp.Diff(send(t, stock, c), send(t, celador, c)); diff != "" {
+						if diff := cmp.Diff(send(t, stock, c, root), send(t, celador, c, root)); diff != "" {
 							t.Errorf("%s %s %s %q: -Kubernetes +Celador:\n%s", c.method, c.path, c.mediaType, c.body, diff)
 						}
 					}
@@ -133,6 +126,19 @@ func TestForeignKinds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// bothServers returns where the group is served with Kubernetes' storage and with ours, each
+// over an etcd of its own, and the resources of Kubernetes by version.
+func bothServers(t *testing.T) (stock, celador string, resources map[string]map[string]registryrest.Storage) {
+	t.Helper()
+	config := enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
+	p, models := provider(), runtime.NewScheme()
+	install.InstallVersions(models)
+	theirs := must(upstreamrest.RESTStorageProvider{Authorizer: p.Authorizer, DiscoveryClient: p.Discovery}.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false)))(t)
+	ours := must(p.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false)))(t)
+	return serve(t, theirs, kubernetesopenapi.GetOpenAPIDefinitions, runtime.NewScheme()),
+		serve(t, ours, openapi.GetMergedOpenAPIDefinitions, models), theirs.VersionedResourcesStorageMap
 }
 
 // kindOf returns the kind that the resource serves.
@@ -199,11 +205,12 @@ type answer struct {
 
 var uid = regexp.MustCompile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-func send(t *testing.T, host string, c call) (got answer) {
+func send(t *testing.T, host string, c call, who user.Info) (got answer) {
 	t.Helper()
 	request := must(http.NewRequestWithContext(t.Context(), c.method, host+c.path, bytes.NewReader(c.body)))(t)
 	request.Header.Set("Content-Type", c.mediaType)
 	request.Header.Set("Accept", "application/json")
+	request.Header.Set(userHeader, who.GetName())
 	response := must(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	content := must(io.ReadAll(response.Body))(t)

@@ -5,6 +5,7 @@ package rest_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/client-go/dynamic"
@@ -74,6 +76,9 @@ func newWebhookServer(t *testing.T) webhookServer {
 	return webhookServer{s, client, collected}
 }
 
+// userHeader is the header by which alice makes a request. Others come from root.
+const userHeader = "X-Test-User"
+
 // serve returns the URL at which the group is served to everybody and without admission.
 // definitions and models are those of its OpenAPI document.
 func serve(t *testing.T, group genericapiserver.APIGroupInfo, definitions openapicommon.GetOpenAPIDefinitions, models *runtime.Scheme) string {
@@ -92,7 +97,13 @@ func serve(t *testing.T, group genericapiserver.APIGroupInfo, definitions openap
 	if err := serving.InstallAPIGroup(&group); err != nil {
 		t.Fatal(err)
 	}
-	listening := httptest.NewServer(serving.Handler)
+	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := root
+		if r.Header.Get(userHeader) == alice.Name {
+			who = alice
+		}
+		serving.Handler.ServeHTTP(w, r.WithContext(request.WithUser(r.Context(), who)))
+	}))
 	t.Cleanup(listening.Close)
 	return listening.URL
 }
