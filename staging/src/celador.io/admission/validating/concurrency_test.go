@@ -1,0 +1,151 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/admission/params"
+	"celador.io/admission/validating"
+)
+
+// versions counts the versions of something that changes.
+type versions struct{ started, done atomic.Int64 }
+
+// next calls set with the next version.
+func (v *versions) next(set func(version int64)) {
+	version := v.started.Add(1)
+	set(version)
+	v.done.Store(version)
+}
+
+// paramVersions is a params.Source with two params, which always have the same version.
+type paramVersions struct {
+	kind
+	current atomic.Pointer[[]*unstructured.Unstructured]
+}
+
+func (p *paramVersions) set(version int64) {
+	p.current.Store(&[]*unstructured.Unstructured{limit("blue", "one", version, "gold"), limit("blue", "two", version, "gold")})
+}
+
+func (p *paramVersions) Open(schema.GroupVersionKind) params.Kind { return p }
+
+func (p *paramVersions) Close() {}
+
+func (p *paramVersions) Lister(context.Context) (params.Lister, error) { return p, nil }
+
+func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructured, error) {
+	return *p.current.Load(), nil
+}
+
+// While policies, bindings, params and verdicts change, each request is subject to a state
+// that was in effect at one time while it ran: two validations of a policy are of one
+// version, and so are two params.
+func TestUpdatesWhileRequestsRun(t *testing.T) {
+	const updates, requests = 60, 60
+	source := &paramVersions{kind: kind{namespaced: true}}
+	store := storeWith(validating.Features{TypeEnforcement: true}, source)
+	var policy, param, binding, verdict versions
+	writes := []func(){
+		func() {
+			policy.next(func(version int64) {
+				text := strconv.FormatInt(version, 10)
+				store.SetPolicy(policyOf("policy", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
+					{Expression: "object.spec.replicas < 0", Message: text},
+					{Expression: "false", MessageExpression: "string(object.spec.replicas * 0 + " + text + ")"},
+				}}))
+			})
+		},
+		func() { param.next(source.set) },
+		func() {
+			// Deleted in odd versions.
+			binding.next(func(version int64) {
+				if version%2 == 1 {
+					store.DeleteBinding("toggled")
+				} else {
+					store.SetBinding(bindingOf("toggled", "bound"))
+				}
+			})
+		},
+		func() {
+			verdict.next(func(version int64) {
+				store.SetVerdict("checked", "uid", 1, errors.New(strconv.FormatInt(version, 10)))
+			})
+		},
+	}
+	checked := saying("checked", "unchecked")
+	checked.UID, checked.Generation, checked.Spec.TypeChecking = "uid", 1, new(v1.EnforcedTypeChecking)
+	withParams := bindingOf("params", "params")
+	withParams.Spec.ParamRef = selected("blue", "gold")
+	for _, write := range writes {
+		write()
+	}
+	store.SetPolicy(checked)
+	store.SetPolicy(saying("bound", "bound"))
+	store.SetPolicy(policyOf("params", v1.ValidatingAdmissionPolicySpec{
+		ParamKind:   paramKindOf(limits),
+		Validations: []v1.Validation{{Expression: "params.max < 0", MessageExpression: "string(params.max)"}},
+	}))
+	for _, b := range []*v1.ValidatingAdmissionPolicyBinding{bindingOf("policy", "policy"), bindingOf("checked", "checked"), withParams} {
+		store.SetBinding(b)
+	}
+
+	request := func() {
+		// The state is at least as new as what was done before the request, and no newer than
+		// what was started before it ended.
+		oldest := map[string]int64{"policy": policy.done.Load(), "params": param.done.Load(), "checked": verdict.done.Load()}
+		toggled := binding.done.Load()
+		decisions := evaluate(t, newServer(), create(1), store.Snapshot()).Decisions()
+		newest := map[string]int64{"policy": policy.started.Load(), "params": param.started.Load(), "checked": verdict.started.Load()}
+		messages := map[string][]string{}
+		for _, d := range decisions {
+			messages[d.Policy] = append(messages[d.Policy], strings.TrimPrefix(d.Message, "failed to configure policy: "))
+		}
+		for name, count := range map[string]int{"policy": 2, "params": 2, "checked": 1} {
+			said := messages[name]
+			if len(said) != count || said[0] != said[count-1] {
+				t.Errorf("policy %s says %q, want %d times the same", name, said, count)
+				continue
+			}
+			got, err := strconv.ParseInt(said[0], 10, 64)
+			if err != nil || got < oldest[name] || got > newest[name] {
+				t.Errorf("%s is of version %q, want %d to %d", name, said[0], oldest[name], newest[name])
+			}
+		}
+		// It is only certain which state the binding had if that did not change meanwhile.
+		if bound := fmt.Sprint(messages["bound"]); binding.started.Load() == toggled && (bound == "[bound]") != (toggled%2 == 0) {
+			t.Errorf("the binding has version %d, its policy says %s", toggled, bound)
+		}
+	}
+	var all sync.WaitGroup
+	for _, write := range writes {
+		all.Go(func() {
+			for range updates {
+				write()
+			}
+		})
+	}
+	for range 4 {
+		all.Go(func() {
+			for range requests {
+				request()
+			}
+		})
+	}
+	all.Wait()
+	request()
+}
