@@ -49,12 +49,15 @@ func (c *Controller) outcomeOf(ctx context.Context, p *policy) *outcome {
 		return last.(*outcome)
 	}
 	elsewhere := c.elsewhere.Load()
+	// The admission plugin needs the same programs at the same time. While it compiles them, this
+	// waits, and leaves the processor to it.
+	broken := p.compile()
 	view := c.types.View(ctx)
 	result := p.check(c.checker.With(view, view))
 	o := &outcome{
 		uid:        p.UID,
 		generation: p.Generation,
-		broken:     listed(p.compile(), error.Error),
+		broken:     listed(broken, error.Error),
 		misfits:    listed(result.Enforceable().Findings, misfit),
 		warnings:   limited(result.Warnings()),
 		fields:     fieldsOf(result.Findings),
