@@ -4,7 +4,6 @@
 package expression
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -77,11 +76,7 @@ func (p *Program) failed(err error) error {
 }
 
 func (p *Program) run(s *Series) outcome {
-	if err := s.meter.Err(); err != nil {
-		if cause := context.Cause(s.ctx); cause != nil {
-			// As cel-go says when it ends a comprehension.
-			err = fmt.Errorf("%w: %w", err, cause)
-		}
+	if err := s.next(); err != nil {
 		return outcome{known: true, err: err}
 	}
 	before := s.meter.Mark()

@@ -5,10 +5,12 @@ package expression
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
 
@@ -22,8 +24,10 @@ type Series struct {
 	interpreter.Activation
 	ctx context.Context
 	// meter bounds what the expressions of the series make and compare.
-	meter     limits.Meter
-	variables []Variable
+	meter limits.Meter
+	// evaluations is how many there were, of variables too.
+	evaluations int
+	variables   []Variable
 	// values are those of the variables that were read. Few needs no other memory.
 	values []ref.Val
 	few    [4]ref.Val
@@ -38,6 +42,21 @@ type Series struct {
 // activation resolves all other names.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
 	return &Series{Activation: activation, ctx: ctx, meter: limits.Meter{Done: ctx.Done()}, variables: variables, budget: budget}
+}
+
+// next returns the reason why no other expression may be evaluated. It looks at the context after as many expressions as
+// there are rounds of a comprehension after which cel-go does, and says the same.
+func (s *Series) next() error {
+	if err := s.meter.Err(); err != nil {
+		return err
+	}
+	if s.evaluations++; s.evaluations%celconfig.CheckFrequency != 0 {
+		return nil
+	}
+	if err := s.meter.Interrupted(); err != nil {
+		return fmt.Errorf("%w: %w", err, context.Cause(s.ctx))
+	}
+	return nil
 }
 
 var variablesType = types.NewObjectType("kubernetes.variables")

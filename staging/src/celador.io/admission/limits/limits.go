@@ -40,6 +40,9 @@ const (
 	// bytesPerElement is the memory of an element of a list, bytesPerEntry that of an entry of a map.
 	bytesPerElement = 16
 	bytesPerEntry   = 128
+	// lookAfter is the work in bytes after which a series sees that its request has ended. It takes
+	// microseconds.
+	lookAfter = 64 << 10
 	// textPerStep is how many bytes of text are compared in the time of one step.
 	textPerStep = 64
 )

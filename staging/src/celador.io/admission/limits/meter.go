@@ -22,6 +22,8 @@ type Meter struct {
 	// Done ends all work when it is closed. It may be nil.
 	Done        <-chan struct{}
 	made, steps int
+	// unseen is the work since the meter last looked at Done, in bytes.
+	unseen int
 	// kept is the part of made that variables keep.
 	kept int
 	// spent is the error of the limit that the series exceeded.
@@ -45,12 +47,11 @@ func (m *Meter) Repeat(since Mark) {
 // Reset lets the meter count from zero.
 func (m *Meter) Reset() { *m = Meter{Done: m.Done} }
 
-// Err returns the reason why the series must not go on: that it exceeded a limit, or an interpreter.InterruptError after
-// Done was closed. It returns nil if there is none.
-func (m *Meter) Err() error {
-	if m.spent != nil {
-		return m.spent
-	}
+// Err returns the error of the limit that the series exceeded, if it did: nothing else may be evaluated.
+func (m *Meter) Err() error { return m.spent }
+
+// Interrupted returns an interpreter.InterruptError after Done was closed, else nil.
+func (m *Meter) Interrupted() error {
 	select {
 	case <-m.Done:
 		return interpreter.InterruptError{}
@@ -72,8 +73,18 @@ func meterOf(from Source) *Meter {
 func (m *Meter) make(bytes int) error {
 	if m.made += bytes; m.made > MaxMade {
 		m.spent = errMade()
+		return m.spent
 	}
-	return m.Err()
+	return m.look(bytes)
+}
+
+// look looks at Done after much work, as loops do after many rounds.
+func (m *Meter) look(bytes int) error {
+	if m.unseen += bytes; m.unseen < lookAfter {
+		return nil
+	}
+	m.unseen = 0
+	return m.Interrupted()
 }
 
 func (m *Meter) step(steps int) error {
@@ -81,7 +92,7 @@ func (m *Meter) step(steps int) error {
 		return m.spend()
 	}
 	m.steps += steps
-	return m.Err()
+	return m.look(steps * bytesPerElement)
 }
 
 // spend ends the series because it would take more steps than there may be.

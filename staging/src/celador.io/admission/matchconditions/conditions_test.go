@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 		"two errors":             {conditions: []string{failed, wrong}, want: matchconditions.Result{Errors: 2}, err: "compilation error: "},
 		"false before an error":  {conditions: []string{no, failed}, want: matchconditions.Result{Excluded: true, Condition: "0"}},
 		"false after an error":   {conditions: []string{failed, wrong, no}, want: matchconditions.Result{Excluded: true, Condition: "2", Errors: 2}},
+		"too large":              {conditions: []string{"quantity('1e-999999999') == quantity('1') || true"}, want: matchconditions.Result{Errors: 1}, err: "exceeds the limit of 1000"},
 		"false, then too costly": {conditions: []string{no, "[" + strings.Repeat("1,", 500) + "1].all(x, x == 1)"}, err: "running out of cost budget"},
 	} {
 		t.Run(name, func(t *testing.T) {
