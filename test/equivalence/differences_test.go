@@ -66,6 +66,12 @@ func differences() []difference {
 			},
 			shows: namesOfGoTypesDiffer,
 		},
+		{
+			name: "limits",
+			reason: "Celador bounds the memory and the work of expressions that cost little, such as sums of strings whose type is not known, comparisons of nested lists " +
+				"and quantities with large exponents. Upstream fills its memory, or goes on after the client has gone.",
+			shows: limitsDiffer,
+		},
 	}
 }
 
@@ -163,4 +169,11 @@ func namesOfGoTypesDiffer(t *testing.T) bool {
 		t.Error(got)
 	}
 	return len(got.explained) > 0
+}
+
+func limitsDiffer(t *testing.T) bool {
+	c := start(t, example{spec: v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "quantity('1e1001').isGreaterThan(quantity('1'))"}}}}.scenario())
+	request := fixed["create"]
+	const exceeds = "exponent of a quantity: 1001 exceeds the limit of 1000"
+	return strings.Contains(examine(t, c.celador, request).text(), exceeds) && examine(t, c.upstream, request).Error == ""
 }
