@@ -4,12 +4,17 @@
 package equivalence
 
 import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"celador.io/celador/test/equivalence/readings"
 )
@@ -39,8 +44,12 @@ func differences() []difference {
 			reason: "Celador evaluates a messageExpression only when its validation failed. Upstream evaluates all of them, " +
 				"and when that exceeds the cost budget, even satisfied validations of the policy fail.",
 			explains: func(celador, upstream outcome) bool {
-				const exceeded = "failed messageExpression: "
-				return strings.Contains(upstream.text(), exceeded) && !strings.Contains(celador.text(), exceeded)
+				spoiled := upstream.exceededBy()
+				if upstream.without(spoiled).Error != upstream.Error {
+					// Whether another policy denies the request does not show.
+					celador.Error, celador.Status = "", metav1.Status{}
+				}
+				return len(spoiled) > 0 && reflect.DeepEqual(celador.without(spoiled), upstream.without(spoiled))
 			},
 			shows: unneededMessagesDiffer,
 		},
@@ -54,7 +63,9 @@ func differences() []difference {
 			name:   "unknown actions",
 			reason: "A binding with a validationAction that is none, which the API does not accept, fails the requests it is about, with a message. Upstream ignores the action.",
 			explains: func(celador, upstream outcome) bool {
-				return strings.HasPrefix(celador.Error, "unrecognized validation action ")
+				failed := strings.HasPrefix(celador.Error, "unrecognized validation action ") && upstream.Error == ""
+				celador.Error, celador.Status = "", metav1.Status{}
+				return failed && reflect.DeepEqual(celador.unordered(), upstream.unordered())
 			},
 			shows: unknownActionsDiffer,
 		},
@@ -62,7 +73,7 @@ func differences() []difference {
 			name:   "names of Go types",
 			reason: "A few errors of CEL, such as for a list indexed by an object, name the Go type of a value. These types are Celador's own.",
 			explains: func(celador, upstream outcome) bool {
-				return celador.text() != upstream.text() && slices.Equal(celador.withoutGoTypes(), upstream.withoutGoTypes())
+				return reflect.DeepEqual(celador.withoutGoTypes(), upstream.withoutGoTypes())
 			},
 			shows: namesOfGoTypesDiffer,
 		},
@@ -75,13 +86,71 @@ func differences() []difference {
 	}
 }
 
-func (o outcome) withoutGoTypes() []string {
-	var result []string
-	for _, line := range o.brief() {
-		result = append(result, readings.GoTypes.Replace(line))
+// withoutGoTypes returns the outcome with names for the types that errors mention.
+func (o outcome) withoutGoTypes() outcome {
+	o.Error, o.Status.Message = readings.GoTypes.Replace(o.Error), readings.GoTypes.Replace(o.Status.Message)
+	if details := o.Status.Details; details != nil {
+		o.Status.Details = details.DeepCopy()
+		for i := range details.Causes {
+			o.Status.Details.Causes[i].Message = readings.GoTypes.Replace(details.Causes[i].Message)
+		}
 	}
-	slices.Sort(result)
+	o.Warnings, o.Annotations = slices.Clone(o.Warnings), maps.Clone(o.Annotations)
+	for i, text := range o.Warnings {
+		o.Warnings[i] = readings.GoTypes.Replace(text)
+	}
+	for key, text := range o.Annotations {
+		o.Annotations[key] = readings.GoTypes.Replace(text)
+	}
+	return o.unordered()
+}
+
+// decision matches what a policy says with a binding.
+var decision = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']*)' with binding '([^']*)'(?:: | denied request: )(.*)`)
+
+// failure is an element of the annotation that lists failures.
+type failure struct{ Message, Policy, Binding string }
+
+func failureOf(text string) failure {
+	if found := decision.FindStringSubmatch(text); found != nil {
+		return failure{Message: found[3], Policy: found[1], Binding: found[2]}
+	}
+	var f failure
+	_ = json.Unmarshal([]byte(text), &f) // The number of failures is none.
+	return f
+}
+
+// exceededBy returns the policies and bindings whose messages exceed the cost budget.
+func (o outcome) exceededBy() map[failure]bool {
+	result := map[failure]bool{}
+	for _, text := range slices.Concat([]string{o.Error}, o.Warnings, o.failures()) {
+		if f := failureOf(text); strings.HasPrefix(f.Message, "failed messageExpression: validation failed due to running out of cost budget") {
+			result[failure{Policy: f.Policy, Binding: f.Binding}] = true
+		}
+	}
 	return result
+}
+
+// without returns the outcome without what some policies say with some bindings.
+func (o outcome) without(said map[failure]bool) outcome {
+	by := func(text string) bool {
+		f := failureOf(text)
+		return said[failure{Policy: f.Policy, Binding: f.Binding}]
+	}
+	if by(o.Error) {
+		o.Error, o.Status = "", metav1.Status{}
+	}
+	o.Warnings = slices.DeleteFunc(slices.Clone(o.Warnings), by)
+	if failures, ok := o.Annotations[failuresAnnotation]; ok {
+		o.Annotations = maps.Clone(o.Annotations)
+		delete(o.Annotations, failuresAnnotation)
+		others := slices.DeleteFunc(outcome{Annotations: map[string]string{failuresAnnotation: failures}}.failures(), func(text string) bool { return failureOf(text).Policy == "" || by(text) })
+		if len(others) > 0 {
+			slices.Sort(others)
+			o.Annotations[failuresAnnotation] = "[" + strings.Join(others, ",") + "]"
+		}
+	}
+	return o.unordered()
 }
 
 // explain returns the difference that two different outcomes are due to, if any.
@@ -106,6 +175,51 @@ func TestDifferences(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestExcuses has outcomes that differ in more than a difference names.
+func TestExcuses(t *testing.T) {
+	t.Parallel()
+	const prefix = "ValidatingAdmissionPolicy 'a' with binding 'b' denied request: "
+	const index = "expression resulted in error: invalid qualifier type: *"
+	exceeded := outcome{Error: prefix + "failed messageExpression: validation failed due to running out of cost budget, no further validation rules will be run"}
+	typed, named := outcome{Error: index + "values.structValue"}, outcome{Error: index + "common.reflectSchemalessTypedStruct"}
+	unknown := outcome{Error: "unrecognized validation action Applaud"}
+	for name, pair := range map[string]struct{ celador, upstream outcome }{
+		"unneeded messages": {outcome{}, exceeded},
+		"unknown actions":   {unknown, outcome{}},
+		"names of Go types": {typed, named},
+	} {
+		if d := explain(pair.celador, pair.upstream); d == nil || d.name != name {
+			t.Errorf("%s is not excused", name)
+		}
+		for what, change := range map[string]func(*outcome){
+			"a warning": func(o *outcome) {
+				o.Warnings = []string{"Validation failed for ValidatingAdmissionPolicy 'c' with binding 'd': no"}
+			},
+			"an annotation": func(o *outcome) { o.Annotations = map[string]string{"c/key": "value"} },
+			"an audited failure": func(o *outcome) {
+				o.Annotations = map[string]string{failuresAnnotation: `[{"message":"no","policy":"c","binding":"d"}]`}
+			},
+		} {
+			one, other := pair, pair
+			change(&one.celador)
+			change(&other.upstream)
+			if explain(one.celador, one.upstream) != nil || explain(other.celador, other.upstream) != nil {
+				t.Errorf("%s excuses %s", name, what)
+			}
+		}
+	}
+	for what, pair := range map[string]struct{ celador, upstream outcome }{
+		"another denial":                       {unknown, outcome{Error: prefix + "no"}},
+		"another error":                        {typed, outcome{Error: index + "other"}},
+		"another status":                       {typed, outcome{Error: named.Error, Status: metav1.Status{Code: 500}}},
+		"a denial that upstream does not have": {outcome{Error: prefix + "no"}, outcome{}},
+	} {
+		if d := explain(pair.celador, pair.upstream); d != nil {
+			t.Errorf("%s excuses %s", d.name, what)
+		}
 	}
 }
 

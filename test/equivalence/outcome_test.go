@@ -78,7 +78,10 @@ func (o outcome) unordered() outcome {
 			// Which ones are left out depends on the order.
 			failures = failures[:0]
 		}
-		annotations[key] = fmt.Sprint(len(o.failures()), failures)
+		annotations[key] = fmt.Sprintf("[%d,%s]", len(o.failures()), strings.Join(failures, ","))
+		if len(failures) == 0 {
+			annotations[key] = fmt.Sprintf("[%d]", len(o.failures()))
+		}
 	}
 	o.Annotations = annotations
 	return o
