@@ -5,6 +5,8 @@ package mutating
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,8 +37,10 @@ func differences() []difference {
 			name: "matched versions",
 			reason: "What a policy makes of an object that it sees in another version than the request's stays in that version until all policies are done. Upstream tries to make it one " +
 				"of the request's version at once, which fails when that has another group.",
-			explains: func(c *cluster, r request, _, _ outcome) bool {
-				return r.kind.Kind == "Deployment" && slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool { return sees(p, r) != r.resource.GroupVersion() })
+			explains: func(c *cluster, r request, celador, upstream outcome) bool {
+				return slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool {
+					return r.kind.Kind == "Deployment" && sees(p, r) != r.resource.GroupVersion() && upstream.cannotConvert(p, celador)
+				})
 			},
 			in: example{spec: with(applying(one), matched(matching(v1.Equivalent, rule("extensions", "v1beta1", "deployments"))))}.scenario(),
 		},
@@ -44,7 +48,7 @@ func differences() []difference {
 			name:   "several versions",
 			reason: "When policies see the object of a request in different versions, each sees what the others did. Upstream has them change copies in each version, and keeps the last.",
 			explains: func(c *cluster, r request, celador, upstream outcome) bool {
-				return c.versions(r) > 1 && celador.last().Object != upstream.last().Object
+				return c.versions(r) > 1 && celador.last().Object != upstream.last().Object && reflect.DeepEqual(celador.withoutObjects(), upstream.withoutObjects())
 			},
 			in: scenario{
 				Policies: []*v1.MutatingAdmissionPolicy{
@@ -59,8 +63,11 @@ func differences() []difference {
 			reason: "A mutation that changes apiVersion, kind, metadata.name or metadata.namespace fails, as the object would be written where the request was not authorized to. " +
 				"Upstream leaves it to the registry to notice.",
 			explains: func(_ *cluster, r request, celador, upstream outcome) bool {
+				if refused := mayNotChange.FindStringSubmatch(celador.last().Error); refused != nil {
+					return upstream.shows(len(celador.Rounds)-1, refused[1], refused[2]) && reflect.DeepEqual(celador.before(), upstream.upTo(len(celador.Rounds)-1))
+				}
 				// The error may be ignored.
-				return strings.Contains(celador.text(), ": may not change ") || upstream.last().isOther(r)
+				return upstream.last().isOther(r) && reflect.DeepEqual(celador.withIdentity(r), upstream.withIdentity(r))
 			},
 			in: example{spec: applying(`Object{metadata: Object.metadata{name: "other"}}`)}.scenario(),
 		},
@@ -140,6 +147,110 @@ var typedNames = regexp.MustCompile(`\b(request|namespaceObject|params)\b`)
 
 var notConverted = regexp.MustCompile(`type conversion error from|associative list .* may not have non-map elements`)
 
+// notSuitable is upstream's error about an object in the version of another group.
+const notSuitable = " is not suitable for converting to "
+
+// cannotConvert reports whether a policy fails in upstream because the object does not
+// convert to the version of the request, while it does not fail so in Celador. If no error
+// says so, such as where failures are ignored, nothing may differ but the object, whether admission runs again for it,
+// and how often the policy failed.
+func (o outcome) cannotConvert(p *v1.MutatingAdmissionPolicy, celador outcome) bool {
+	if strings.Contains(o.text(), "policy '"+p.Name+"' with binding") && strings.Contains(o.text(), notSuitable) {
+		return !strings.Contains(celador.text(), notSuitable) && reflect.DeepEqual(o.before(), celador.upTo(len(o.Rounds)-1))
+	}
+	if o.checks(p, false) <= celador.checks(p, false) && o.checks(p, true) >= celador.checks(p, true) {
+		return false
+	}
+	ours, theirs := celador.withoutObjects(), o.withoutObjects()
+	for i := range min(len(ours.Rounds), len(theirs.Rounds)) {
+		// Whether there is another round depends on what a policy changes.
+		ours.Rounds[i].Again = theirs.Rounds[i].Again
+		if !reflect.DeepEqual(ours.Rounds[i], theirs.Rounds[i]) {
+			return false
+		}
+	}
+	ours.forget(p)
+	theirs.forget(p)
+	return len(ours.Rounds) != len(theirs.Rounds) || reflect.DeepEqual(ours.Observed, theirs.Observed)
+}
+
+// checks returns how often a policy succeeded or failed.
+func (o outcome) checks(p *v1.MutatingAdmissionPolicy, succeeded bool) (n float64) {
+	for metric, count := range o.Observed {
+		if strings.HasPrefix(metric, "apiserver_mutating_admission_policy_check_total ") && isAbout(metric, p) && strings.Contains(metric, "error_type=no_error") == succeeded {
+			n += count
+		}
+	}
+	return n
+}
+
+// forget removes the observations of a policy.
+func (o outcome) forget(p *v1.MutatingAdmissionPolicy) {
+	maps.DeleteFunc(o.Observed, func(metric string, _ float64) bool { return isAbout(metric, p) })
+}
+
+func isAbout(metric string, p *v1.MutatingAdmissionPolicy) bool {
+	return strings.Contains(metric+" ", " policy="+p.Name+" ")
+}
+
+// withoutObjects returns a copy in which nothing says what became of the object.
+func (o outcome) withoutObjects() outcome {
+	o.Rounds, o.Observed = slices.Clone(o.Rounds), maps.Clone(o.Observed)
+	for i := range o.Rounds {
+		o.Rounds[i].Object = ""
+	}
+	return o
+}
+
+// before returns all rounds but the last.
+func (o outcome) before() []round { return o.upTo(len(o.Rounds) - 1) }
+
+// upTo returns the first n rounds, or fewer if there are fewer.
+func (o outcome) upTo(n int) []round { return o.Rounds[:min(n, len(o.Rounds))] }
+
+// mayNotChange matches Celador's error about the identity of an object: which part, and
+// what a mutation makes of it.
+var mayNotChange = regexp.MustCompile(`: may not change (metadata\.name|metadata\.namespace|apiVersion and kind) from .* to "?([^"]*)"?$`)
+
+// shows reports whether a part of the identity is the given one in the object of a round, or
+// a mutation that made it so failed for that in its turn.
+func (o outcome) shows(i int, part, value string) bool {
+	if i >= len(o.Rounds) {
+		return false
+	}
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal([]byte(o.Rounds[i].Object), &object); err != nil {
+		return false
+	}
+	switch part {
+	case "metadata.name":
+		return object.Name == value
+	case "metadata.namespace":
+		return object.Namespace == value
+	default:
+		return o.Rounds[i].Error != "" || object.GroupVersionKind().String() == value
+	}
+}
+
+// withIdentity returns a copy in which the object has the name and namespace of the request.
+func (o outcome) withIdentity(of request) outcome {
+	o.Rounds = slices.Clone(o.Rounds)
+	for i := range o.Rounds {
+		object := map[string]any{}
+		if json.Unmarshal([]byte(o.Rounds[i].Object), &object) != nil {
+			continue
+		}
+		if metadata, ok := object["metadata"].(map[string]any); ok {
+			delete(metadata, "name")
+			delete(metadata, "namespace")
+		}
+		text, _ := json.Marshal(object)
+		o.Rounds[i].Object = string(text)
+	}
+	o.Observed = nil
+	return o
+}
+
 // isOther says whether the object has another name or namespace than the request.
 func (r round) isOther(of request) bool {
 	var object metav1.PartialObjectMetadata
@@ -183,6 +294,44 @@ func TestDifferences(t *testing.T) {
 			}
 			if !slices.Contains(got.explained, d.name) {
 				t.Errorf("%v show, and not any more: %s", got.explained, d.reason)
+			}
+		})
+	}
+}
+
+// TestExcuses has outcomes that differ in more than a difference names.
+func TestExcuses(t *testing.T) {
+	t.Parallel()
+	const object = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"blue","labels":{"a":"b"}}}`
+	const other, moved = `{"metadata":{"name":"web","namespace":"blue"},"spec":{}}`, `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"other","namespace":"blue","labels":{"a":"b"}}}`
+	matched := &cluster{scenario: differences()[0].in}
+	of := func(rounds ...round) outcome { return outcome{Rounds: rounds} }
+	unconverted := round{Error: "policy '" + usualPolicy + "' with binding 'b' denied request: v1beta1.Deployment" + notSuitable + `"apps/v1"`}
+	refused := round{Error: `: may not change metadata.name from "web" to "other"`, Object: object}
+	for name, test := range map[string]struct {
+		c                 *cluster
+		celador, upstream outcome
+		// want is empty if nothing excuses the outcomes.
+		want string
+	}{
+		"conversion":                     {matched, of(round{Object: object}), of(unconverted), "matched versions"},
+		"conversion in the second round": {matched, of(round{Object: object}, round{Object: object}), of(round{Object: object}, unconverted), "matched versions"},
+		"conversion, another before":     {matched, of(round{Object: other}, round{Object: object}), of(round{Object: object}, unconverted), ""},
+		"another object":                 {matched, of(round{Object: object}), of(round{Object: other}), ""},
+		"another error":                  {matched, of(round{Object: object}), of(round{Error: "no", Object: object}), ""},
+		"refused name":                   {&cluster{}, of(refused), of(round{Object: moved}), "identity"},
+		"refused, but not changed":       {&cluster{}, of(refused), of(round{Object: object}), ""},
+		"ignored name":                   {&cluster{}, of(round{Object: object}), of(round{Object: moved}), "identity"},
+		"ignored name and more":          {&cluster{}, of(round{Object: other}), of(round{Object: moved}), ""},
+		"ignored name and an error":      {&cluster{}, of(round{Object: object, Error: "no"}), of(round{Object: moved}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if d := test.c.explain(fixed["create"], test.celador, test.upstream); d != nil {
+				got = d.name
+			}
+			if got != test.want {
+				t.Errorf("excused by %q, want %q", got, test.want)
 			}
 		})
 	}
