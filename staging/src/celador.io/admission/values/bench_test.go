@@ -8,10 +8,24 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/cel/common"
 
 	"celador.io/admission/values"
 )
+
+// readers are Kubernetes' ways to show an object and ours.
+var readers = map[string]func(any) ref.Val{
+	"upstream": common.SchemalessTypedToVal, "celador": values.Of, "upstream unstructured": convert, "celador unstructured": values.OfUnstructured,
+}
+
+func convert(object any) ref.Val {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.DefaultTypeAdapter.NativeToValue(content)
+}
 
 // BenchmarkExpressions compares this package with what it replaces: when an expression is
 // the first to read the object, and when it reads what was read before.
@@ -23,7 +37,7 @@ func BenchmarkExpressions(b *testing.B) {
 		"map":    "has(object.metadata.labels) && 'team' in object.metadata.labels",
 	} {
 		program := compile(b, source)
-		for by, of := range map[string]func(any) ref.Val{"upstream": common.SchemalessTypedToVal, "celador": values.Of} {
+		for by, of := range readers {
 			activation := map[string]any{"object": nil}
 			evaluate := func(b *testing.B) {
 				if v, _, err := program.Eval(activation); v != types.True {
@@ -51,7 +65,7 @@ func BenchmarkExpressions(b *testing.B) {
 // BenchmarkPath compares reading a path without CEL around it.
 func BenchmarkPath(b *testing.B) {
 	object := deployment()
-	for by, of := range map[string]func(any) ref.Val{"upstream": common.SchemalessTypedToVal, "celador": values.Of} {
+	for by, of := range readers {
 		keys := keysOf("spec", "template", "spec", "containers", 2, "image")
 		b.Run("first/"+by, func(b *testing.B) {
 			b.ReportAllocs()

@@ -108,11 +108,10 @@ func checkZero(t *testing.T, path string, ours, theirs ref.Val) {
 func TestUnstructuredExpressions(t *testing.T) {
 	object, old := deployment(), deployment()
 	*old.Spec.Replicas++
-	decoded := unstructuredOf(t, object)
 	ours := func() map[string]any {
 		return map[string]any{"object": values.OfUnstructured(object), "old": values.OfUnstructured(old), "json": values.Of(object)}
 	}
-	theirs := map[string]any{"object": decoded, "old": unstructuredOf(t, old), "json": values.Of(object)}
+	theirs := map[string]any{"object": convert(object), "old": convert(old), "json": values.Of(object)}
 	shared := ours()
 	for _, source := range expressions {
 		program := compile(t, source)
@@ -132,15 +131,6 @@ func TestUnstructuredExpressions(t *testing.T) {
 			}
 		}
 	}
-}
-
-func unstructuredOf(t *testing.T, object any) ref.Val {
-	t.Helper()
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return types.DefaultTypeAdapter.NativeToValue(content)
 }
 
 // TestUnstructuredDiffers covers what expressions see otherwise in a typed object.
