@@ -105,6 +105,25 @@ func compareExactly(t *testing.T, s scenario, r request) {
 	})
 }
 
+// TestViewsAreCurrent has a policy read an object that others have changed in another version,
+// which upstream does not show.
+func TestViewsAreCurrent(t *testing.T) {
+	in := func(version string) func(*spec) {
+		return matched(matching(v1.Equivalent, rule("example.com", version, "widgets")))
+	}
+	e := example{
+		spec: with(applying(labelled("a", "string(object.spec.replicas)")), in("v1")),
+		others: []*v1.MutatingAdmissionPolicy{
+			policyOf("q.example.com", with(applying("Object{spec: Object.spec{size: 5}}"), in("v2"))),
+			policyOf("r.example.com", with(applying(labelled("r", "string(object.spec.replicas)")), in("v1"))),
+		},
+		bindings: []*v1.MutatingAdmissionPolicyBinding{bindingOf(usualBinding, usualPolicy), bindingOf("q", "q.example.com"), bindingOf("r", "r.example.com")},
+		on:       "create widget", want: []string{`"a":"9"`, `"r":"5"`, `"replicas":5`},
+	}
+	got := compareIn(t, e.scenario(), map[string]request{e.on: fixed[e.on]})
+	e.check(t, fixed[e.on], got.outcomes[e.on].last())
+}
+
 // TestViewsAgain compares the forms when policies run a second time.
 func TestViewsAgain(t *testing.T) {
 	for name := range steps {

@@ -48,7 +48,8 @@ type states struct {
 
 func (t target) object() runtime.Object { return t.VersionedObject.Object() }
 
-// evaluate returns the value of a patch expression. It compiles, or the mutation is invalid.
+// evaluate returns the value of a patch expression, which compiles: mutations with another one
+// are invalid.
 func evaluate(c expression.Compiled, series *expression.Series) (ref.Val, error) {
 	return c.Program.Evaluate(series)
 }

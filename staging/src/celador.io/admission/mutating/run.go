@@ -71,7 +71,7 @@ func (r *run) invoke(i *invocation) *apierrors.StatusError {
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return interrupted
 	}
-	if err := admission.ConvertVersionedAttributes(r.versioned, i.target.Kind, r.objects); err != nil {
+	if err := r.convert(i.target.Kind); err != nil {
 		return apierrors.NewInternalError(err)
 	}
 	if !r.matches(i) {

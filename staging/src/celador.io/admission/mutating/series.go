@@ -33,7 +33,7 @@ func (r *run) input(target matching.Target) *activation.Input {
 // them now.
 func (r *run) subject(i *invocation, view *view) activation.Subject {
 	input := r.input(i.target)
-	// Upstream, too, has both read whenever it evaluates expressions.
+	// Upstream reads both objects before it evaluates expressions, whether or not they do.
 	oldObject := view.oldObject.show(r.versioned.VersionedOldObject.Object(), view.form)
 	input.Show(view.object.show(r.versioned.VersionedObject.Object(), view.form), oldObject)
 	if !r.params.Of(i.param) {

@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/admission"
 )
 
 // maxRounds is how often mutations are made again before they count as never settling.
@@ -57,7 +56,7 @@ func (r *run) repeat() (changed []*invocation, _ *apierrors.StatusError) {
 		if interrupted := r.request.Interrupted(); interrupted != nil {
 			return nil, interrupted
 		}
-		if err := admission.ConvertVersionedAttributes(r.versioned, i.target.Kind, r.objects); err != nil {
+		if err := r.convert(i.target.Kind); err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
 		if !r.matches(i) {

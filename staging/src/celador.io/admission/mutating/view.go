@@ -46,6 +46,17 @@ func (r *run) view(kind schema.GroupVersionKind) *view {
 	return v
 }
 
+// convert converts the objects of the request to a kind. They may be the same Go objects as
+// before in that kind, with other content.
+func (r *run) convert(kind schema.GroupVersionKind) error {
+	if r.versioned.VersionedKind == kind {
+		return nil
+	}
+	view := r.view(kind)
+	view.object.value, view.oldObject.value = nil, nil
+	return admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
+}
+
 // show returns the value of an object, in the given form if it is the first reading.
 func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	if !r.fixed {
@@ -60,7 +71,7 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated has the next reading of the object be the first one.
+// mutated releases the form of the object. The next reading fixes it again.
 func (v *view) mutated() { v.object.fixed = false }
 
 // unconvertible returns an error if upstream cannot convert an object to the form in which
