@@ -39,7 +39,7 @@ func differences() []difference {
 				"of the request's version at once, which fails when that has another group.",
 			explains: func(c *cluster, r request, celador, upstream outcome) bool {
 				return slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool {
-					return r.kind.Kind == "Deployment" && sees(p, r) != r.resource.GroupVersion() && upstream.cannotConvert(p, celador)
+					return r.kind.Kind == "Deployment" && concerns(p, r) && sees(p, r) != r.resource.GroupVersion() && upstream.cannotConvert(p, celador)
 				})
 			},
 			in: example{spec: with(applying(one), matched(matching(v1.Equivalent, rule("extensions", "v1beta1", "deployments"))))}.scenario(),
@@ -75,9 +75,9 @@ func differences() []difference {
 			name: "parts of objects after match conditions",
 			reason: "Mutations may take over maps, lists and structs of the object. In upstream they no longer may when a policy with match conditions has seen it before: " +
 				"these have it shown to expressions in another way, which does not convert to JSON.",
-			explains: func(c *cluster, _ request, celador, upstream outcome) bool {
+			explains: func(c *cluster, r request, celador, upstream outcome) bool {
 				return upstream.failsBesides(celador, notConverted) &&
-					slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool { return p.Spec.MatchConditions != nil })
+					slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool { return concerns(p, r) && p.Spec.MatchConditions != nil })
 			},
 			in: example{spec: with(patching("[JSONPatch{op: 'add', path: '/metadata/annotations', value: object.metadata.labels}]"), when("true"))}.scenario(),
 		},
@@ -264,9 +264,19 @@ func (r round) isOther(of request) bool {
 func (c *cluster) versions(r request) int {
 	versions := map[schema.GroupVersion]bool{}
 	for _, p := range c.Policies {
-		versions[sees(p, r)] = true
+		if concerns(p, r) {
+			versions[sees(p, r)] = true
+		}
 	}
 	return len(versions)
+}
+
+// concerns reports whether a policy has a rule for the resource and name of a request, in whatever version.
+func concerns(p *v1.MutatingAdmissionPolicy, r request) bool {
+	return slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
+		resource, _, _ := strings.Cut(rule.Resources[0], "/")
+		return (resource == "*" || resource == r.resource.Resource) && (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, r.name))
+	})
 }
 
 // sees returns the version in which a policy sees the object of a request that it matches.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
@@ -31,16 +30,19 @@ type schemas map[schema.GroupVersion]document
 
 var published = sync.OnceValue(func() schemas {
 	built := schemas{}
-	for version, kinds := range map[schema.GroupVersion][]string{
-		corev1.SchemeGroupVersion:            {"Pod", "Namespace", "Node", "PodExecOptions", "ConfigMap"},
-		appsv1.SchemeGroupVersion:            {"Deployment"},
+	kinds := map[schema.GroupVersion][]string{
+		corev1.SchemeGroupVersion:            {"PodExecOptions"},
 		extensionsv1beta1.SchemeGroupVersion: {"Deployment"},
 		autoscalingv1.SchemeGroupVersion:     {"Scale"},
-	} {
-		for i := range kinds {
-			kinds[i] = modelOf(version.WithKind(kinds[i]))
+	}
+	for _, k := range builtInKinds {
+		kinds[k.version] = append(kinds[k.version], k.names...)
+	}
+	for version, names := range kinds {
+		for i := range names {
+			names[i] = modelOf(version.WithKind(names[i]))
 		}
-		built[version] = publish(builtIn(kinds))
+		built[version] = publish(builtIn(names))
 	}
 	for _, kind := range []schema.GroupVersionKind{served.Widget, served.NewerWidget} {
 		built[kind.GroupVersion()] = publish(custom(kind))

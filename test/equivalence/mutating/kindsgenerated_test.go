@@ -1,0 +1,110 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var kindPolicies = flag.Int("kind-policies", 360, "how many policies to make up for built-in kinds")
+
+// together are as many policies as one cluster has.
+const together = 60
+
+// TestBuiltInKinds makes up objects of all built-in kinds, and policies that mutate them. Each policy is for the requests
+// for objects of one name.
+func TestBuiltInKinds(t *testing.T) {
+	kinds := map[schema.GroupVersionKind]int{}
+	counted, outcomes := map[string]int{}, 0
+	for first := 0; first < *kindPolicies; first += together {
+		var s scenario
+		requests := map[string]request{}
+		for i := first; i < min(first+together, *kindPolicies); i++ {
+			g := &generator{dice: rand.New(rand.NewPCG(*seed, uint64(i)))}
+			one, made := g.builtInScenario(t, i)
+			s.Policies, s.Bindings = append(s.Policies, one.Policies...), append(s.Bindings, one.Bindings...)
+			for name, r := range made {
+				requests[name] = r
+				kinds[r.kind]++
+			}
+		}
+		got := compareIn(t, s, requests)
+		if got.unexplained != nil {
+			for i := range s.Policies {
+				alone := scenario{Policies: s.Policies[i : i+1], Bindings: s.Bindings[i : i+1]}
+				own := map[string]request{}
+				for name, r := range requests {
+					if r.name == s.Policies[i].Name {
+						own[name] = r
+					}
+				}
+				if again := compareIn(t, alone, own); again.unexplained != nil {
+					smaller, fewer := shrink(t, alone, own)
+					for name, r := range fewer {
+						t.Errorf("with -seed=%d, %s: %s", *seed, name, encode(t, r, r.object))
+					}
+					t.Errorf("%s\n%s", describe(smaller), compareIn(t, smaller, fewer))
+				}
+			}
+			t.FailNow()
+		}
+		for name, o := range got.outcomes {
+			outcomes++
+			if o.last().Error != "" {
+				counted["refused"]++
+			}
+			if o.last().Object != encode(t, requests[name], requests[name].object) {
+				counted["changed"]++
+			}
+		}
+	}
+	t.Logf("%d kinds, %d outcomes: %v", len(kinds), outcomes, counted)
+	if *kindPolicies >= 300 && (len(kinds) < 30 || counted["changed"]*100 < outcomes*40 || counted["refused"]*100 < outcomes*10) {
+		t.Errorf("only %d kinds, and of %d outcomes %v", len(kinds), outcomes, counted)
+	}
+}
+
+// builtInScenario makes up a policy for a kind, and requests for objects of that kind that have the policy's name.
+func (g *generator) builtInScenario(t *testing.T, number int) (scenario, map[string]request) {
+	t.Helper()
+	kind, name := g.kind(), fmt.Sprintf("k%04d.example.com", number)
+	g.conditional = g.chance(15)
+	requests := map[string]request{}
+	var m byModel
+	for i := range 2 {
+		r := g.builtInRequest(kind, name)
+		requests[fmt.Sprintf("%s %s %d", kind.Kind, name, i)] = r
+		m = byModel{generator: g}
+		must(t, json.Unmarshal([]byte(encode(t, r, r.object)), &m.root))
+	}
+	model := builtInModels()[modelOf(kind)]
+	var spec spec
+	for range pick(g, 1, 1, 2, 3, 4) {
+		if g.chance(75) {
+			spec.Mutations = append(spec.Mutations, configuration(m.configuration(model)))
+		} else {
+			spec.Mutations = append(spec.Mutations, patch(m.patch()))
+		}
+	}
+	if len(spec.Mutations) > 1 && g.chance(30) {
+		// The same again changes nothing.
+		spec.Mutations = append(spec.Mutations, spec.Mutations[0])
+	}
+	if g.conditional {
+		when("object.metadata.name != ''")(&spec)
+	}
+	spec.FailurePolicy = pick(g, nil, new(v1.Ignore))
+	spec.ReinvocationPolicy = pick(g, v1.NeverReinvocationPolicy, v1.IfNeededReinvocationPolicy)
+	constraints := rule(kind.Group, kind.Version, resourceOf(kind).Resource)
+	constraints.ResourceNames = []string{name}
+	spec.MatchConstraints = matching(v1.Exact, constraints)
+	return scenario{Policies: []*v1.MutatingAdmissionPolicy{policyOf(name, spec)}, Bindings: []*v1.MutatingAdmissionPolicyBinding{bindingOf(name, name)}}, requests
+}
