@@ -8,10 +8,16 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 )
 
 var kindPolicies = flag.Int("kind-policies", 360, "how many policies to make up for built-in kinds")
@@ -107,4 +113,27 @@ func (g *generator) builtInScenario(t *testing.T, number int) (scenario, map[str
 	constraints.ResourceNames = []string{name}
 	spec.MatchConstraints = matching(v1.Exact, constraints)
 	return scenario{Policies: []*v1.MutatingAdmissionPolicy{policyOf(name, spec)}, Bindings: []*v1.MutatingAdmissionPolicyBinding{bindingOf(name, name)}}, requests
+}
+
+// TestEmptyParts merges apply configurations into objects with empty maps and lists, on which defaults depend.
+func TestEmptyParts(t *testing.T) {
+	node := request{
+		operation: admission.Create, resource: corev1.SchemeGroupVersion.WithResource("nodes"), kind: corev1.SchemeGroupVersion.WithKind("Node"), name: "n", options: &metav1.CreateOptions{}, user: jane,
+		object: internal(&corev1.Node{ObjectMeta: metadata("", "n"), Status: corev1.NodeStatus{Capacity: corev1.ResourceList{"cpu": resource.MustParse("1")}, Allocatable: corev1.ResourceList{}}}),
+	}
+	scaler := request{
+		operation: admission.Create, resource: autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers"), kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), namespace: "blue", name: "h",
+		options: &metav1.CreateOptions{}, user: jane,
+		object: internal(&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metadata("blue", "h"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			MaxReplicas: 3, Behavior: &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{Policies: []autoscalingv2.HPAScalingPolicy{}}}}}),
+	}
+	got := compareIn(t, example{spec: applying(one, two)}.scenario(), map[string]request{"node": node, "scaler": scaler})
+	if got.unexplained != nil {
+		t.Error(got)
+	}
+	for name, part := range map[string]string{"node": `"allocatable":{"cpu":"1"}`, "scaler": `"policies":[{"type":"Pods"`} {
+		if object := got.outcomes[name].last().Object; !strings.Contains(object, part) {
+			t.Errorf("there is no %s in\n%s", part, object)
+		}
+	}
 }
