@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/openapi"
+	"k8s.io/component-base/featuregate"
 
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
@@ -51,6 +52,12 @@ type cluster struct {
 // start returns a cluster with the scenario and, in sync with it, both plugins. It ends
 // with the test.
 func start(t *testing.T, s scenario) *cluster {
+	t.Helper()
+	return startWith(t, s, utilfeature.DefaultFeatureGate)
+}
+
+// startWith returns a cluster with feature gates.
+func startWith(t *testing.T, s scenario, gates featuregate.FeatureGate) *cluster {
 	t.Helper()
 	theirs, err := upstream.NewPlugin(nil)
 	must(t, err)
@@ -94,7 +101,7 @@ func start(t *testing.T, s scenario) *cluster {
 		policyInformers.Shutdown()
 	})
 	for _, plugin := range []admission.Interface{theirs, ours} {
-		initializer.New(client{c.kube}, params, kubeInformers, authorizer.AuthorizerFunc(authorize), utilfeature.DefaultFeatureGate, nil, stop, mapper()).Initialize(plugin)
+		initializer.New(client{c.kube}, params, kubeInformers, authorizer.AuthorizerFunc(authorize), gates, nil, stop, mapper()).Initialize(plugin)
 		kubeadmission.NewInitializer(policyInformers).Initialize(plugin)
 		must(t, plugin.(admission.InitializationValidator).ValidateInitialization())
 	}

@@ -152,3 +152,6 @@ func (o outcome) text() string {
 
 // mistaken says whether there is a mistake in an apply configuration.
 func (o outcome) mistaken() bool { return strings.Contains(o.text(), "error applying patch: ") }
+
+// panicked reports whether the plugin panicked.
+func (o outcome) panicked() bool { return strings.Contains(o.text(), "panic: ") }
