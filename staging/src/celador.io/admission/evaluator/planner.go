@@ -52,12 +52,13 @@ const maxSharedSize = 1000
 // ids returns the number of parts of the expression and whether one occurs twice. cel-go's
 // costs are by ID, and surprising where a macro repeats one.
 func (p *planner) ids() (count int, repeated bool) {
-	seen := map[int64]bool{}
+	seen := make([]bool, ast.MaxID(p.AST))
 	ast.PreOrderVisit(p.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		count++
 		repeated = repeated || seen[e.ID()]
 		seen[e.ID()] = true
 	}))
-	return len(seen), repeated
+	return count, repeated
 }
 
 // node is a planned part of an expression.

@@ -7,9 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"sync"
 
 	"github.com/google/cel-go/cel"
-	"golang.org/x/sync/singleflight"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -20,9 +20,18 @@ import (
 // them. Safe for concurrent use.
 type cache struct {
 	programs intern.Pool[digest, Program]
-	// compiling are the calls of compile that have not returned yet. The plugin and the status
+	lock     sync.Mutex
+	// compiling are the compilations that have not ended yet. The plugin and the status
 	// controller learn of a policy at the same time.
-	compiling singleflight.Group
+	compiling map[digest]*compilation
+}
+
+// compilation is locked until it has ended.
+type compilation struct {
+	sync.Mutex
+	ended   bool
+	program *Program
+	err     *apiservercel.Error
 }
 
 // program returns the program with a key or, if nobody uses one, what compile returns.
@@ -30,21 +39,48 @@ func (c *cache) program(key digest, compile func() (*Program, *apiservercel.Erro
 	if known := c.programs.Find(key); known != nil {
 		return known, nil
 	}
-	compiled, err, _ := c.compiling.Do(string(key[:]), func() (any, error) {
-		if known := c.programs.Find(key); known != nil {
-			return known, nil
-		}
-		program, err := compile()
-		if err != nil {
-			return nil, err
-		}
-		c.programs.Add(key, program)
-		return program, nil
-	})
-	if err != nil {
-		return nil, err.(*apiservercel.Error)
+	compilation, others := c.join(key)
+	defer compilation.Unlock()
+	if others && compilation.ended {
+		return compilation.program, compilation.err
 	}
-	return compiled.(*Program), nil
+	defer c.leave(key)
+	// Another compilation may have ended since.
+	compilation.program = c.programs.Find(key)
+	if compilation.program == nil {
+		compilation.program, compilation.err = compile()
+	}
+	if compilation.err == nil {
+		c.programs.Add(key, compilation.program)
+	}
+	compilation.ended = true
+	return compilation.program, compilation.err
+}
+
+// join returns the compilation for a key, locked, and whether it is that of others, who have
+// ended it or panicked.
+func (c *cache) join(key digest) (joined *compilation, others bool) {
+	c.lock.Lock()
+	joined, others = c.compiling[key]
+	if others {
+		c.lock.Unlock()
+		joined.Lock()
+		return joined, true
+	}
+	defer c.lock.Unlock()
+	joined = &compilation{}
+	joined.Lock()
+	if c.compiling == nil {
+		c.compiling = map[digest]*compilation{}
+	}
+	c.compiling[key] = joined
+	return joined, false
+}
+
+func (c *cache) leave(key digest) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	delete(c.compiling, key)
 }
 
 // digest is a collision-resistant hash. It stands for a text of any length, such as all

@@ -96,7 +96,11 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	ast, issues, err := check(env, source)
+	known, err := c.functions.of(origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	ast, issues, err := check(env, known, source)
 	if err != nil {
 		return nil, internal("compilation failed: %v", err)
 	}
@@ -110,16 +114,12 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if !returnsOneOf(ast.OutputType(), returns) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
-	library, err := c.functions.of(origin)
-	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
-	}
 	program := &Program{source: source, output: ast.OutputType()}
-	if planned, err := c.plan(env, ast, library); err == nil {
+	if planned, err := c.plan(env, ast, known.Library); err == nil {
 		program.closures = *planned
 	}
 	// Errors of cel-go's program are those of the expression, whether it is needed or not.
-	made, err := instantiate(env, ast.NativeRep(), library)
+	made, err := instantiate(env, ast.NativeRep(), known.Library)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
@@ -127,7 +127,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	if program.Planned() == 0 || !program.interpreted.postpone(lasting, ast.NativeRep(), library) {
+	if program.Planned() == 0 || !program.interpreted.postpone(lasting, ast.NativeRep(), known.Library) {
 		program.interpreted.made.Store(&made)
 	}
 	return program, nil
@@ -161,10 +161,16 @@ func (c *Compiler) lastingEnv(in Declarations, origin environment.Type) (*cel.En
 
 // check parses and checks an expression. cel-go panics where an optional entry of a list or a
 // map is of dynamic type, as in [?object.a].
-func check(env *cel.Env, source string) (ast *cel.Ast, issues *cel.Issues, err error) {
+func check(env *cel.Env, known *builtins, source string) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer rescue(&err)
-	ast, issues = env.Compile(source)
-	return ast, issues, nil
+	parsed, issues := env.Parse(source)
+	if issues == nil {
+		issues = known.sizes.Check(env, parsed)
+	}
+	if issues == nil {
+		checked, issues = env.Check(parsed)
+	}
+	return checked, issues, nil
 }
 
 func returnsOneOf(output *cel.Type, types []*cel.Type) bool {

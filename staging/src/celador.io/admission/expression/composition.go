@@ -17,8 +17,9 @@ import (
 type Composition struct {
 	*Compiler
 	fields *apiservercel.DeclType
-	// declared is the number of calls of Declare.
+	// declared is the number of calls of Declare, and types are for those that succeeded.
 	declared int
+	types    VariableTypes
 }
 
 // Compose returns a compiler for one policy, without any variables yet. Releasing it
@@ -35,7 +36,7 @@ func (c *Compiler) Compose() *Composition {
 func (c *Compiler) Release(composition *Composition) {
 	// New maps, because cleared ones would keep the size of the largest policy.
 	composition.fields.Fields, composition.positions = map[string]*apiservercel.DeclField{}, map[string]int{}
-	composition.declared, composition.scope = 0, noVariables
+	composition.declared, composition.types, composition.scope = 0, VariableTypes{}, noVariables
 	c.compositions.Put(composition)
 }
 
@@ -67,7 +68,7 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 	program, err := c.Compile(source, in, origin, cel.AnyType)
 	declared := apiservercel.DynType
 	if err == nil {
-		declared = declType(VariableType(program.output))
+		declared = declType(c.types.Of(program.output))
 	}
 	// The environments hold on to this type and look its fields up on use.
 	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)

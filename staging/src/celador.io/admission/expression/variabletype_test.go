@@ -5,9 +5,11 @@ package expression_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/cel-go/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/expression"
 )
@@ -29,23 +31,28 @@ func doubled(depth int) *cel.Type {
 	return t
 }
 
-func TestVariableType(t *testing.T) {
+func TestVariableTypes(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		output *cel.Type
 		known  bool
 	}{
-		"scalar":        {cel.IntType, true},
-		"object":        {cel.ObjectType("a.B"), true},
-		"usual":         {cel.MapType(cel.StringType, cel.ListType(cel.OptionalType(cel.StringType))), true},
-		"64 lists":      {lists(63, cel.IntType), true},
-		"65 lists":      {lists(64, cel.IntType), false},
-		"64 with maps":  {lists(1, doubled(5)), true},
-		"65 with maps":  {lists(2, doubled(5)), false},
-		"optional maps": {cel.OptionalType(doubled(6)), false},
-		"a million":     {doubled(20), false},
+		"scalar":           {cel.IntType, true},
+		"object":           {cel.ObjectType("a.B"), true},
+		"usual":            {cel.MapType(cel.StringType, cel.ListType(cel.OptionalType(cel.StringType))), true},
+		"140 lists":        {lists(140, cel.IntType), true},
+		"150 lists":        {lists(150, cel.IntType), false},
+		"1023 with maps":   {doubled(9), true},
+		"2047 with maps":   {doubled(10), true},
+		"2048 with maps":   {lists(1, doubled(10)), false},
+		"4095 with maps":   {doubled(11), false},
+		"a billion":        {doubled(30), false},
+		"optional billion": {cel.OptionalType(doubled(30)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := expression.VariableType(test.output)
+			t.Parallel()
+			var types expression.VariableTypes
+			got := types.Of(test.output)
 			if test.known && got != test.output {
 				t.Errorf("the type is %v", got)
 			}
@@ -53,6 +60,24 @@ func TestVariableType(t *testing.T) {
 				t.Error("the type is still known")
 			}
 		})
+	}
+}
+
+// TestManyLargeVariables has more variables with large types than a policy may have.
+func TestManyLargeVariables(t *testing.T) {
+	t.Parallel()
+	var types expression.VariableTypes
+	known := 0
+	for range 100 {
+		if types.Of(doubled(10)) != cel.DynType {
+			known++
+		}
+	}
+	if known < 4 || known == 100 {
+		t.Errorf("the types of %d variables are known", known)
+	}
+	if got := types.Of(doubled(5)); got == cel.DynType {
+		t.Error("a small type is not known any more")
 	}
 }
 
@@ -64,12 +89,32 @@ func size(t *cel.Type) int {
 	return sum
 }
 
+// TestLiteralVariables has Kubernetes' errors for the wrong use of variables with long types.
+func TestLiteralVariables(t *testing.T) {
+	t.Parallel()
+	for _, depth := range []int{31, 32, 63, 64, 100, 200} {
+		t.Run(fmt.Sprint(depth), func(t *testing.T) {
+			t.Parallel()
+			composition := expression.Default().Compose()
+			if _, err := composition.Declare("v", strings.Repeat("{'a': ", depth/2)+"1"+strings.Repeat("}", depth/2), nothing, stored); err != nil {
+				t.Fatal(err)
+			}
+			_, err := composition.Compile("variables.v != 1", nothing, stored, cel.BoolType)
+			if err == nil || !strings.HasPrefix(err.Detail, "compilation failed: ERROR: <input>:1:13: found no matching overload for '_!=_' applied to '(map(string, map(string, ") {
+				t.Errorf("compiles, or fails with %v", err)
+			}
+		})
+	}
+}
+
 func TestGrowingVariables(t *testing.T) {
+	t.Parallel()
 	for name, next := range map[string]string{
 		"maps":  "{variables.%[1]s: variables.%[1]s}",
-		"lists": "[[[[[[[[[[variables.%[1]s]]]]]]]]]]",
+		"lists": strings.Repeat("[", 100) + "variables.%[1]s" + strings.Repeat("]", 100),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			composition := expression.Default().Compose()
 			if _, err := composition.Declare("v0", "1", nothing, stored); err != nil {
 				t.Fatal(err)
@@ -79,10 +124,23 @@ func TestGrowingVariables(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := size(program.OutputType()); got > 2*64+1 {
+				if got := size(program.OutputType()); got > 4095 {
 					t.Fatalf("the type of variable %d is made of %d", i+1, got)
 				}
 			}
 		})
+	}
+}
+
+// TestTooLargeTypes has expressions that keep cel-go's checker busy for hours.
+func TestTooLargeTypes(t *testing.T) {
+	t.Parallel()
+	composition := expression.Default().Compose()
+	_, err := composition.Declare("v", "[0]"+strings.Repeat(".map(a, {a: a})", 40), nothing, fresh)
+	const position = "<input>:1:173: "
+	wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: ERROR: "+position+"type is too large: it is made of more than 4096 types, "+
+		"as those of nested maps with keys that are maps or lists. Use dyn() for such keys or values")
+	if _, err := composition.Declare("w", "[0]"+strings.Repeat(".map(a, {a: dyn(a)})", 20), nothing, fresh); err != nil {
+		t.Errorf("does not compile with dyn(): %v", err)
 	}
 }

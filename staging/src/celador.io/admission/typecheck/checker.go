@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/typesize"
 )
 
 // Checker checks policies. It keeps nothing of what it has checked and is safe for
@@ -23,8 +24,10 @@ type Checker struct {
 	env *cel.Env
 	// patching also has the types of mutations.
 	patching *cel.Env
-	mapper   meta.RESTMapper
-	schemas  resolver.SchemaResolver
+	// sizes are for expressions in both.
+	sizes   *typesize.Functions
+	mapper  meta.RESTMapper
+	schemas resolver.SchemaResolver
 }
 
 // New returns a checker whose expressions may use everything that stored expressions may
@@ -39,7 +42,8 @@ func New(base *environment.EnvSet, mapper meta.RESTMapper, schemas resolver.Sche
 	if err != nil {
 		return nil, fmt.Errorf("declaring the types of mutations: %w", err)
 	}
-	return &Checker{env: set.StoredExpressionsEnv(), patching: patching.StoredExpressionsEnv(), mapper: mapper, schemas: schemas}, nil
+	env := patching.StoredExpressionsEnv()
+	return &Checker{env: set.StoredExpressionsEnv(), patching: env, sizes: typesize.NewFunctions(env), mapper: mapper, schemas: schemas}, nil
 }
 
 // With returns a checker that learns from other sources about types. It shares all that is
@@ -50,7 +54,7 @@ func New(base *environment.EnvSet, mapper meta.RESTMapper, schemas resolver.Sche
 // Its errors wrap resolver.ErrSchemaNotFound when there is no schema. With a resolver that
 // knows built-in types only, the findings are the errors against built-in types.
 func (c *Checker) With(mapper meta.RESTMapper, schemas resolver.SchemaResolver) *Checker {
-	return &Checker{env: c.env, patching: c.patching, mapper: mapper, schemas: schemas}
+	return &Checker{env: c.env, patching: c.patching, sizes: c.sizes, mapper: mapper, schemas: schemas}
 }
 
 // CheckValidating checks all expressions of a policy against each type that its match
@@ -159,7 +163,7 @@ func (c *Checker) checkExpressions(expressions []fieldExpression, object descrip
 		}
 		verdicts[i] = v
 		if e.variable != "" {
-			s.types.variables[e.variable] = expression.VariableType(output)
+			s.types.variables[e.variable] = s.variables.Of(output)
 		}
 	}
 	return verdicts, nil

@@ -21,6 +21,7 @@ type scope struct {
 	// constructors are in scope of patches.
 	constructors *constructors
 	options      []cel.EnvOption
+	variables    expression.VariableTypes
 	// envs are made when first needed.
 	envs map[declarations]*cel.Env
 }
@@ -87,6 +88,9 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error
 	}
 	var types map[int64]*cel.Type
 	tree := parsed.tree()
+	if large := s.checker.sizes.Check(env, tree); large != nil {
+		return cel.DynType, verdict{message: messageOf(tree.Source(), large)}, nil
+	}
 	checked, issues := checkIn(env, tree)
 	remaining := issues
 	if !failed(issues) {

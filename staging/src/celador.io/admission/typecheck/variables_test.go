@@ -18,8 +18,8 @@ func TestGrowingVariables(t *testing.T) {
 		next string // makes a variable from the one before
 		want string // the variables that are known not to be integers
 	}{
-		"maps":  {"{variables.%[1]s: variables.%[1]s}", "v1 v2 v3 v4 v6 v7 v8 v9 v10"},
-		"lists": {"[[[[[[[[[[variables.%[1]s]]]]]]]]]]", "v1 v2 v3 v4 v5 v6 v8 v9 v10 v11"},
+		"maps":  {"{variables.%[1]s: variables.%[1]s}", "v1 v2 v3 v4 v5 v6 v7 v8 v9 v11"},
+		"lists": {"[[[[[[[[[[variables.%[1]s]]]]]]]]]]", "v1 v2 v3 v4 v5 v6 v7 v8 v9 v10 v11"},
 		"same":  {"variables.%[1]s", "v1 v2 v3 v4 v5 v6 v7 v8 v9 v10 v11"},
 	} {
 		t.Run(name, func(t *testing.T) {

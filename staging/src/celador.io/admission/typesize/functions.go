@@ -1,0 +1,132 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typesize
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+)
+
+// Functions are the functions of an environment. They are safe for concurrent use.
+type Functions struct {
+	overloads map[string][]overload
+}
+
+type overload struct {
+	member bool
+	// generic is set if the types have parameters.
+	generic   bool
+	arguments []*types.Type
+	result    *types.Type
+}
+
+// NewFunctions returns the functions of an environment, which also are those of all that
+// extend it by variables and types only.
+func NewFunctions(env *cel.Env) *Functions {
+	f := &Functions{overloads: map[string][]overload{}}
+	for name, function := range env.Functions() {
+		for _, o := range function.OverloadDecls() {
+			f.overloads[name] = append(f.overloads[name], overload{o.IsMemberFunction(), len(o.TypeParams()) > 0, o.ArgTypes(), o.ResultType()})
+		}
+	}
+	return f
+}
+
+// call returns the shape of the result of a function. It joins the shapes of arguments where a
+// type parameter of the function stands for several of them.
+func (i *inference) call(function string, member bool, arguments []*shape) *shape {
+	var result *shape
+	several := false
+	for _, o := range i.functions.overloads[function] {
+		if o.member != member || len(o.arguments) != len(arguments) {
+			continue
+		}
+		var parameters map[string]*shape
+		if o.generic {
+			parameters = map[string]*shape{}
+		}
+		fits := true
+		for at, t := range o.arguments {
+			fits = fits && i.fits(t, arguments[at], parameters)
+		}
+		if !fits {
+			continue
+		}
+		returned := i.instantiate(o.result, parameters)
+		if result == nil {
+			result = returned
+		} else {
+			result, several = i.join(result, returned), true
+		}
+	}
+	// The type of a call with dynamic arguments is dynamic, unless one overload is left.
+	if result == nil || several && slices.ContainsFunc(arguments, func(s *shape) bool { return isDynamic(s.resolve().kind) }) {
+		return dynamic
+	}
+	return result
+}
+
+// fits reports whether an argument may be of the type that a function is declared with. It
+// binds the type parameters of the function.
+func (i *inference) fits(declared *types.Type, argument *shape, parameters map[string]*shape) bool {
+	argument = argument.resolve()
+	if i.spent() {
+		return true
+	}
+	if declared.Kind() == types.TypeParamKind {
+		bound := parameters[declared.TypeName()]
+		if bound == nil {
+			parameters[declared.TypeName()] = argument
+		} else {
+			parameters[declared.TypeName()] = i.join(bound, argument)
+		}
+		return true
+	}
+	wanted := declared.Parameters()
+	switch {
+	case isDynamic(declared.Kind()) || isDynamic(argument.kind):
+		return true
+	case argument.is(types.NullTypeKind):
+		return true // objects may be null
+	case argument.is(types.TypeParamKind):
+		if len(wanted) > 0 {
+			i.join(argument, i.instantiate(declared, parameters))
+		}
+		return true
+	case argument.kind != declared.Kind() || len(argument.parameters) != len(wanted):
+		return false
+	}
+	for at, t := range wanted {
+		if !i.fits(t, argument.parameters[at], parameters) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDynamic(kind types.Kind) bool {
+	return kind == types.DynKind || kind == types.AnyKind || kind == types.ErrorKind
+}
+
+// instantiate returns the shape of a declared type whose parameters stand for shapes.
+func (i *inference) instantiate(t *types.Type, parameters map[string]*shape) *shape {
+	if t.Kind() == types.TypeParamKind {
+		known := parameters[t.TypeName()]
+		if known == nil {
+			known = unknown()
+			parameters[t.TypeName()] = known
+		}
+		return known
+	}
+	if len(t.Parameters()) == 0 || parameters == nil {
+		return i.shapeOf(t)
+	}
+	s := &shape{kind: t.Kind(), name: t.TypeName()}
+	for _, parameter := range t.Parameters() {
+		s.parameters = append(s.parameters, i.instantiate(parameter, parameters))
+	}
+	return s
+}

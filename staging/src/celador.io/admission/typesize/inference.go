@@ -1,0 +1,260 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typesize
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/containers"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+// inference infers the shapes of one expression.
+type inference struct {
+	unifier
+	functions *Functions
+	provider  types.Provider
+	variables map[string]*types.Type
+	// known has the shapes of types that were declared.
+	known map[*types.Type]*shape
+	// locals are the variables of the comprehensions around, innermost last.
+	locals []local
+	// parts are those that do not have the type of a scalar, in the order in which they were
+	// visited. The others are scalars.
+	parts   []part
+	scalars int
+}
+
+type local struct {
+	name string
+	*shape
+}
+
+// part is a part of the expression.
+type part struct {
+	id int64
+	*shape
+}
+
+func (f *Functions) newInference(env *cel.Env) *inference {
+	i := &inference{
+		unifier:   unifier{joined: map[[2]*shape]*shape{}},
+		functions: f,
+		provider:  env.CELTypeProvider(),
+		variables: map[string]*types.Type{},
+		known:     map[*types.Type]*shape{},
+	}
+	for _, v := range env.Variables() {
+		i.variables[v.Name()] = v.Type()
+	}
+	return i
+}
+
+// visit returns the shape of a part of the expression.
+func (i *inference) visit(e ast.Expr) *shape {
+	s := i.infer(e).resolve()
+	if len(s.parameters) == 0 && !s.is(types.TypeParamKind) {
+		i.scalars++
+	} else {
+		i.parts = append(i.parts, part{e.ID(), s})
+	}
+	return s
+}
+
+func (i *inference) infer(e ast.Expr) *shape {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		if t, ok := e.AsLiteral().Type().(*types.Type); ok {
+			return i.shapeOf(t)
+		}
+		return dynamic
+	case ast.IdentKind:
+		return i.ident(strings.TrimPrefix(e.AsIdent(), "."))
+	case ast.SelectKind:
+		return i.selection(e)
+	case ast.CallKind:
+		return i.called(e.AsCall())
+	case ast.ListKind:
+		return i.list(e.AsList())
+	case ast.MapKind:
+		return i.mapping(e.AsMap())
+	case ast.StructKind:
+		return i.object(e.AsStruct())
+	case ast.ComprehensionKind:
+		return i.comprehension(e.AsComprehension())
+	default:
+		return dynamic
+	}
+}
+
+func (i *inference) ident(name string) *shape {
+	for at := len(i.locals) - 1; at >= 0; at-- {
+		if i.locals[at].name == name {
+			return i.locals[at].shape
+		}
+	}
+	if t, ok := i.variables[name]; ok {
+		return i.shapeOf(t)
+	}
+	if value, ok := i.provider.FindIdent(name); ok {
+		if t, ok := value.(*types.Type); ok {
+			return &shape{kind: types.TypeKind, parameters: []*shape{i.shapeOf(t)}}
+		}
+	}
+	return dynamic
+}
+
+// shapeOf returns the shape of a type that is declared. Equal types mostly are one.
+func (i *inference) shapeOf(t *types.Type) *shape {
+	if s, ok := i.known[t]; ok {
+		return s
+	}
+	s := &shape{kind: t.Kind(), name: t.TypeName()}
+	for _, parameter := range t.Parameters() {
+		s.parameters = append(s.parameters, i.shapeOf(parameter))
+	}
+	i.known[t] = s
+	return s
+}
+
+func (i *inference) selection(e ast.Expr) *shape {
+	selected := e.AsSelect()
+	if operand := selected.Operand(); operand.Kind() == ast.IdentKind && !selected.IsTestOnly() {
+		// A variable may have a dot in its name.
+		if t, ok := i.variables[operand.AsIdent()+"."+selected.FieldName()]; ok {
+			return i.shapeOf(t)
+		}
+	}
+	s := i.field(i.visit(selected.Operand()), selected.FieldName(), false)
+	if selected.IsTestOnly() {
+		return boolean
+	}
+	return s
+}
+
+// field returns the shape of a field. It is optional if the operand is, or the selection.
+func (i *inference) field(operand *shape, name string, optional bool) *shape {
+	operand = operand.resolve()
+	if operand.optional() {
+		operand, optional = operand.parameters[0].resolve(), true
+	}
+	value := dynamic
+	switch operand.kind {
+	case types.MapKind:
+		value = operand.parameters[1]
+	case types.StructKind:
+		if field, ok := i.provider.FindStructFieldType(operand.name, name); ok {
+			value = i.shapeOf(field.Type)
+		}
+	}
+	if optional {
+		return optionalOf(value)
+	}
+	return value
+}
+
+func (i *inference) called(call ast.CallExpr) *shape {
+	function, arguments := call.FunctionName(), i.visitAll(call.Args())
+	if function == operators.OptSelect && len(arguments) == 2 && call.Args()[1].Kind() == ast.LiteralKind {
+		name, _ := call.Args()[1].AsLiteral().(types.String)
+		return i.field(arguments[0], string(name), true)
+	}
+	if !call.IsMemberFunction() {
+		return i.call(function, false, arguments)
+	}
+	if prefix, ok := containers.ToQualifiedName(call.Target()); ok {
+		// The function may have dots in its name.
+		if qualified := prefix + "." + function; len(i.functions.overloads[qualified]) > 0 {
+			return i.call(qualified, false, arguments)
+		}
+	}
+	return i.call(function, true, append([]*shape{i.visit(call.Target())}, arguments...))
+}
+
+func (i *inference) visitAll(exprs []ast.Expr) []*shape {
+	shapes := make([]*shape, len(exprs))
+	for at, e := range exprs {
+		shapes[at] = i.visit(e)
+	}
+	return shapes
+}
+
+// value returns the shape of an element or an entry, which is optional or not.
+func (i *inference) value(e ast.Expr, optional bool) *shape {
+	s := i.visit(e)
+	if resolved := s.resolve(); optional && resolved.optional() {
+		return resolved.parameters[0]
+	}
+	return s
+}
+
+func (i *inference) list(list ast.ListExpr) *shape {
+	optional := map[int]bool{}
+	for _, at := range list.OptionalIndices() {
+		optional[int(at)] = true
+	}
+	element := unknown()
+	for at, e := range list.Elements() {
+		element = i.join(element, i.value(e, optional[at]))
+	}
+	return listOf(element)
+}
+
+func (i *inference) mapping(m ast.MapExpr) *shape {
+	key, value := unknown(), unknown()
+	for _, e := range m.Entries() {
+		entry := e.AsMapEntry()
+		key = i.join(key, i.visit(entry.Key()))
+		value = i.join(value, i.value(entry.Value(), entry.IsOptional()))
+	}
+	return mapOf(key, value)
+}
+
+func (i *inference) object(object ast.StructExpr) *shape {
+	var made *types.Type
+	if t, ok := i.provider.FindStructType(object.TypeName()); ok && len(t.Parameters()) == 1 {
+		made = t.Parameters()[0]
+	}
+	for _, e := range object.Fields() {
+		field := e.AsStructField()
+		value := i.value(field.Value(), field.IsOptional())
+		if made == nil {
+			continue
+		}
+		if declared, ok := i.provider.FindStructFieldType(made.TypeName(), field.Name()); ok {
+			i.join(i.shapeOf(declared.Type), value)
+		}
+	}
+	if made == nil {
+		return dynamic
+	}
+	return i.shapeOf(made)
+}
+
+func (i *inference) comprehension(c ast.ComprehensionExpr) *shape {
+	elements, accumulator := i.visit(c.IterRange()).resolve(), i.visit(c.AccuInit())
+	first, second := dynamic, dynamic
+	switch {
+	case elements.is(types.ListKind) && c.HasIterVar2():
+		second = elements.parameters[0]
+	case elements.is(types.ListKind):
+		first = elements.parameters[0]
+	case elements.is(types.MapKind):
+		first, second = elements.parameters[0], elements.parameters[1]
+	}
+	outside := len(i.locals)
+	i.locals = append(i.locals, local{c.AccuVar(), accumulator}, local{c.IterVar(), first})
+	if c.HasIterVar2() {
+		i.locals = append(i.locals, local{c.IterVar2(), second})
+	}
+	i.visit(c.LoopCondition())
+	i.join(accumulator, i.visit(c.LoopStep()))
+	i.locals = i.locals[:outside+1]
+	result := i.visit(c.Result())
+	i.locals = i.locals[:outside]
+	return result
+}
