@@ -83,6 +83,26 @@ func differences() []difference {
 				"and quantities with large exponents. Upstream fills its memory, or goes on after the client has gone.",
 			shows: limitsDiffer,
 		},
+		{
+			name: "types that are too large",
+			reason: "An expression with a type that is made of more than 4096 types does not compile, or one whose types take too long to check. " +
+				"Upstream takes exponential time to check such types, and a core is busy for hours.",
+			explains: func(celador, upstream outcome) bool {
+				return strings.Contains(celador.text(), "compilation error: ") && strings.Contains(celador.text(), "type is too large: ") &&
+					!strings.Contains(upstream.text(), "compilation error: ")
+			},
+			shows: tooLargeTypesDiffer,
+		},
+		{
+			name: "variables of large types",
+			reason: "A variable is dynamic if its type is made of more than 2047 types, or if the large types of a policy's variables take too long to check. " +
+				"Types of variables that read each other would grow exponentially otherwise.",
+			explains: func(celador, upstream outcome) bool {
+				return strings.Contains(upstream.text(), "found no matching overload for '_!=_' applied to '(list(map(map(map(map(map(map(map(map(map(map(") &&
+					!strings.Contains(celador.text(), "compilation error: ")
+			},
+			shows: largeVariablesDiffer,
+		},
 	}
 }
 
@@ -290,4 +310,28 @@ func limitsDiffer(t *testing.T) bool {
 	request := fixed["create"]
 	const exceeds = "exponent of a quantity: 1001 exceeds the limit of 1000"
 	return strings.Contains(examine(t, c.celador, request).text(), exceeds) && examine(t, c.upstream, request).Error == ""
+}
+
+// doubling returns an expression whose type has 2 to that power of parts.
+func doubling(times int) string { return "[0]" + strings.Repeat(".map(a, {a: a})", times) }
+
+func tooLargeTypesDiffer(t *testing.T) bool {
+	e := example{spec: v1.ValidatingAdmissionPolicySpec{Validations: validating(doubling(12) + ".size() == 1")}}
+	got := start(t, e.scenario()).compare(t, fixed, true)
+	if got.unexplained != nil {
+		t.Error(got)
+	}
+	return len(got.explained) > 0
+}
+
+func largeVariablesDiffer(t *testing.T) bool {
+	e := example{spec: v1.ValidatingAdmissionPolicySpec{
+		Variables:   []v1.Variable{{Name: "large", Expression: doubling(11)}},
+		Validations: validating("variables.large != 1"),
+	}}
+	got := start(t, e.scenario()).compare(t, fixed, true)
+	if got.unexplained != nil {
+		t.Error(got)
+	}
+	return len(got.explained) > 0
 }

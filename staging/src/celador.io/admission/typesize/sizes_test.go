@@ -97,7 +97,9 @@ func write(r *rand.Rand, depth int, names []string) string {
 		return leaves[r.IntN(len(leaves))]
 	}
 	next := func() string { return write(r, depth-1, names) }
-	inside := func(name string) string { return write(r, depth-1, append(names[:len(names):len(names)], name, name, name)) }
+	inside := func(name string) string {
+		return write(r, depth-1, append(names[:len(names):len(names)], name, name, name))
+	}
 	name := fmt.Sprint("n", depth)
 	switch r.IntN(24) {
 	case 0:
