@@ -4,6 +4,8 @@
 package limits
 
 import (
+	"strings"
+
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
@@ -100,16 +102,24 @@ func found(from Source, in, value ref.Val) error {
 	text, isText := in.(types.String)
 	part, isPart := value.(types.String)
 	if isText && isPart {
-		if steps := len(text) / textPerStep * len(part); steps > smallList {
-			return meterOf(from).step(steps)
+		if len(text)*len(part) <= lookAfter {
+			return nil
 		}
-		return nil
+		return meterOf(from).step(findingSteps(string(text), string(part)))
 	}
 	// Its cost is that of going through all of the list.
 	if err := each(from, in, 1); err != nil {
 		return err
 	}
 	return search(from, value, in)
+}
+
+// findingSteps returns about how long it takes to compare a part with a text at every position: where the text has the
+// beginning of the part, up to all of it.
+func findingSteps(text, part string) int {
+	beginning := part[:min(len(part), bytesPerElement)]
+	const overlapping = bytesPerElement // which Count does not count
+	return (len(text) + strings.Count(text, beginning)*overlapping*len(part)) / textPerStep
 }
 
 // contained examines functions that look for each element of a list in another, so many times. Kubernetes charges for
