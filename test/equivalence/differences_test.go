@@ -198,8 +198,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestExcuses has outcomes that differ in more than a difference names.
-func TestExcuses(t *testing.T) {
+// TestExplanations has outcomes that differ in more than a difference names.
+func TestExplanations(t *testing.T) {
 	t.Parallel()
 	const prefix = "ValidatingAdmissionPolicy 'a' with binding 'b' denied request: "
 	const index = "expression resulted in error: invalid qualifier type: *"
@@ -212,7 +212,7 @@ func TestExcuses(t *testing.T) {
 		"names of Go types": {typed, named},
 	} {
 		if d := explain(pair.celador, pair.upstream); d == nil || d.name != name {
-			t.Errorf("%s is not excused", name)
+			t.Errorf("%s is not explained", name)
 		}
 		for what, change := range map[string]func(*outcome){
 			"a warning": func(o *outcome) {
@@ -227,7 +227,7 @@ func TestExcuses(t *testing.T) {
 			change(&one.celador)
 			change(&other.upstream)
 			if explain(one.celador, one.upstream) != nil || explain(other.celador, other.upstream) != nil {
-				t.Errorf("%s excuses %s", name, what)
+				t.Errorf("%s explains %s", name, what)
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func TestExcuses(t *testing.T) {
 		"a denial that upstream does not have": {outcome{Error: prefix + "no"}, outcome{}},
 	} {
 		if d := explain(pair.celador, pair.upstream); d != nil {
-			t.Errorf("%s excuses %s", d.name, what)
+			t.Errorf("%s explains %s", d.name, what)
 		}
 	}
 }

@@ -313,8 +313,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestExcuses has outcomes that differ in more than a difference names.
-func TestExcuses(t *testing.T) {
+// TestExplanations has outcomes that differ in more than a difference names.
+func TestExplanations(t *testing.T) {
 	t.Parallel()
 	const object = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"blue","labels":{"a":"b"}}}`
 	const other, moved = `{"metadata":{"name":"web","namespace":"blue"},"spec":{}}`, `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"other","namespace":"blue","labels":{"a":"b"}}}`
@@ -325,7 +325,7 @@ func TestExcuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		c                 *cluster
 		celador, upstream outcome
-		// want is empty if nothing excuses the outcomes.
+		// want is empty if nothing explains the outcomes.
 		want string
 	}{
 		"conversion":                     {matched, of(round{Object: object}), of(unconverted), "matched versions"},
@@ -345,7 +345,7 @@ func TestExcuses(t *testing.T) {
 				got = d.name
 			}
 			if got != test.want {
-				t.Errorf("excused by %q, want %q", got, test.want)
+				t.Errorf("explained by %q, want %q", got, test.want)
 			}
 		})
 	}
