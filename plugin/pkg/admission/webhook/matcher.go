@@ -5,6 +5,7 @@ package webhook
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,7 @@ import (
 
 	"celador.io/admission/expression"
 	"celador.io/admission/matchconditions"
+	"celador.io/admission/matching"
 )
 
 // matcher decides by the match conditions of a webhook. Safe for concurrent use.
@@ -40,8 +42,15 @@ func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
 	}
 }
 
+// interrupted reports whether conditions failed because the context is done. cel-go has no
+// type for the error.
+func interrupted(ctx context.Context, err error) bool {
+	return matching.Interrupted(ctx.Done()) != nil && strings.Contains(err.Error(), "operation interrupted")
+}
+
 // Match implements upstream's matchconditions.Matcher. An error means that the request
-// has to fail; it comes only from a webhook whose failurePolicy is Fail.
+// has to fail: the conditions failed and the failurePolicy of the webhook is Fail, or they
+// were interrupted.
 func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _ runtime.Object, authz authorizer.UnconditionalAuthorizer) upstreamconditions.MatchResult {
 	start := time.Now()
 	shared, ok := ctx.Value(evaluationKey{}).(*evaluation)
@@ -61,7 +70,7 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 		metrics.Metrics.ObserveMatchConditionEvalError(ctx, name, "webhook", m.step.metric, operation)
 	}
 	metrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, time.Since(start), name, "webhook", m.step.metric, operation)
-	if result.Err != nil && !m.ignores {
+	if result.Err != nil && (!m.ignores || interrupted(ctx, result.Err)) {
 		return upstreamconditions.MatchResult{Error: result.Err}
 	}
 	m.excluded[a.GetOperation()]().Inc()

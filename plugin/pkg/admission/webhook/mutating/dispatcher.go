@@ -56,18 +56,10 @@ func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o adm
 		run.reinvocation.Suspend(a.GetObject())
 		webhook.EndEvaluation(run.evaluation)
 	}()
-	done := ctx.Done()
 	for i, w := range webhooks {
-		if interrupted := matching.Interrupted(done); interrupted != nil {
-			return interrupted
-		}
 		if err := run.webhook(i, w); err != nil {
 			return err
 		}
-	}
-	// Match conditions that were interrupted may have excluded the request from webhooks.
-	if interrupted := matching.Interrupted(done); interrupted != nil {
-		return interrupted
 	}
 	return run.writeBack()
 }
@@ -142,6 +134,11 @@ func (r *run) webhook(index int, w upstream.WebhookAccessor) error {
 	}
 	if hook.ReinvocationPolicy != nil && *hook.ReinvocationPolicy == v1.IfNeededReinvocationPolicy {
 		r.reinvocation.Add(w.GetUID())
+	}
+	if refusal == nil && err != nil {
+		if interrupted := matching.Interrupted(r.ctx.Done()); interrupted != nil {
+			return interrupted
+		}
 	}
 	return refusal
 }

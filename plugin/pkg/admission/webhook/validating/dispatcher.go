@@ -22,6 +22,8 @@ import (
 	"k8s.io/component-base/tracing"
 	"k8s.io/klog/v2"
 
+	"celador.io/admission/matching"
+
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
 
@@ -41,6 +43,9 @@ func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o adm
 	calls, err := d.choose(ctx, a, o, webhooks)
 	if err != nil || len(calls) == 0 {
 		return err
+	}
+	if interrupted := matching.Interrupted(ctx.Done()); interrupted != nil {
+		return interrupted
 	}
 
 	refusals := make([]error, len(calls))
@@ -79,9 +84,6 @@ func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admis
 	request := d.plugin.NewRequest(ctx, a, o)
 	var calls []call
 	for _, w := range webhooks {
-		if interrupted := request.Interrupted(); interrupted != nil {
-			return nil, interrupted
-		}
 		invocation, status := d.plugin.Choose(ctx, w, request, o, versions)
 		if status != nil {
 			return nil, status
@@ -94,10 +96,6 @@ func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admis
 			return nil, apierrors.NewInternalError(err)
 		}
 		calls = append(calls, call{invocation, attributes})
-	}
-	// Match conditions that were interrupted may have excluded the request from webhooks.
-	if interrupted := request.Interrupted(); interrupted != nil {
-		return nil, interrupted
 	}
 	return calls, nil
 }
