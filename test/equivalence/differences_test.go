@@ -103,6 +103,12 @@ func differences() []difference {
 			},
 			shows: largeVariablesDiffer,
 		},
+		{
+			name: "abandoned requests",
+			reason: "When the client of a request has gone or its time is up, Celador ends it with a timeout, whatever the failurePolicy is. Upstream evaluates all policies, " +
+				"and admits the request if the failurePolicy of an interrupted expression is Ignore.",
+			shows: abandonedRequestsDiffer,
+		},
 	}
 }
 
@@ -259,6 +265,18 @@ func ordersDiffer(t *testing.T) bool {
 		c.shuffle(t)
 	}
 	return len(upstream) > 1
+}
+
+func abandonedRequestsDiffer(t *testing.T) bool {
+	loop := v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: validating("lists.range(1000).all(i, i >= 0)")}
+	c := start(t, example{spec: loop}.scenario())
+	request := fixed["create"]
+	request.abandoned = true
+	celador, upstream := examine(t, c.celador, request), examine(t, c.upstream, request)
+	if got, want := celador.Error, "Timeout: request did not complete within requested timeout"; got != want || celador.Status.Code != 504 {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	return upstream.Error == ""
 }
 
 func unneededMessagesDiffer(t *testing.T) bool {

@@ -50,6 +50,5 @@ func operations() map[string]example {
 		"in another namespace":      on("create in red", "namespaceObject.metadata.labels.name == 'red' && namespaceObject.metadata.annotations['purpose'] == 'test'"),
 		"in a bare namespace":       on("create in bare", "!has(namespaceObject.metadata.labels) && namespaceObject.status.phase == 'Active'"),
 		"by robot":                  on("create by robot", "request.userInfo.username == 'system:serviceaccount:blue:robot'"),
-		"abandoned":                 on("create abandoned", "object.spec.replicas == 9"),
 	}
 }

@@ -172,11 +172,10 @@ func requests() map[string]request {
 		"create by apply": with(create, func(r *request) {
 			r.options = &metav1.PatchOptions{FieldManager: "kubectl", Force: new(true)}
 		}),
-		"create by robot":  with(create, func(r *request) { r.user = robot }),
-		"create in red":    creation("red", "api", 9),
-		"create in bare":   creation("bare", "web", 9),
-		"create nowhere":   creation("nowhere", "web", 9),
-		"create abandoned": with(create, func(r *request) { r.abandoned = true }),
+		"create by robot": with(create, func(r *request) { r.user = robot }),
+		"create in red":   creation("red", "api", 9),
+		"create in bare":  creation("bare", "web", 9),
+		"create nowhere":  creation("nowhere", "web", 9),
 		"create legacy": with(create, func(r *request) {
 			r.resource, r.kind = legacyDeployments, legacyDeployment
 		}),
