@@ -306,7 +306,7 @@ func TestGeneratedBudgets(t *testing.T) {
 		}
 	}
 	t.Logf("%d series: %d read variables, %d expressions fail", *policies/10, read, failed)
-	if n := *policies / 5; n >= 200 && (read < n/4 || failed < n/4) {
+	if n := *policies / 10; n >= 200 && (read < n/4 || failed < n/4) {
 		t.Errorf("of %d series, %d read variables and %d expressions fail: that is too few", n, read, failed)
 	}
 }
