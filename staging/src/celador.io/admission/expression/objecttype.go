@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
+	"celador.io/admission/limits"
 	"celador.io/admission/values"
 )
 
@@ -41,6 +42,10 @@ func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 	for name, field := range fields {
 		if values.IsGo(field) {
 			continue // a dynamic.ObjectVal iterates over it
+		}
+		// Lists that hold the same list twice would be walked in exponential time.
+		if err := limits.Result(field); err != nil {
+			return types.WrapErr(err)
 		}
 		converted, _, err := unstructured(field)
 		if err != nil {
