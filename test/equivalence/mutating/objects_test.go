@@ -108,7 +108,7 @@ func (g *generator) fill(v reflect.Value, depth int) {
 		into.Raw = []byte(pick(g, madeUpJSON...))
 		return
 	case *metav1.FieldsV1:
-		into.Raw = []byte(pick(g, madeUpFields...))
+		into.SetRawBytes([]byte(pick(g, madeUpFields...)))
 		return
 	}
 	switch v.Kind() {
