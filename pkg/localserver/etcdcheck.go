@@ -39,8 +39,8 @@ func checkData(dir string) error {
 	return nil
 }
 
-// viewDatabase calls view with the database. It returns an error, also for a panic or a memory fault, if the database
-// cannot be read, and that of view.
+// viewDatabase calls view in a read transaction of the database. It returns view's error, or an error if the database
+// cannot be read. It turns panics and memory faults into errors.
 func viewDatabase(path string, view func(*bolt.Tx) error) error {
 	return guard(func() error {
 		db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
@@ -71,9 +71,10 @@ func checkPages(tx *bolt.Tx) error {
 	return first
 }
 
-// checkLog returns an error if the log in dir lacks entries that the database has applied, the last of which is applied.
-// The log is synced to disk before the database, so no crash gets them there. It also returns an error for a log without
-// any committed entry, whose member is in no cluster and waits for a leader forever.
+// checkLog returns an error if the log in dir lacks entries that the database has applied. applied is the index of the
+// last applied entry. etcd syncs the log to disk before it writes the database, so a crash cannot cause this. checkLog
+// also returns an error if the log has no committed entry: such a member is in no cluster and waits for a leader
+// forever.
 func checkLog(dir string, applied uint64) error {
 	if !wal.Exist(dir) {
 		if applied > 0 {
@@ -106,7 +107,7 @@ func appliedEntry(tx *bolt.Tx) uint64 {
 	return binary.BigEndian.Uint64(index)
 }
 
-// lastEntries returns the indexes of the last raft entry in the log and of the last one that is known to be committed.
+// lastEntries returns the index of the last raft entry in the log, and of the last one that is known to be committed.
 func lastEntries(dir string) (last, committed uint64, err error) {
 	logger := zap.NewNop()
 	snapshots, err := wal.ValidSnapshotEntries(logger, dir)

@@ -17,13 +17,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// firstSegment is the file with which etcd begins its write-ahead log.
+// firstSegment is the name of the first file of etcd's write-ahead log.
 const firstSegment = "0000000000000000-0000000000000000.wal"
 
-// discardUninitialized deletes etcd's data in dir if etcd ended after it had created its
-// write-ahead log and before it had written the first entry, which makes it a member of its
-// own cluster. etcd takes such a log for that of a member, and waits for a leader that
-// nobody can elect. Nothing was stored by then.
+// discardUninitialized deletes etcd's data in dir if etcd was killed during its first start:
+// after it created the write-ahead log, and before it wrote the first entry, which makes etcd a
+// member of its own cluster. When etcd starts with such a log, it waits forever for a leader
+// that nobody can elect. The log holds no stored objects.
 func discardUninitialized(dir string) error {
 	member := filepath.Join(dir, "member")
 	if !uninitialized(member) {
@@ -33,15 +33,15 @@ func discardUninitialized(dir string) error {
 	return os.RemoveAll(member)
 }
 
-// uninitialized reports whether the log in etcd's directory member is as etcd creates it, and
-// nothing else there has been written to since. If in doubt, the answer is no.
+// uninitialized reports whether the write-ahead log in the given member directory is as etcd
+// creates it, and nothing has been written to the database. It returns false if it cannot tell.
 func uninitialized(member string) bool {
 	files, err := fileutil.ReadDir(filepath.Join(member, "wal"))
 	if err != nil {
 		return false
 	}
 	for _, name := range files {
-		// Files for the next segments get ready under other names, such as 1.tmp.
+		// etcd prepares further segments under other names, such as 1.tmp.
 		if filepath.Ext(name) == ".wal" && name != firstSegment {
 			return false
 		}
@@ -58,8 +58,8 @@ func uninitialized(member string) bool {
 	return emptyLog(filepath.Join(member, "wal", firstSegment)) && emptyDatabase(filepath.Join(member, "snap", "db"))
 }
 
-// emptyLog reports whether the file holds the records with which a log begins and, in all of
-// the space that etcd reserves for it, nothing else.
+// emptyLog reports whether the file holds only the records that begin a log, and zeros in the
+// rest of the space that etcd preallocates.
 func emptyLog(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -88,8 +88,8 @@ func emptyLog(path string) bool {
 	}
 }
 
-// emptyDatabase reports whether no entry of the log has been applied to the database. There
-// may be none yet.
+// emptyDatabase reports whether the database has applied no entry of the log, or does not exist
+// yet.
 func emptyDatabase(path string) (empty bool) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err == nil || errors.Is(err, os.ErrNotExist)

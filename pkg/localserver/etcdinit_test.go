@@ -25,8 +25,9 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// The first start may be killed at any moment, after which the next one must work. This tries all states of the disk that
-// etcd's messages separate, up to that with a committed entry.
+// The first start may be killed at any moment, after which the next one must work. The test
+// tries each state of the disk between two log messages of etcd, up to the state with a
+// committed entry.
 func TestEtcdStartsAfterAnyStateOfItsFirstStart(t *testing.T) {
 	states := firstStart(t)
 	dead := 0
@@ -47,8 +48,9 @@ func TestEtcdStartsAfterAnyStateOfItsFirstStart(t *testing.T) {
 	}
 }
 
-// firstStart starts etcd and copies its directory at every message, unless it is as at the message before. The last copy
-// is the first with a committed entry. It returns the copies in order.
+// firstStart starts etcd and copies its directory at each log message, unless nothing has
+// changed since the previous one. The last copy is the first with a committed entry. It returns
+// the copies in order.
 func firstStart(t *testing.T) (copies []string) {
 	t.Helper()
 	var (
@@ -92,8 +94,8 @@ func firstStart(t *testing.T) (copies []string) {
 	return copies
 }
 
-// copyData copies what is in etcd's directory: the database before the log, which is never behind it. It returns a
-// checksum.
+// copyData copies etcd's directory and returns a checksum. It copies the database before the
+// log, so the copied log is never behind the copied database.
 func copyData(t *testing.T, to, from string) [sha256.Size]byte {
 	const used = 1 << 20 // of each file; etcd reserves more
 	sum := sha256.New()
@@ -130,7 +132,8 @@ func copyData(t *testing.T, to, from string) [sha256.Size]byte {
 	return [sha256.Size]byte(sum.Sum(nil))
 }
 
-// servedDir is the environment variable by which a process of this test binary learns that it is to run etcd.
+// servedDir is the environment variable that makes a process of this test binary run etcd, in
+// the named directory.
 const servedDir = "CELADOR_TEST_ETCD_DIR"
 
 func TestEtcdStartsAfterKill(t *testing.T) {
@@ -186,14 +189,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A store that had been initialized is used or refused, but never replaced, however much of it is lost.
+// An initialized store is used or refused but never replaced, however much of it is lost.
 func TestEtcdKeepsInitializedData(t *testing.T) {
 	db, log := filepath.Join("snap", "db"), filepath.Join("wal", firstSegment)
 	zeros := strings.Repeat("\x00", 1<<20)
 	for _, test := range []struct {
 		name string
 		harm func(t *testing.T, member string)
-		want string // in the error; without one, etcd starts with its data
+		want string // text of the error; if empty, etcd starts with its data
 	}{{
 		name: "last record of the log cut off, no database",
 		harm: func(t *testing.T, member string) {
@@ -271,7 +274,7 @@ func TestEtcdKeepsInitializedData(t *testing.T) {
 	}
 }
 
-// headerSize returns the size of the records with which a log begins: checksum, metadata and snapshot.
+// headerSize returns the size of the records that begin a log: checksum, metadata and snapshot.
 func headerSize(t *testing.T, path string) int {
 	t.Helper()
 	file, err := os.Open(path)

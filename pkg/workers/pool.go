@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workers processes the keys of a work queue without head-of-line blocking: keys that
-// take long do not delay those behind them.
+// Package workers processes the keys of a work queue so that slow keys do not delay the keys
+// behind them.
 package workers
 
 import (
@@ -13,33 +13,35 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Pool processes the keys of a queue by several workers. When a key takes longer than SlowAfter,
-// another worker is added until that key is done. The slow key itself is not interrupted.
+// A Pool processes the keys of a queue with several workers. When a key takes longer than
+// SlowAfter, the pool adds a worker until that key is done. It does not interrupt the slow key.
+// Set the exported fields before Run, and do not change them afterwards.
 type Pool[K comparable] struct {
 	// Queue is shut down when Run ends.
 	Queue workqueue.TypedInterface[K]
-	// Process is called for each key, never for the same key at the same time. Keys that are
-	// still queued when the context of Run ends are dropped.
+	// Process handles a key. It is called for several keys at a time, but never twice at a time
+	// for the same key. Keys that are still queued when the context of Run ends are dropped.
 	Process func(context.Context, K)
-	// OnSlow, unless it is nil, is called once for each key that takes longer than SlowAfter,
-	// while it is processed. It must not block.
+	// OnSlow, if not nil, is called once for each key that takes longer than SlowAfter, while
+	// Process still runs. It is called with an internal lock held and must not block.
 	OnSlow func(K)
-	// Workers is how many keys are processed at a time.
+	// Workers is the number of keys processed at a time, at least 1.
 	Workers int
 	// SlowAfter is how long a key may take before another worker is added.
 	SlowAfter time.Duration
-	// MaxAdded bounds the workers that are added, and with them the memory that slow keys take
-	// together. When there are that many, the next keys wait.
+	// MaxAdded bounds the number of added workers, and so the memory that slow keys take
+	// together. Once that many have been added, further keys wait.
 	MaxAdded int
 
 	running sync.WaitGroup
 	lock    sync.Mutex
-	// workers is how many there are, and slow how many keys take longer than SlowAfter.
+	// workers is the number of running workers, slow the number of keys that take longer than
+	// SlowAfter.
 	workers, slow int
 }
 
-// Run processes keys until ctx ends, and returns when no worker runs any more. It may be called
-// once.
+// Run processes keys until ctx ends. It then shuts the queue down, and returns when all workers
+// have ended. It must be called at most once.
 func (p *Pool[K]) Run(ctx context.Context) {
 	defer p.running.Wait()
 	defer p.Queue.ShutDown()
@@ -49,8 +51,8 @@ func (p *Pool[K]) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// addWorkers starts as many workers as are missing. The lock is held, and either Run has not
-// returned or a worker runs, so nobody has stopped waiting.
+// addWorkers starts the missing workers. The caller holds the lock. Run waits for all of them:
+// either Run has not reached Wait, or a worker is still running.
 func (p *Pool[K]) addWorkers(ctx context.Context) {
 	for p.workers < p.wanted() {
 		p.workers++
@@ -70,8 +72,8 @@ func (p *Pool[K]) work(ctx context.Context) {
 	}
 }
 
-// process handles one key. It reports whether the worker that calls it is one too many
-// afterwards, and no longer counts it in that case.
+// process handles one key. It reports whether its worker is surplus afterwards; p.workers no
+// longer counts a surplus worker.
 func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 	defer p.Queue.Done(key)
 	if ctx.Err() != nil {

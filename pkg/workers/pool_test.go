@@ -18,14 +18,14 @@ import (
 
 const slowAfter = time.Second
 
-// work is a pool in the bubble of a test, whose keys take as long as the test says.
+// work runs a pool in the bubble of a test, which determines how long each key takes.
 type work struct {
 	queue *workqueue.Typed[string]
 	stop  func()
 
 	lock sync.Mutex
-	// started and slow are keys in order. Those that are processed have a channel which ends
-	// that.
+	// started and slow list keys in order. running maps the keys being processed to channels
+	// that end their processing.
 	started, slow []string
 	running       map[string]chan struct{}
 }
@@ -86,7 +86,7 @@ func (w *work) end(keys ...string) {
 	}
 }
 
-// expect wants the keys to have been started since it was last asked.
+// expect expects exactly these keys to have been started since the last call.
 func (w *work) expect(t *testing.T, when string, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -121,8 +121,7 @@ func TestSlowKeysAreOvertaken(t *testing.T) {
 	})
 }
 
-// No more workers are added than allowed, and those that are there are never fewer than at
-// the start.
+// The pool adds at most MaxAdded workers, and never runs fewer than Workers.
 func TestAddedWorkersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t, 1, 2)
@@ -142,7 +141,7 @@ func TestAddedWorkersAreBounded(t *testing.T) {
 	})
 }
 
-// A key that is added while it is processed is processed once more afterwards.
+// A key that is added while it is processed is processed once more.
 func TestKeysAreSerialized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t, 2, 1)

@@ -32,21 +32,21 @@ import (
 	"celador.io/celador/test/equivalence/readings"
 )
 
-// series are expressions that share the variables of a policy and a budget.
+// A series is a list of expressions that share the variables of a policy and a budget.
 type series struct {
 	variables   []v1.Variable
 	expressions []string
 	param       *unstructured.Unstructured
 }
 
-// charge is what an expression came to, and what it left of the budget.
+// A charge is the result of an expression, and the budget that is left after it.
 type charge struct {
 	Value, Error string
 	Remaining    int64
 }
 
-// evaluation returns what each expression comes to for a request, with a budget of so many
-// units. It ends where the budget does.
+// An evaluation returns the charge of each expression for a request, with the given budget. It
+// stops where the budget is exhausted.
 type evaluation func(r request, units int64) []charge
 
 // enough is a budget that no series exhausts.
@@ -89,8 +89,9 @@ func (s series) celador(t *testing.T) evaluation {
 	}
 }
 
-// upstream compiles the series with Kubernetes' engine. That says what is left after a list
-// of expressions, so it evaluates the first, the first two, and so on.
+// upstream compiles the series with Kubernetes' engine. That engine reports the remaining
+// budget only after a whole list of expressions, so upstream evaluates the first expression,
+// the first two, and so on.
 func (s series) upstream(t *testing.T) evaluation {
 	t.Helper()
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
@@ -162,8 +163,9 @@ func charged(value ref.Val, err error, remaining int64) charge {
 	return result
 }
 
-// compare returns how the engines differ about requests: with a budget that suffices, one
-// that just suffices, one that lacks one unit, and one for a part of the expressions.
+// compare returns how the engines differ for the requests: with a sufficient budget, one that
+// just suffices, one that lacks a single unit, and one that suffices for some of the
+// expressions.
 func (s series) compare(t *testing.T, requests map[string]request) string {
 	t.Helper()
 	ours, theirs := s.celador(t), s.upstream(t)
@@ -206,7 +208,7 @@ func only(names ...string) map[string]request {
 	return requests
 }
 
-// TestBudgets has expressions that read variables after a part of them is an error.
+// TestBudgets covers expressions that read variables after one of their parts is an error.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	variables := slices.Concat(let("a", "object.spec.missing", "n", "[0, 0, 0].map(x, x)[0]", "list", "['a', 'b'].map(x, x)", "key", "'app' + ''"),
@@ -250,7 +252,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestNullInputs reads objects and params that are not there.
+// TestNullInputs reads objects and params that are absent.
 func TestNullInputs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"object", "oldObject", "namespaceObject", "request.options"} {
@@ -270,7 +272,7 @@ func TestNullInputs(t *testing.T) {
 	}
 }
 
-// TestGeneratedBudgets compares what made-up expressions leave of a budget.
+// TestGeneratedBudgets compares the budget that is left after generated expressions.
 func TestGeneratedBudgets(t *testing.T) {
 	t.Parallel()
 	failed, read := 0, 0

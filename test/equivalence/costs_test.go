@@ -71,7 +71,7 @@ func costs() map[string]example {
 		spec.MatchConditions, spec.AuditAnnotations = condition(conditions), noting(annotations)
 		return spec
 	}
-	// Indexes are not read where there is nothing to index.
+	// An index is not evaluated if its operand has no value.
 	unread := func(indexed string) v1.ValidatingAdmissionPolicySpec {
 		spec := ignoring(v1.ValidatingAdmissionPolicySpec{Variables: slices.Concat(expensive, let("bad", "object.spec.missing")), Validations: validating("false")})
 		var expressions []string

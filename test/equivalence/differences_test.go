@@ -46,7 +46,7 @@ func differences() []difference {
 			explains: func(celador, upstream outcome) bool {
 				spoiled := upstream.exceededBy()
 				if upstream.without(spoiled).Error != upstream.Error {
-					// Whether another policy denies the request does not show.
+					// This difference does not show whether another policy denies the request.
 					celador.Error, celador.Status = "", metav1.Status{}
 				}
 				return len(spoiled) > 0 && reflect.DeepEqual(celador.without(spoiled), upstream.without(spoiled))
@@ -112,7 +112,7 @@ func differences() []difference {
 	}
 }
 
-// withoutGoTypes returns the outcome with names for the types that errors mention.
+// withoutGoTypes replaces the names of Go types in the errors of an outcome.
 func (o outcome) withoutGoTypes() outcome {
 	o.Error, o.Status.Message = readings.GoTypes.Replace(o.Error), readings.GoTypes.Replace(o.Status.Message)
 	if details := o.Status.Details; details != nil {
@@ -131,10 +131,10 @@ func (o outcome) withoutGoTypes() outcome {
 	return o.unordered()
 }
 
-// decision matches what a policy says with a binding.
+// decision matches the message of a policy with a binding.
 var decision = regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']*)' with binding '([^']*)'(?:: | denied request: )(.*)`)
 
-// failure is an element of the annotation that lists failures.
+// failure is an element of the audit annotation that lists failures.
 type failure struct{ Message, Policy, Binding string }
 
 func failureOf(text string) failure {
@@ -157,7 +157,8 @@ func (o outcome) exceededBy() map[failure]bool {
 	return result
 }
 
-// without returns the outcome without what some policies say with some bindings.
+// without returns a copy of the outcome without the decisions of the given policies and
+// bindings.
 func (o outcome) without(said map[failure]bool) outcome {
 	by := func(text string) bool {
 		f := failureOf(text)
@@ -204,7 +205,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestExplanations has outcomes that differ in more than a difference names.
+// TestExplanations checks that a difference does not explain outcomes that differ in other
+// ways, too.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	const prefix = "ValidatingAdmissionPolicy 'a' with binding 'b' denied request: "
@@ -330,7 +332,7 @@ func limitsDiffer(t *testing.T) bool {
 	return strings.Contains(examine(t, c.celador, request).text(), exceeds) && examine(t, c.upstream, request).Error == ""
 }
 
-// doubling returns an expression whose type has 2 to that power of parts.
+// doubling returns an expression whose type is made of at least 2^times types.
 func doubling(times int) string { return "[0]" + strings.Repeat(".map(a, {a: a})", times) }
 
 func tooLargeTypesDiffer(t *testing.T) bool {

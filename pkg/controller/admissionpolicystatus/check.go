@@ -49,8 +49,8 @@ func (c *Controller) outcomeOf(ctx context.Context, p *policy) *outcome {
 		return last.(*outcome)
 	}
 	elsewhere := c.elsewhere.Load()
-	// The admission plugin needs the same programs at the same time. While it compiles them, this
-	// waits, and leaves the processor to it.
+	// The admission plugin compiles the same programs at the same time. The cache compiles each
+	// program once, so this call waits for the plugin instead of taking CPU time from it.
 	broken := p.compile()
 	view := c.types.View(ctx)
 	result := p.check(c.checker.With(view, view))

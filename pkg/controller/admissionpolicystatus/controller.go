@@ -32,12 +32,12 @@ import (
 )
 
 const (
-	// concurrency is how many policies are checked at a time.
+	// concurrency is the number of policies checked at a time.
 	concurrency = 5
-	// slowAfter is how long a check may delay others: checks of ordinary policies take
-	// milliseconds, those of the largest seconds.
+	// slowAfter is how long a check may take before another worker is added. Checks of ordinary
+	// policies take milliseconds, checks of the largest take seconds.
 	slowAfter = 500 * time.Millisecond
-	// maxSlow bounds the memory of checks that take longer.
+	// maxSlow bounds the number of checks that take longer than slowAfter, and so their memory.
 	maxSlow = 5
 )
 
@@ -154,7 +154,7 @@ func (c *Controller) Run(ctx context.Context) {
 	pool.Run(ctx)
 }
 
-// process handles one policy.
+// process checks one policy and writes its status. It requeues the policy after an error.
 func (c *Controller) process(ctx context.Context, k key) {
 	err := c.sync(ctx, k)
 	switch {

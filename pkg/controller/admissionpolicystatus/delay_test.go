@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// Checks that take long delay no other policy, as long as they are few, and have their own
-// status written in the end.
+// Slow checks do not delay the checks of other policies, up to a number of slow checks, and
+// write their own status when they end.
 func TestExpensiveChecksDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, `{`+onDeployments+`validations: [{expression: object.spec.replicas < 5}]}`, "{}"))
@@ -50,8 +50,8 @@ func (c *cluster) add(t *testing.T, name, spec string) {
 	synctest.Wait()
 }
 
-// expectWritten wants the statuses of policies to have been written since it was last asked, in
-// any order.
+// expectWritten expects exactly these policies to have had their status written since the last
+// call, in any order.
 func (c *cluster) expectWritten(t *testing.T, when string, want ...string) {
 	t.Helper()
 	var got []string

@@ -301,7 +301,7 @@ type discovery struct {
 	*discoveryfake.FakeDiscovery
 	// down is the group version of a server that does not answer.
 	down atomic.Pointer[string]
-	// held, unless nil, is how long a server takes to answer: until it is closed.
+	// held, if not nil, blocks the answers of a server until it is closed.
 	held atomic.Pointer[chan struct{}]
 	// panics is set when there is a bug somewhere.
 	panics atomic.Bool

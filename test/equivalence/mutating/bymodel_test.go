@@ -15,7 +15,8 @@ import (
 	models "k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// byModel makes up apply configurations and JSON patches by the schema of a kind and an object of it.
+// byModel generates apply configurations and JSON patches from the schema of a kind and an
+// object of the kind.
 type byModel struct {
 	*generator
 	// root has the JSON of the object.
@@ -26,12 +27,13 @@ type byModel struct {
 	inKey bool
 }
 
-// configuration makes up an apply configuration.
+// configuration generates an apply configuration.
 func (m *byModel) configuration(model *models.Schema) string {
 	return m.objectOf(model, "Object", m.root, 0)
 }
 
-// objectOf makes up an object with a few of the properties of a model, preferably those that the live object has.
+// objectOf generates an object with a few of the properties of a model, preferably those that
+// the live object has.
 func (m *byModel) objectOf(model *models.Schema, name string, live any, depth int) string {
 	fields, _ := live.(map[string]any)
 	properties := slices.DeleteFunc(slices.Sorted(maps.Keys(model.Properties)), func(property string) bool {
@@ -59,7 +61,8 @@ func (m *byModel) objectOf(model *models.Schema, name string, live any, depth in
 
 var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// atomic reports whether apply configurations must not set what a schema describes.
+// atomic reports whether apply configurations must not set a value of a schema, because it is
+// atomic.
 func atomic(schema *models.Schema) bool {
 	target, _ := resolved(schema)
 	listType, _ := schema.Extensions.GetString("x-kubernetes-list-type")
@@ -70,7 +73,7 @@ func atomic(schema *models.Schema) bool {
 	return target.Type.Contains("array") && listType != "map" && listType != "set" || mapType == "atomic"
 }
 
-// value makes up an expression that is more often than not of the type of the schema.
+// value generates an expression that usually has the type of the schema.
 func (m *byModel) value(schema *models.Schema, name string, live any, depth int) string {
 	if m.chance(4) && !m.inKey {
 		return m.odd()
@@ -162,7 +165,7 @@ func (m *byModel) list(schema, target *models.Schema, name string, live any, dep
 	return pick(m.generator, literal, literal, literal, literal, literal+".map(e, e)", literal+" + []")
 }
 
-// odd returns a value that does not fit, or a part of what the request is about.
+// odd returns a value that does not fit the schema, or a part of the request.
 func (m *byModel) odd() string {
 	if m.chance(30) {
 		return m.part()
@@ -171,8 +174,9 @@ func (m *byModel) odd() string {
 		"dyn({1: 2})", "type(1)", "url('http://h/p')", "Object.wrong{}")
 }
 
-// part returns a part of what the request is about. Upstream has no JSON for any but those of the objects, nor for these
-// after match conditions: that Celador has is a wanted difference, so these are not in literals and patches.
+// part returns a part of the request. Upstream converts only parts of the objects to JSON, and
+// those only before match conditions are evaluated. Celador converts all parts, a wanted
+// difference, so literals and patches contain no others.
 func (m *byModel) part() string {
 	if m.inPatch && m.conditional {
 		return "object.metadata.name"
@@ -187,7 +191,7 @@ func (m *byModel) part() string {
 	return pick(m.generator, parts...)
 }
 
-// patch makes up a JSON patch.
+// patch generates a JSON patch.
 func (m *byModel) patch() string {
 	m.inPatch = true
 	defer func() { m.inPatch = false }()
@@ -210,7 +214,8 @@ func (m *byModel) patch() string {
 	return "[" + strings.Join(operations, ", ") + "]"
 }
 
-// pointers returns the JSON pointers of what a value has, except of the fields that mutations must not change.
+// pointers returns the JSON pointers of all parts of a value, except for the fields that
+// mutations must not change.
 func (m *byModel) pointers(path string, live any) []string {
 	var all []string
 	if path != "" {

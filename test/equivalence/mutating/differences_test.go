@@ -120,8 +120,8 @@ func (o outcome) withoutGoTypes() string {
 	return readings.GoTypes.Replace(string(text))
 }
 
-// failsBesides reports whether the outcome has failures besides those of another, all of which
-// match a pattern, and all failures of the other.
+// failsBesides reports whether the outcome has all failures of another outcome and additional
+// ones, all of which match a pattern.
 func (o outcome) failsBesides(other outcome, pattern *regexp.Regexp) bool {
 	failures, others := strings.Split(o.text(), "\n"), strings.Split(other.text(), "\n")
 	matched := 0
@@ -137,8 +137,8 @@ func (o outcome) failsBesides(other outcome, pattern *regexp.Regexp) bool {
 	return matched > 0 && !slices.ContainsFunc(others, func(failure string) bool { return failure != "" && !slices.Contains(failures, failure) })
 }
 
-// readsTyped reports whether a mutation or variable of a policy may read what upstream shows as
-// typed values whether or not there are match conditions.
+// readsTyped reports whether a mutation or variable of a policy may read a value that upstream
+// converts from its Go type even without match conditions.
 func readsTyped(p *v1.MutatingAdmissionPolicy) bool {
 	text, err := json.Marshal([]any{p.Spec.Mutations, p.Spec.Variables})
 	return err == nil && typedNames.Match(text)
@@ -151,10 +151,10 @@ var notConverted = regexp.MustCompile(`type conversion error from|associative li
 // notSuitable is upstream's error about an object in the version of another group.
 const notSuitable = " is not suitable for converting to "
 
-// cannotConvert reports whether a policy fails in upstream because the object does not
-// convert to the version of the request, while it does not fail so in Celador. If no error
-// says so, such as where failures are ignored, nothing may differ but the object, whether admission runs again for it,
-// and how often the policy failed.
+// cannotConvert reports whether a policy fails in upstream because the object does not convert
+// to the version of the request, while it does not fail so in Celador. If no error says so,
+// such as where failures are ignored, nothing may differ but the object, whether admission runs
+// again for it, and how often the policy failed.
 func (o outcome) cannotConvert(p *v1.MutatingAdmissionPolicy, celador outcome) bool {
 	if strings.Contains(o.text(), "policy '"+p.Name+"' with binding") && strings.Contains(o.text(), notSuitable) {
 		return !strings.Contains(celador.text(), notSuitable) && reflect.DeepEqual(o.before(), celador.upTo(len(o.Rounds)-1))
@@ -194,7 +194,7 @@ func isAbout(metric string, p *v1.MutatingAdmissionPolicy) bool {
 	return strings.Contains(metric+" ", " policy="+p.Name+" ")
 }
 
-// withoutObjects returns a copy in which nothing says what became of the object.
+// withoutObjects returns a copy without the mutated objects.
 func (o outcome) withoutObjects() outcome {
 	o.Rounds, o.Observed = slices.Clone(o.Rounds), maps.Clone(o.Observed)
 	for i := range o.Rounds {
@@ -209,11 +209,11 @@ func (o outcome) before() []round { return o.upTo(len(o.Rounds) - 1) }
 // upTo returns the first n rounds, or fewer if there are fewer.
 func (o outcome) upTo(n int) []round { return o.Rounds[:min(n, len(o.Rounds))] }
 
-// mayNotChange matches Celador's error about the identity of an object: which part, and
-// what a mutation makes of it.
+// mayNotChange matches Celador's error about a changed identity, with the field and its new
+// value.
 var mayNotChange = regexp.MustCompile(`: may not change (metadata\.name|metadata\.namespace|apiVersion and kind) from .* to "?([^"]*)"?$`)
 
-// shows reports whether a part of the identity is the given one in the object of a round.
+// shows reports whether a field of the identity has the given value in the object of a round.
 func (o outcome) shows(i int, part, value string) bool {
 	if i >= len(o.Rounds) {
 		return false
@@ -232,8 +232,8 @@ func (o outcome) shows(i int, part, value string) bool {
 	}
 }
 
-// withoutIdentity returns a copy in which objects have no name and namespace, and nothing is
-// observed, as a mutation succeeds in one and fails in the other.
+// withoutIdentity returns a copy in which objects have no name and namespace, and no metrics
+// are recorded, because a mutation succeeds in one engine and fails in the other.
 func (o outcome) withoutIdentity() outcome {
 	o.Rounds = slices.Clone(o.Rounds)
 	for i := range o.Rounds {
@@ -275,7 +275,8 @@ func (c *cluster) versions(r request) int {
 	return len(versions)
 }
 
-// concerns reports whether a policy has a rule for the resource and name of a request, in whatever version.
+// concerns reports whether a rule of a policy matches the resource and name of a request, in
+// any version.
 func concerns(p *v1.MutatingAdmissionPolicy, r request) bool {
 	return slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
 		resource, _, _ := strings.Cut(rule.Resources[0], "/")
@@ -313,7 +314,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestExplanations has outcomes that differ in more than a difference names.
+// TestExplanations checks that a difference does not explain outcomes that differ in other
+// ways, too.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	const object = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"blue","labels":{"a":"b"}}}`
@@ -325,7 +327,7 @@ func TestExplanations(t *testing.T) {
 	for name, test := range map[string]struct {
 		c                 *cluster
 		celador, upstream outcome
-		// want is empty if nothing explains the outcomes.
+		// want is empty if no difference explains the outcomes.
 		want string
 	}{
 		"conversion":                     {matched, of(round{Object: object}), of(unconverted), "matched versions"},

@@ -17,9 +17,9 @@ import (
 	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
-// FuzzPolicySpec looks for policies and bindings that have Celador panic, however wrong they are: while they are
-// defaulted or compiled, or while requests come in. All feature gates are on. The specs are JSON, or, where that is
-// empty, made up.
+// FuzzPolicySpec looks for policies and bindings that make Celador panic while they are
+// defaulted or compiled, or while requests are mutated. All feature gates are on. The specs are
+// JSON; an empty spec is generated.
 func FuzzPolicySpec(f *testing.F) {
 	for i, spec := range []string{
 		"", "{}",
@@ -54,7 +54,7 @@ func FuzzPolicySpec(f *testing.F) {
 	})
 }
 
-// replace decodes a spec, unless there is none. It returns false if it cannot.
+// replace decodes a spec, if it is not empty. It returns false if the spec is not valid JSON.
 func replace[T any](spec *T, manifest []byte) bool {
 	if len(manifest) == 0 {
 		return true
@@ -67,7 +67,7 @@ func replace[T any](spec *T, manifest []byte) bool {
 	return true
 }
 
-// allGates returns feature gates of which all of Celador's own that concern mutating policies are on.
+// allGates enables all of Celador's own feature gates that concern mutating policies.
 func allGates(f *testing.F) featuregate.FeatureGate {
 	gates := utilfeature.DefaultMutableFeatureGate.DeepCopy()
 	if err := gates.SetFromMap(map[string]bool{

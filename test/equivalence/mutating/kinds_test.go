@@ -39,7 +39,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 )
 
-// builtInKinds are the kinds of which objects and apply configurations are made up by their schema.
+// builtInKinds are the kinds for which objects and apply configurations are generated from
+// their schemas.
 var builtInKinds = []struct {
 	version schema.GroupVersion
 	names   []string
@@ -61,13 +62,13 @@ var builtInKinds = []struct {
 	{resourcev1.SchemeGroupVersion, []string{"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"}},
 }
 
-// clusterScoped are those of the kinds that have no namespace.
+// clusterScoped lists the cluster-scoped kinds among them.
 var clusterScoped = map[string]bool{
 	"Node": true, "Namespace": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true, "StorageClass": true, "VolumeAttachment": true, "CSIDriver": true, "CSINode": true, "PriorityClass": true,
 	"CertificateSigningRequest": true, "RuntimeClass": true, "FlowSchema": true, "PriorityLevelConfiguration": true, "IngressClass": true, "ResourceSlice": true, "DeviceClass": true,
 }
 
-// builtInModels are the schemas of built-in kinds, by the names of the models.
+// builtInModels maps model names to the schemas of built-in kinds.
 var builtInModels = sync.OnceValue(func() map[string]*models.Schema {
 	var names []string
 	for _, kinds := range builtInKinds {
@@ -89,7 +90,7 @@ func (g *generator) kind() schema.GroupVersionKind {
 	return pick(g, all...)
 }
 
-// resourceOf returns the resource through which objects of a kind are served.
+// resourceOf returns the resource that serves a kind.
 func resourceOf(kind schema.GroupVersionKind) schema.GroupVersionResource {
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	return plural

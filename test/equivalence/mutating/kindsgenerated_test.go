@@ -22,11 +22,11 @@ import (
 
 var kindPolicies = flag.Int("kind-policies", 360, "how many policies to make up for built-in kinds")
 
-// together are as many policies as one cluster has.
+// together is the number of policies in one cluster.
 const together = 60
 
-// TestBuiltInKinds makes up objects of all built-in kinds, and policies that mutate them. Each policy is for the requests
-// for objects of one name.
+// TestBuiltInKinds generates objects of all built-in kinds and policies that mutate them. Each
+// policy applies to objects of one name.
 func TestBuiltInKinds(t *testing.T) {
 	kinds := map[schema.GroupVersionKind]int{}
 	counted, outcomes := map[string]int{}, 0
@@ -78,7 +78,8 @@ func TestBuiltInKinds(t *testing.T) {
 	}
 }
 
-// builtInScenario makes up a policy for a kind, and requests for objects of that kind that have the policy's name.
+// builtInScenario generates a policy for a kind, and requests for objects of that kind that
+// have the policy's name.
 func (g *generator) builtInScenario(t *testing.T, number int) (scenario, map[string]request) {
 	t.Helper()
 	kind, name := g.kind(), fmt.Sprintf("k%04d.example.com", number)
@@ -101,7 +102,7 @@ func (g *generator) builtInScenario(t *testing.T, number int) (scenario, map[str
 		}
 	}
 	if len(spec.Mutations) > 1 && g.chance(30) {
-		// The same again changes nothing.
+		// Repeating the mutation changes nothing.
 		spec.Mutations = append(spec.Mutations, spec.Mutations[0])
 	}
 	if g.conditional {
@@ -115,7 +116,8 @@ func (g *generator) builtInScenario(t *testing.T, number int) (scenario, map[str
 	return scenario{Policies: []*v1.MutatingAdmissionPolicy{policyOf(name, spec)}, Bindings: []*v1.MutatingAdmissionPolicyBinding{bindingOf(name, name)}}, requests
 }
 
-// TestEmptyParts merges apply configurations into objects with empty maps and lists, on which defaults depend.
+// TestEmptyParts merges apply configurations into objects with empty maps and lists, which
+// affect defaulting.
 func TestEmptyParts(t *testing.T) {
 	node := request{
 		operation: admission.Create, resource: corev1.SchemeGroupVersion.WithResource("nodes"), kind: corev1.SchemeGroupVersion.WithKind("Node"), name: "n", options: &metav1.CreateOptions{}, user: jane,

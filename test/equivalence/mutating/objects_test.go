@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// builtInRequest makes up the request to create or update an object of a built-in kind.
+// builtInRequest generates a request to create or update an object of a built-in kind.
 func (g *generator) builtInRequest(kind schema.GroupVersionKind, name string) request {
 	r := request{operation: admission.Create, resource: resourceOf(kind), kind: kind, name: name, options: &metav1.CreateOptions{}, user: jane}
 	if !clusterScoped[kind.Kind] {
@@ -34,7 +34,7 @@ func (g *generator) builtInRequest(kind schema.GroupVersionKind, name string) re
 	return r
 }
 
-// builtInObject makes up an object until there is one that has an internal form.
+// builtInObject generates objects until one converts to its internal form.
 func (g *generator) builtInObject(kind schema.GroupVersionKind, namespace, name string) runtime.Object {
 	for range 20 {
 		if object := g.tryObject(kind, namespace, name); object != nil {
@@ -62,7 +62,7 @@ func (g *generator) tryObject(kind schema.GroupVersionKind, namespace, name stri
 	g.fill(reflect.ValueOf(object).Elem(), 0)
 	identify(object, namespace, name)
 	if g.chance(15) {
-		return internal(object) // as another plugin may leave it, without defaults
+		return internal(object) // without defaults, as another plugin may leave it
 	}
 	return received(object)
 }
@@ -78,7 +78,7 @@ func identify(object runtime.Object, namespace, name string) {
 }
 
 var (
-	// Some are not in the form in which they are written.
+	// Some quantities are not in canonical form.
 	madeUpQuantities = []string{"1", "1Gi", "1073741824", "1024Mi", "500m", "0.5", "2Ki", "2000", "1.953125Ki", "0.9765625Ki", "1e3", "1E3", "0", "0Ki", "1.5Gi", "100n", "1e-3", "12e6", "1.3Gi"}
 	madeUpTexts      = []string{"a", "b", "a", "b", "", "TCP", "main", "<&>"}
 	madeUpJSON       = []string{`{"a":1}`, `{"b": 1, "a": {"d":[1.0,2],"c":null}}`, `{"z":"<","a":1}`, `null`, `{}`}
@@ -86,7 +86,7 @@ var (
 	madeUpTimes      = []time.Time{{}, time.Date(2026, 1, 2, 3, 4, 5, 678912345, time.UTC), time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("x", 3600)), time.Date(2026, 1, 2, 3, 4, 5, 600000000, time.UTC)}
 )
 
-// fill makes up a value of any type of the API, with empty maps and lists.
+// fill generates a value of any API type, including empty maps and lists.
 func (g *generator) fill(v reflect.Value, depth int) {
 	switch into := v.Addr().Interface().(type) {
 	case *resource.Quantity:
@@ -114,7 +114,7 @@ func (g *generator) fill(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			// Few of the fields of a struct are set.
+			// Only a few fields of a struct are set.
 			if kind := v.Field(i).Kind(); v.Type().Field(i).Anonymous || depth < 2 || kind == reflect.Struct || g.chance(35) {
 				g.fill(v.Field(i), depth+1)
 			}

@@ -92,8 +92,9 @@ func admit(t *testing.T, plugin admission.MutationInterface, r request, a admiss
 
 var address = regexp.MustCompile(`0x[0-9a-f]{6,}`)
 
-// comparableText returns an error's text without the addresses of Go values, which errors print of values without
-// JSON, and with the lines of a list of errors in order: they are found in the order of a map.
+// comparableText returns the text of an error without the addresses of Go values, which errors
+// about values without JSON contain. It sorts the lines of a list of errors, whose order
+// depends on map iteration.
 func comparableText(text string) string {
 	lines := strings.Split(address.ReplaceAllString(text, "0x"), "\n  ")
 	slices.Sort(lines[1:])

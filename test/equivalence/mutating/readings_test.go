@@ -23,7 +23,7 @@ import (
 	"celador.io/celador/test/equivalence/readings"
 )
 
-// richPod has fields of all sorts of types. Its memory limit is a text.
+// richPod has fields of many types. Its memory limit is a string.
 func richPod(memory string) *corev1.Pod {
 	p := pod("blue", "p")
 	p.Spec.NodeSelector, p.Spec.Tolerations = map[string]string{}, nil
@@ -41,8 +41,8 @@ func richPod(memory string) *corev1.Pod {
 	return p
 }
 
-// updates are requests that have values of all sorts of types in both objects. The objects
-// differ in the format of a quantity.
+// updates are requests with values of many types in both objects. The objects differ in the
+// format of a quantity.
 func updates() map[string]request {
 	podUpdate := fixed["create pod"]
 	podUpdate.operation, podUpdate.options = admission.Update, &metav1.UpdateOptions{}
@@ -66,8 +66,8 @@ func content(t *testing.T, r request, object runtime.Object) map[string]any {
 	return decoded
 }
 
-// TestReadings compares what expressions of mutations make of every value that they read besides
-// the objects of the request.
+// TestReadings compares how expressions of mutations see every value other than the objects of
+// the request.
 func TestReadings(t *testing.T) {
 	r := updates()["secret"]
 	for root, others := range map[string][]string{
@@ -100,8 +100,9 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// compareReadings compares all readings of the values at some paths, which begin with root. If
-// there is another root, they are compared to the values at the same places there.
+// compareReadings compares all readings of the values at the given paths, which begin with
+// root. If other is not empty, each value is also compared to the value at the same path below
+// other.
 func compareReadings(t *testing.T, r request, param *unstructured.Unstructured, root, other string, paths []string, changes ...func(*spec)) {
 	t.Helper()
 	var mutations []v1.Mutation
@@ -119,7 +120,7 @@ func compareReadings(t *testing.T, r request, param *unstructured.Unstructured, 
 	}
 }
 
-// shown returns a mutation that fails with the value of an expression, or why it has none.
+// shown returns a mutation that fails with the value of an expression, or with its error.
 func shown(expression string) v1.Mutation { return patch(showing(expression)) }
 
 func showing(expression string) string {
@@ -142,7 +143,7 @@ func compareShown(t *testing.T, r request, param *unstructured.Unstructured, s s
 	}
 }
 
-// check fails the test for outcomes that differ in more than the names of Go types.
+// check fails the test if outcomes differ in more than the names of Go types.
 func (c comparison) check(t *testing.T) {
 	t.Helper()
 	if c.unexplained != nil {
@@ -155,14 +156,14 @@ func (c comparison) check(t *testing.T) {
 	}
 }
 
-// places are values of all sorts of types in a rich pod.
+// places are paths to values of many types in richPod.
 var places = []string{
 	"metadata", "metadata.labels", "metadata.finalizers", "metadata.creationTimestamp", "metadata.ownerReferences", "spec", "spec.containers", "spec.containers[0]", "spec.containers[0].resources.limits.memory",
 	"spec.containers[0].readinessProbe.httpGet.port", "spec.nodeSelector", "spec.priority", "status.conditions",
 }
 
-// TestReadingsInForms reads values in both forms: in JSON patches, apply configurations, variables
-// and match conditions, with and without match conditions before.
+// TestReadingsInForms reads values in both forms: in JSON patches, apply configurations,
+// variables and match conditions, with and without preceding match conditions.
 func TestReadingsInForms(t *testing.T) {
 	r := updates()["pod"]
 	for name, changes := range map[string][]func(*spec){"without conditions": nil, "with conditions": {when("true")}} {
@@ -207,7 +208,7 @@ func TestReadingsInForms(t *testing.T) {
 	})
 }
 
-// TestPartsOfObjects has JSON patches write what they read from the object.
+// TestPartsOfObjects writes parts of the object with JSON patches.
 func TestPartsOfObjects(t *testing.T) {
 	for name, r := range updates() {
 		for _, value := range []string{"%s", "dyn([%s])[0]", "{'a': %s}.a", "[[%s]][0][0]", "[%s].map(x, x)[0]", "optional.of(%s).value()"} {
@@ -228,7 +229,7 @@ func pointerTo(path string) string {
 	return strings.NewReplacer("object", "", ".", "/", "['", "/", "']", "", "[", "/", "]", "").Replace(strings.ReplaceAll(strings.ReplaceAll(path, "~", "~0"), "a/b", "a~1b"))
 }
 
-// unconvertible objects have a part that has no JSON, which only protobuf can express.
+// unconvertible objects have a part without JSON, which only protobuf can encode.
 func TestUnconvertibleObjects(t *testing.T) {
 	broken := func(memory string) runtime.Object {
 		object := received(richPod(memory))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// values are of every type that an expression can have, and of every kind that has no JSON.
+// values are expressions of every type, and of every kind of value without JSON.
 var values = []string{
 	// Scalars.
 	"1", "-1", "9007199254740993", "1u", "18446744073709551615u", "0.5", "1e300", "1.0 / 0.0", "0.0 / 0.0", "true", "'x'", "b'x'", "b'\\xff'", "null", "'\\u0000'", "'<&>'",
@@ -29,7 +29,7 @@ var values = []string{
 	"object.metadata.name", "object.metadata.labels", "object.spec", "[object.metadata.labels]", "{'a': object.metadata.labels}", "[object.metadata]", "object.metadata.?finalizers.orValue([])", "oldObject", "[oldObject]", "object.?spec.parts", "object.metadata.?annotations",
 }
 
-// setters put a value of each of these places, in a widget or a pod.
+// setters write a value to each place of a widget or a pod.
 var setters = map[string]func(value string) spec{
 	"free field": func(v string) spec { return applying("Object{spec: Object.spec{free: " + v + "}}") },
 	"in a map":   func(v string) spec { return applying("Object{spec: Object.spec{free: {'b': " + v + "}}}") },
@@ -53,8 +53,8 @@ var setters = map[string]func(value string) spec{
 	},
 }
 
-// TestValues sets every value in every place. One cluster has the policies for all values, each for objects with
-// another label.
+// TestValues writes every value to every place. One cluster has the policies for all values,
+// each for objects with another label.
 func TestValues(t *testing.T) {
 	changed, refused := 0, 0
 	for place, set := range setters {

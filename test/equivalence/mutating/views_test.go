@@ -13,15 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Mutations that fail with a text that tells in which form they read an object: maps of typed
-// objects do not take numbers as keys.
+// These mutations fail with a text that tells in which form they read an object: maps of typed
+// objects reject numbers as keys.
 const (
 	objectForm    = "1 in object.metadata.labels"
 	oldObjectForm = "1 in oldObject.metadata.labels"
 )
 
-// steps are what one policy of a sequence may do. All of them fail at least once, so that the
-// order in which upstream takes them shows.
+// steps are what one policy of a sequence may do. Each fails at least once, so that the order
+// in which upstream evaluates the policies shows.
 var steps = map[string]spec{
 	"reads":            patching(showing(objectForm), showing(oldObjectForm)),
 	"reads, condition": with(patching(showing(objectForm), showing(oldObjectForm)), when("true")),
@@ -86,8 +86,8 @@ func TestViewsOfKinds(t *testing.T) {
 	}
 }
 
-// compareExactly compares the outcomes of a request without excusing any difference. Upstream
-// takes policies in some order, and has to agree in one of them.
+// compareExactly compares the outcomes of a request without any wanted difference. Upstream
+// evaluates policies in random order, so one of the orders must agree.
 func compareExactly(t *testing.T, s scenario, r request) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -104,8 +104,8 @@ func compareExactly(t *testing.T, s scenario, r request) {
 	})
 }
 
-// TestViewsAreCurrent has a policy read an object that others have changed in another version,
-// which upstream does not show.
+// TestViewsAreCurrent checks that a policy reads the object as others changed it in another
+// version, which it does not in upstream.
 func TestViewsAreCurrent(t *testing.T) {
 	in := func(version string) func(*spec) {
 		return matched(matching(v1.Equivalent, rule("example.com", version, "widgets")))

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package readings has expressions that read a value in all ways in which CEL can tell one
-// implementation of a value from another.
+// Package readings provides expressions that read a value in every way in which CEL can
+// distinguish implementations of the value.
 package readings
 
 import (
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// All are what expressions do with a value P. O is another value, usually the one at the same
-// place in the old object. Maps have no order, so nothing depends on it.
+// All lists expressions that read a value P. O is another value, usually the one at the same
+// path in the old object. No expression depends on the order of a map.
 var All = []string{
 	"P", "P == P", "P == O", "{'a': [P]} == {'a': [P]}", "P in [P]", "P == 1", "P == 3.0", "P == '1'", "P == true", "P == null", "P == []", "P == {}",
 	"type(P) == int", "type(P) == string", "type(P) == list", "type(P) == map", "type(P) == double", "type(P) == bool", "type(P) == bytes", "type(P) == type(null)", "type(P) == type(timestamp(0))",
@@ -32,7 +32,7 @@ var (
 	plainName   = regexp.MustCompile(`^[a-z][a-zA-Z]*$`)
 )
 
-// Of returns a reading of the value at a path, with another value.
+// Of returns the reading with P and O replaced by the given paths.
 func Of(reading, path, other string) string {
 	return placeholder.ReplaceAllStringFunc(reading, func(name string) string {
 		if name == "P" {
@@ -42,8 +42,8 @@ func Of(reading, path, other string) string {
 	})
 }
 
-// Paths returns expressions that select a value, as it is decoded from JSON, and everything in
-// it.
+// Paths returns expressions that select a value, as decoded from JSON, and all of its parts.
+// prefix selects the value itself.
 func Paths(prefix string, value any) []string {
 	result := []string{prefix}
 	switch value := value.(type) {
@@ -63,11 +63,11 @@ func Paths(prefix string, value any) []string {
 	return result
 }
 
-// Other returns the path below another root.
+// Other returns the path with its root replaced.
 func Other(path, root, other string) string { return other + strings.TrimPrefix(path, root) }
 
-// GoTypes replaces the names of Go types that show CEL values. A few errors of cel-go have such
-// a name.
+// GoTypes replaces the names of Go types that implement CEL values. A few errors of cel-go
+// contain such names.
 var GoTypes = strings.NewReplacer(
 	"common.reflectSchemalessTypedStruct", "struct", "values.structValue", "struct",
 	"common.reflectSchemalessTypedList", "list", "values.listValue", "list",

@@ -90,7 +90,8 @@ matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: 
 				t.Errorf("the editor reads %s", answer)
 			}
 
-			// That the change would have had this effect shows when a reader makes it.
+			// The same change by a user who may read the Secret shows that it would have this
+			// effect.
 			if err := specWrites["update"](t, raw(t, as(reader), "v1", resource), "v1", resource, name, "matchResources", everywhere); err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +100,7 @@ matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: 
 	}
 }
 
-// specWrites are the ways to give one field of an object's spec a value, which is YAML.
+// specWrites are the ways to set one field of an object's spec to a YAML value.
 var specWrites = map[string]func(t *testing.T, client dynamic.ResourceInterface, version, resource, name, field, value string) error{
 	"update": func(t *testing.T, client dynamic.ResourceInterface, _, _, name, field, value string) error {
 		stored := must(client.Get(t.Context(), name, metav1.GetOptions{}))(t)

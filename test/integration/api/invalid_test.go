@@ -168,7 +168,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// A body of another kind is refused in Kubernetes' words.
+// A body of another kind is refused with Kubernetes' message.
 func TestOtherKinds(t *testing.T) {
 	for resource, kind := range kinds {
 		for _, version := range versions {

@@ -58,9 +58,9 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.kindOf)
 }
 
-// ValidateUpdate returns the errors of a changed binding. If anything in the spec changes,
-// the user must be able to read the params that paramRef selects: matchResources determines
-// whose objects and messages the params end up in.
+// ValidateUpdate returns the validation errors of an updated binding. If any field of the spec
+// changes, the user must be allowed to read the params that paramRef selects, because
+// matchResources determines the objects and messages that show the params.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	binding, stored := both(obj, old)
 	errs := validation.ValidateMutatingAdmissionPolicyBinding(binding)

@@ -169,8 +169,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Whoever changes any field of the spec may direct what messages say about the params to
-// other readers, so every field must be listed here.
+// A user who changes any field of the spec may redirect messages about the params to other
+// readers, so this list must contain every field.
 func TestEveryChangeNeedsReadableParams(t *testing.T) {
 	changes := map[string]change{
 		"PolicyName":     policy("other"),

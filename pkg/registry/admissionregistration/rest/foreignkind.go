@@ -11,13 +11,14 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// foreignKinds decodes request bodies of the kinds that the server has in other groups, and
-// of those versions of this group that the group's scheme lacks. The scheme's own error would
-// name the scheme, where Kubernetes says that the body cannot be converted to the kind that
-// the resource serves.
+// foreignKinds is a serializer that also decodes request bodies of kinds that the group's
+// scheme lacks: kinds of other groups, and other versions of this group. Decoding them makes
+// the request fail with Kubernetes' error, that the body cannot be converted to the kind of the
+// resource. The error of the group's scheme would name the scheme instead.
 type foreignKinds struct {
 	runtime.NegotiatedSerializer
-	// decoders are those of Kubernetes' scheme, by the group's for the same media type.
+	// decoders maps each decoder of the group to the decoder of Kubernetes' scheme for the same
+	// media type.
 	decoders map[runtime.Decoder]runtime.Decoder
 }
 
@@ -60,5 +61,5 @@ func (d foreignKindDecoder) Decode(data []byte, defaults *schema.GroupVersionKin
 	if err := legacyscheme.Scheme.Convert(foreign, into, nil); err != nil {
 		return nil, gvk, err
 	}
-	return into, gvk, err // of strict decoding, if any
+	return into, gvk, err // nil, or a strict decoding error
 }

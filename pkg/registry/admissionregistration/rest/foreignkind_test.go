@@ -37,7 +37,7 @@ import (
 	"celador.io/celador/pkg/generated/openapi"
 )
 
-// validObjects has an object of each kind, in YAML and without apiVersion, by resource.
+// validObjects maps each resource to a valid object, in YAML and without apiVersion.
 var validObjects = map[string]string{
 	"validatingadmissionpolicies": `
 kind: ValidatingAdmissionPolicy
@@ -70,8 +70,8 @@ metadata: {name: demo}
 webhooks: []`,
 }
 
-// sentKinds returns kinds that bodies for the resource of a kind may have: those of other
-// groups, and versions of kinds in the group.
+// sentKinds returns kinds to send to the resource of a kind: kinds of other groups, and
+// versions of kinds in the group.
 func sentKinds(own string) []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{
 		{Version: "v1", Kind: "Pod"},
@@ -98,7 +98,7 @@ func sentKinds(own string) []schema.GroupVersionKind {
 	return kinds
 }
 
-// Bodies of another kind than the resource's get Kubernetes' answers, which both servers give here.
+// Both servers give the same answers to bodies of another kind than the resource's.
 func TestForeignKinds(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, genericfeatures.CBORServingAndStorage, true)
 	stock, celador, theirs := bothServers(t)
@@ -128,8 +128,8 @@ func TestForeignKinds(t *testing.T) {
 	}
 }
 
-// bothServers returns where the group is served with Kubernetes' storage and with ours, each
-// over an etcd of its own, and the resources of Kubernetes by version.
+// bothServers serves the group with Kubernetes' storage and with Celador's, each over an etcd
+// of its own. It returns their URLs, and Kubernetes' resources by version.
 func bothServers(t *testing.T) (stock, celador string, resources map[string]map[string]registryrest.Storage) {
 	t.Helper()
 	config := enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
@@ -151,7 +151,7 @@ func kindOf(t *testing.T, resource string) string {
 	return meta.Kind
 }
 
-// call is a request that changes nothing.
+// call is a request that does not write.
 type call struct {
 	method, path, mediaType string
 	body                    []byte
@@ -196,7 +196,7 @@ func calls(t *testing.T, collection, path string, body map[string]any) []call {
 	return all
 }
 
-// answer is what a client sees of a failure, or that there is none.
+// answer is the error that a client gets, if any.
 type answer struct {
 	Code     int
 	Warnings []string

@@ -11,7 +11,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A user who may not read params is refused the writes that Kubernetes refuses.
+// Celador refuses the same writes as Kubernetes to a user who may not read the params.
 func TestWritesThatNeedParams(t *testing.T) {
 	stock, celador, _ := bothServers(t)
 	for _, kind := range []string{"Validating", "Mutating"} {
@@ -45,7 +45,7 @@ func TestWritesThatNeedParams(t *testing.T) {
 		const dryRun = "?dryRun=All"
 		for name, tc := range map[string]struct {
 			call
-			want int // of ours; 0 is what Kubernetes answers
+			want int // status code of Celador; 0 if it equals Kubernetes'
 		}{
 			"create a policy":                        {call{"POST", policies, "application/yaml", policy("new", "ConfigMap")}, 0},
 			"create a policy of unknown params":      {call{"POST", policies, "application/yaml", policy("new", "Unheard")}, 0},

@@ -79,10 +79,10 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	return s.params.ValidateRef(ctx, binding.Spec.ParamRef, binding.Spec.PolicyName, s.policies.paramKind)
 }
 
-// ValidateUpdate returns the errors of a changed binding. If policyName changes, the policy
-// must take bindings. If anything in the spec changes, the user must be able to read the
-// params that paramRef selects: matchResources and validationActions determine who reads
-// messages about them.
+// ValidateUpdate returns the validation errors of an updated binding. If policyName changes,
+// the new policy must take bindings. If any field of the spec changes, the user must be allowed
+// to read the params that paramRef selects, because matchResources and validationActions
+// determine who reads messages about the params.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	binding, stored := both(obj, old)
 	errs := validation.ValidateValidatingAdmissionPolicyBindingUpdate(binding, stored)

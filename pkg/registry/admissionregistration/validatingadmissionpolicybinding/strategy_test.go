@@ -106,7 +106,7 @@ func actions(actions ...v1.ValidationAction) change {
 	}
 }
 
-// matching makes the binding match in fewer namespaces.
+// matching narrows the namespaces that the binding matches.
 func matching(binding *admissionregistration.ValidatingAdmissionPolicyBinding) {
 	binding.Spec.MatchResources = &v1.MatchResources{
 		MatchPolicy: new(v1.Exact), ObjectSelector: &metav1.LabelSelector{},
@@ -186,8 +186,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Whoever changes any field of the spec may direct what messages say about the params to
-// other readers, so every field must be listed here.
+// A user who changes any field of the spec may redirect messages about the params to other
+// readers, so this list must contain every field.
 func TestEveryChangeNeedsReadableParams(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicyFallbackBinding, true)
 	changes := map[string]change{

@@ -28,9 +28,9 @@ func newInformer(client dynamic.Interface, r resource, gvk schema.GroupVersionKi
 	return informer, errors.Join(informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(watchFailed))
 }
 
-// asParam returns an object as expressions see it. Kubernetes' informers have objects
-// of built-in kinds without managedFields, so a policy must not see them here either.
-// Custom resources are seen as they are, but for their numbers.
+// asParam returns an object as expressions see it. Kubernetes' informers have objects of
+// built-in kinds without managedFields, so a policy must not see them here either. Custom
+// resources keep their managedFields; only whole numbers become integers.
 func asParam(object *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	if scheme.Scheme.Recognizes(gvk) {
 		object.SetManagedFields(nil)

@@ -5,11 +5,11 @@ package paramsource
 
 import "strconv"
 
-// integers returns a JSON value in which whole numbers are integers. It changes maps and
-// lists in place.
+// integers replaces whole floats in a JSON value by integers. It changes maps and lists in
+// place and returns the value.
 //
-// A server that is not written in Go may send 3.0, which is decoded as a float. Kubernetes
-// encodes params once more before expressions read them, and Go writes that float as 3.
+// A server that is not written in Go may send 3.0, which decodes to a float. Kubernetes encodes
+// params once more before expressions read them, and Go encodes that float as 3.
 func integers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

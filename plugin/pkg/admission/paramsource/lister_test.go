@@ -257,7 +257,7 @@ func TestFormOfParams(t *testing.T) {
 	})
 }
 
-// Numbers are of the type that they have after encoding, as Kubernetes shows them.
+// Numbers have the types that they have after encoding, as in Kubernetes.
 func TestNumbersOfParams(t *testing.T) {
 	custom := limit("blue", "custom")
 	custom.Object["spec"] = map[string]any{

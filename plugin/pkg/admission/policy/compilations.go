@@ -19,43 +19,46 @@ import (
 )
 
 const (
-	// slowAfter is how long the compilation of a policy may delay others. Policies with dozens of
-	// expressions take less; only very long ones, and types that are nested, take seconds.
+	// slowAfter is how long the compilation of a policy may take before another worker is
+	// added. Policies with dozens of expressions compile faster. Only very long policies and
+	// deeply nested types take seconds.
 	slowAfter = 50 * time.Millisecond
-	// maxSlow bounds the memory of compilations that take longer.
+	// maxSlow bounds the number of compilations that take longer than slowAfter, and so their
+	// memory.
 	maxSlow = 4
-	// maxWorkers bounds the memory of compilations at start-up on large machines.
+	// maxWorkers bounds the number of concurrent compilations, and so their memory at start-up
+	// on machines with many cores.
 	maxWorkers = 8
 )
 
-// compilations compile the policies that an informer sees, several at a time and apart from the
-// informer's own goroutine: a policy that takes seconds to compile delays neither other
-// policies nor bindings and deletions. The versions of one policy are compiled one after the
-// other; those that are replaced before their turn comes are left out.
+// compilations compiles the policies that an informer delivers, several at a time and outside
+// of the informer's goroutine, so a policy that takes seconds to compile delays neither other
+// policies nor bindings and deletions. Versions of one policy are compiled one after the other.
+// A version that is replaced before its compilation begins is skipped.
 //
-// Until a new version is compiled, the one before stays in effect. A deletion takes effect at
-// once. Safe for concurrent use.
+// Until a new version is compiled, the previous one stays in effect. A deletion takes effect
+// immediately. Safe for concurrent use.
 type compilations[P policyObject] struct {
 	store   PolicyStore[P]
 	metrics policymetrics.Metrics
 	queue   *workqueue.Typed[string]
-	// initial tracks the policies of the informer's first list until they are in effect.
+	// initial tracks the policies of the informer's first list until they take effect.
 	initial *synctrack.AsyncTracker[string]
 
-	// lock orders changes of the store.
+	// lock guards pending and serializes changes of the store.
 	lock sync.Mutex
-	// pending has the policies by name that are not in effect as they were last seen.
+	// pending holds, by name, the policies whose latest version is not in effect yet.
 	pending map[string]*pendingPolicy[P]
 }
 
-// policyObject is a pointer to a policy of some kind.
+// policyObject constrains P to pointers to policies.
 type policyObject interface {
 	comparable
 	metav1.Object
 }
 
-// pendingPolicy is a policy that waits for its compilation or is being compiled. One that is
-// deleted and created again is another pendingPolicy.
+// pendingPolicy is a policy that is queued or being compiled. A policy that is deleted and
+// created again gets a new pendingPolicy.
 type pendingPolicy[P policyObject] struct {
 	latest P
 	seen   time.Time
@@ -72,7 +75,7 @@ func newCompilations[P policyObject](store PolicyStore[P], metrics policymetrics
 	}
 }
 
-// run compiles until ctx ends.
+// run compiles queued policies until ctx ends.
 func (c *compilations[P]) run(ctx context.Context) {
 	pool := workers.Pool[string]{
 		Queue:     c.queue,
@@ -89,7 +92,7 @@ func (c *compilations[P]) logSlow(name string) {
 	klog.V(2).InfoS("Policy takes long to compile and is not in effect yet", "kind", c.metrics.Kind(), "policy", name)
 }
 
-// add has a new policy compiled.
+// add queues a new policy for compilation.
 func (c *compilations[P]) add(policy P, inInitialList bool) {
 	if inInitialList {
 		c.initial.Start(policy.GetName())
@@ -100,8 +103,8 @@ func (c *compilations[P]) add(policy P, inInitialList bool) {
 	c.queue.Add(policy.GetName())
 }
 
-// update has a policy compiled that takes the place of another one, unless they are the same:
-// resyncs and status writes change nothing that is compiled.
+// update queues a changed policy for compilation. It ignores resyncs and status writes, which
+// leave the generation as it is.
 func (c *compilations[P]) update(old, current P) {
 	if old.GetUID() != current.GetUID() {
 		c.add(current, false)
@@ -120,7 +123,7 @@ func (c *compilations[P]) update(old, current P) {
 	c.queue.Add(current.GetName())
 }
 
-// remove deletes a policy from the store. What is being compiled of it is dropped.
+// remove deletes a policy from the store and discards its compilation, if one is running.
 func (c *compilations[P]) remove(name string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -132,8 +135,8 @@ func (c *compilations[P]) remove(name string) {
 	c.initial.Finished(name)
 }
 
-// compile brings the latest version of a policy into effect, unless the policy is deleted
-// meanwhile. If there is a later version by then, it follows.
+// compile compiles the latest version of a policy and puts it into the store, unless the policy
+// was deleted meanwhile. A version that arrived meanwhile is queued already.
 func (c *compilations[P]) compile(name string) {
 	c.lock.Lock()
 	p := c.pending[name]

@@ -23,7 +23,7 @@ type Store[P, B metav1.Object] interface {
 	DeleteBinding(name string)
 }
 
-// PolicyStore is the part of a Store that is about policies.
+// A PolicyStore is the part of a Store that holds the policies.
 type PolicyStore[P metav1.Object] interface {
 	// Compile compiles a policy and returns a function that adds it, or replaces the one of
 	// the same name, in no time.
@@ -31,10 +31,10 @@ type PolicyStore[P metav1.Object] interface {
 	DeletePolicy(name string)
 }
 
-// Follow keeps a store up to date with what informers see until ctx ends. Bindings and
-// deletions take effect event by event; policies as soon as they are compiled, which happens
-// apart. Follow returns a function that reports whether the store has everything that existed
-// when the informers started.
+// Follow keeps a store up to date with the policies and bindings of informers until ctx ends.
+// Bindings and deletions take effect with their events. New and changed policies take effect
+// when they are compiled, in other goroutines. Follow returns a function that reports whether
+// the store holds everything that existed when the informers started.
 func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
 	compact := newCompactor().transform
 	if err := errors.Join(policies.SetTransform(compact), bindings.SetTransform(compact)); err != nil {
@@ -53,7 +53,7 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 	bindingsSynced, err := handle(bindings,
 		func(added B, _ bool) { timed(func() { store.SetBinding(added) }) },
 		func(old, current B) {
-			if old.GetResourceVersion() != current.GetResourceVersion() { // else it is a resync
+			if old.GetResourceVersion() != current.GetResourceVersion() { // not a resync
 				timed(func() { store.SetBinding(current) })
 			}
 		},
@@ -71,7 +71,7 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 	}, nil
 }
 
-// handle passes on what an informer sees.
+// handle registers callbacks for the events of an informer.
 func handle[T metav1.Object](informer cache.SharedIndexInformer, add func(added T, inInitialList bool), update func(old, current T), remove func(name string)) (cache.InformerSynced, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc:    func(object any, inInitialList bool) { add(object.(T), inInitialList) },

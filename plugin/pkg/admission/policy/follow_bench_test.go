@@ -51,8 +51,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// thousandPolicies returns policies and bindings whose expressions are not those of another
-// round, which may still be compiled.
+// thousandPolicies returns policies and bindings. Their expressions differ in each round, so
+// that no compiled expression is reused.
 func thousandPolicies(round int) []kuberuntime.Object {
 	var objects []kuberuntime.Object
 	for i := range 1000 {

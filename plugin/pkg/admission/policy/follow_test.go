@@ -33,14 +33,14 @@ type follower struct {
 	stop      func()
 
 	lock sync.Mutex
-	// compiled and changes say what the store was asked to do since the test last looked.
+	// compiled and changes record the calls of the store since the test last read them.
 	compiled, changes []string
-	// held are the policies whose compilation does not end, by name.
+	// held maps the names of policies whose compilation blocks to channels that end it.
 	held map[string]chan struct{}
 }
 
-// follow follows the objects. Compilations of policies whose name begins with "slow" do not
-// end before release.
+// follow starts a follower with the given objects. Compilations of policies whose name begins
+// with "slow" block until release.
 func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	t.Helper()
 	f := &follower{clientset: fake.NewSimpleClientset(objects...), held: map[string]chan struct{}{}}
@@ -69,8 +69,7 @@ func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	return f
 }
 
-// settle lets everything happen that happens within a second, in which no compilation ends
-// that is held.
+// settle advances the bubble's clock by a second. Blocked compilations stay blocked.
 func settle() {
 	time.Sleep(time.Second) // of the bubble
 	synctest.Wait()
@@ -108,7 +107,7 @@ func (f *follower) change(what string) {
 	f.changes = append(f.changes, what)
 }
 
-// release has the current compilation of a policy end.
+// release ends the current compilation of a policy.
 func (f *follower) release(t *testing.T, name string) {
 	t.Helper()
 	f.lock.Lock()
@@ -122,7 +121,7 @@ func (f *follower) release(t *testing.T, name string) {
 	synctest.Wait()
 }
 
-// expect wants changes of the store since it was last asked, in any order.
+// expect expects exactly these changes of the store since the last call, in any order.
 func (f *follower) expect(t *testing.T, when string, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -170,7 +169,8 @@ func (f *follower) delete(t *testing.T, name string) {
 	write(t, name, f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), name, metav1.DeleteOptions{}))
 }
 
-// named returns a policy in a generation, with a text that tells it from others of the name.
+// named returns a policy of the given generation. The text distinguishes it from other policies
+// of the same name.
 func named(name string, generation int64, text string) *v1.ValidatingAdmissionPolicy {
 	return &v1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: generation, ResourceVersion: text},
@@ -182,7 +182,8 @@ func bindingOf(name string) *v1.ValidatingAdmissionPolicyBinding {
 	return &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name}}
 }
 
-// Compilations that do not end delay no other policy and no binding, as long as they are few.
+// Blocked compilations do not delay other policies and bindings, up to a number of blocked
+// ones.
 func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t)
@@ -243,8 +244,8 @@ func TestPolicyDeletedWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// Nothing comes of the compilation of a policy that was deleted, even if there is one of its
-// name again. Policies of fakes have no UIDs.
+// The compilation of a deleted policy is discarded, even if a policy of the same name exists
+// again. The fake clientset assigns no UIDs.
 func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t, named("slow", 1, "a"))
@@ -258,7 +259,7 @@ func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// An interrupted watch does not tell a deletion and a creation from an update.
+// An interrupted watch delivers a deletion and a creation as an update.
 func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t)
@@ -273,8 +274,9 @@ func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// A version that is compiled takes effect even if there is a newer one by then: a policy that
-// changes more often than it can be compiled would never do so. Those in between are left out.
+// A compiled version takes effect even if a newer version exists. Otherwise a policy that
+// changes more often than it can be compiled would never take effect. Versions in between are
+// skipped.
 func TestPolicyUpdatedWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t, named("slow", 1, "a"))
@@ -292,7 +294,7 @@ func TestPolicyUpdatedWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// Status writes are no reason to compile a policy, whether or not it is in effect.
+// A status write does not compile a policy, whether or not the policy is in effect.
 func TestUnchangedPolicyIsCompiledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t, named("slow", 1, "a"))
@@ -307,7 +309,7 @@ func TestUnchangedPolicyIsCompiledOnce(t *testing.T) {
 	})
 }
 
-// When the server stops, nothing more is compiled.
+// When the server stops, no further policy is compiled.
 func TestCompilationsStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var objects []kuberuntime.Object

@@ -48,7 +48,7 @@ func For(kind string) Metrics { return Metrics{kind} }
 // Metrics are the metrics of one kind of policy.
 type Metrics struct{ kind string }
 
-// Kind returns the kind of policy.
+// Kind returns the value of the label 'kind'.
 func (m Metrics) Kind() string { return m.kind }
 
 // ObserveIgnored counts a failure that failurePolicy Ignore let pass.

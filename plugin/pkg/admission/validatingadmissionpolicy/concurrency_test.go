@@ -18,8 +18,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// While clients update a policy, each request is subject to one version of it, which has been
-// written and is no older than what a request before saw. The last version takes effect.
+// While clients update a policy, each request is subject to one version of the policy, which
+// was written and is no older than the version that an earlier request was subject to. The last
+// version takes effect.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 40, 40
 	policy := func(n int64) *v1.ValidatingAdmissionPolicy {

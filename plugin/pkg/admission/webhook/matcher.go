@@ -42,8 +42,8 @@ func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
 	}
 }
 
-// interrupted reports whether conditions failed because the context is done. cel-go has no
-// type for the error.
+// interrupted reports whether match conditions failed because ctx is done. It looks for
+// cel-go's text, because the errors of match conditions do not wrap cel-go's error.
 func interrupted(ctx context.Context, err error) bool {
 	return matching.Interrupted(ctx.Done()) != nil && strings.Contains(err.Error(), "operation interrupted")
 }

@@ -21,13 +21,13 @@ import (
 	"celador.io/celador/plugin/pkg/admission/webhook/validating"
 )
 
-// While clients update a configuration, each request is subject to one version of its match
-// conditions, which has been written and is no older than what a request before saw. The
-// last version takes effect.
+// While clients update a webhook configuration, each request is subject to one version of its
+// match conditions, which was written and is no older than the version that an earlier request
+// was subject to. The last version takes effect.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 40, 40
-	// The conditions of a version fail with an error that names it, but in the first webhook,
-	// which they exclude.
+	// The conditions of each version fail with an error that names the version, except for the
+	// first webhook, which the conditions exclude.
 	webhooks := func(n int64) []v1.ValidatingWebhook {
 		var all []v1.ValidatingWebhook
 		for i, condition := range []string{fmt.Sprintf("%d < 0", n), fmt.Sprintf("object.spec.v%d == ''", n)} {

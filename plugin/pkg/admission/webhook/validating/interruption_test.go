@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// leaver is a client that goes away while the authorizer answers its first check.
+// leaver is an authorizer whose client goes away during the first check.
 type leaver struct {
 	cancel context.CancelFunc
 	checks int
@@ -29,8 +29,8 @@ func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.D
 	return authorizer.DecisionAllow, "", nil
 }
 
-// A request whose context is done while match conditions are evaluated ends with an error, also
-// if the webhooks fail open. No other conditions are evaluated, and no webhook is called.
+// A request whose context ends while match conditions are evaluated fails, even if
+// failurePolicy is Ignore. No further condition is evaluated, and no webhook is called.
 func TestInterruption(t *testing.T) {
 	check := func(name string) string {
 		return "authorizer.group('').resource('pods').name('" + name + "').check('read').allowed()"

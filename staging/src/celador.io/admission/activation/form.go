@@ -12,8 +12,8 @@ import (
 	"celador.io/admission/values"
 )
 
-// Form is the form in which expressions read objects of built-in kinds. Kubernetes uses
-// both, and expressions can tell them apart, for instance by comparing quantities.
+// A Form is how expressions read objects of built-in kinds. Kubernetes uses both forms, and
+// expressions can tell them apart, for instance when they compare quantities.
 type Form int
 
 const (
@@ -23,11 +23,12 @@ const (
 	Unstructured
 )
 
-// ObjectValue returns the value of an object in a form. Custom resources are unstructured in
-// both forms.
+// ObjectValue returns the CEL value of an object in the given form. Custom resources are
+// unstructured in both forms. The value is not safe for concurrent use.
 //
-// For nil it returns nil. Expressions read that as null too, but cel-go's error for a null that
-// is an index differs: its text has the Go type of the index.
+// ObjectValue returns nil for nil. Expressions read nil as null, but when they use it as an
+// index, the text of cel-go's error names the Go type of the index, which differs between nil
+// and types.NullValue.
 func ObjectValue(object runtime.Object, form Form) ref.Val {
 	if object == nil {
 		return nil

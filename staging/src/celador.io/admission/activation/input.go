@@ -37,8 +37,8 @@ func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind
 	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed)}
 }
 
-// Show replaces the values of 'object' and 'oldObject' for the series of evaluations that
-// begin afterwards.
+// Show sets the values of 'object' and 'oldObject' for the series of evaluations that begin
+// afterwards.
 func (in *Input) Show(object, oldObject ref.Val) { in.object, in.oldObject = object, oldObject }
 
 func (in *Input) requestValue() ref.Val {

@@ -21,7 +21,7 @@ type Namespace struct {
 // NewNamespace returns what expressions read as 'namespaceObject': null for nil.
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
-// value returns the namespace as expressions of the scope read it. As in Kubernetes,
+// value returns the CEL value of the namespace in the given scope. As in Kubernetes,
 // validations and their messages read only the fields that are declared to the compiler.
 func (n *Namespace) value(scope Scope) ref.Val {
 	switch scope {

@@ -11,19 +11,21 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Params is a param object. Not safe for concurrent use.
+// Params holds a param object and caches its value. A nil *Params stands for null. Not safe for
+// concurrent use.
 type Params struct {
 	object *unstructured.Unstructured
 	form   Form
-	// made is nil until the value is first read.
-	made ref.Val
+	// cached is nil until the value is first read.
+	cached ref.Val
 }
 
-// NewParams returns what expressions read as 'params', in a form: null for nil.
+// NewParams returns the value of 'params' in the given form. It returns nil, which expressions
+// read as null, for a nil object.
 //
-// In the form Typed, objects of built-in kinds have neither apiVersion nor kind. That is how
-// the informers of Kubernetes deliver them, and how mutating policies read them. Validating
-// policies read them Unstructured, with both.
+// In the form Typed, objects of built-in kinds have neither apiVersion nor kind, because
+// Kubernetes' informers deliver them without. Mutating policies read params in this form.
+// Validating policies read them in the form Unstructured, which has both fields.
 func NewParams(object *unstructured.Unstructured, form Form) *Params {
 	if object == nil {
 		return nil
@@ -31,7 +33,7 @@ func NewParams(object *unstructured.Unstructured, form Form) *Params {
 	return &Params{object: object, form: form}
 }
 
-// Of reports whether p was made of the given object.
+// Of reports whether p holds the given object, by identity.
 func (p *Params) Of(object *unstructured.Unstructured) bool {
 	if p == nil {
 		return object == nil
@@ -39,18 +41,19 @@ func (p *Params) Of(object *unstructured.Unstructured) bool {
 	return p.object == object
 }
 
+// value returns the CEL value of the param, or nil for null.
 func (p *Params) value() ref.Val {
 	if p == nil {
 		return nil // as ObjectValue
 	}
-	if p.made == nil {
-		p.made = ObjectValue(p.shown(), p.form)
+	if p.cached == nil {
+		p.cached = ObjectValue(p.shown(), p.form)
 	}
-	return p.made
+	return p.cached
 }
 
-// shown returns the param as an object of the type that its kind has in client-go, if its
-// form asks for that and it fits the type.
+// shown returns the object that value converts. In the form Typed, that is an object of the Go
+// type that client-go has for the kind, if there is one and the param can be converted to it.
 func (p *Params) shown() runtime.Object {
 	if p.form != Typed {
 		return p.object

@@ -33,12 +33,13 @@ type qualifier struct {
 	index    step
 }
 
-// node returns the attribute as a node that is completed when no more is selected from it:
-// a path of many selections would else have an evaluation for each of its beginnings.
+// node returns the attribute as an incomplete node. The node is completed when no further
+// selection extends it, so a path of many selections does not get an evaluation for each of its
+// prefixes.
 func (a *attribute) node() node { return node{attribute: a} }
 
-// with returns the attribute with one more qualifier. The attribute itself must not be
-// extended again, because both have their qualifiers in common.
+// with returns the attribute with one more qualifier. The original must not be extended again,
+// because both share the array of qualifiers.
 func (a *attribute) with(q qualifier) *attribute {
 	extended := *a
 	extended.qualifiers = append(a.qualifiers, q)
@@ -81,8 +82,8 @@ func (a *attribute) resolve(cost uint64) step {
 	}
 }
 
-// chain applies qualifiers one after the other. The index of a qualifier is evaluated only
-// if what it indexes has a value: evaluating it may read variables of the policy.
+// chain applies qualifiers one after the other. It evaluates the index of a qualifier only if
+// the operand has a value, because the index may read variables of the policy.
 func chain(base step, qualifiers []qualifier) step {
 	if len(qualifiers) == 0 {
 		return base

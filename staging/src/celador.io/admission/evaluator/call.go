@@ -112,10 +112,10 @@ func (c *invocation) node(args []node) node {
 					return nil
 				}
 			}
-			if !c.takes(f, values[0]) || c.guard != nil && c.guard.Before(f, values) != nil {
+			if !c.mayCall(f, values[0]) || c.guard != nil && c.guard.Before(f, values) != nil {
 				return nil
 			}
-			value := c.made(f, c.Function(values...))
+			value := c.checkResult(f, c.Function(values...))
 			if value == nil {
 				return nil
 			}
@@ -136,10 +136,10 @@ func operands(f *frame, left, right step) (l, r ref.Val) {
 }
 
 func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
-	if !c.takes(f, arg) || c.guard != nil && c.guard.Before(f, []ref.Val{arg}) != nil {
+	if !c.mayCall(f, arg) || c.guard != nil && c.guard.Before(f, []ref.Val{arg}) != nil {
 		return nil
 	}
-	value := c.made(f, c.Unary(arg))
+	value := c.checkResult(f, c.Unary(arg))
 	if value == nil {
 		return nil
 	}
@@ -153,14 +153,14 @@ func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
 }
 
 func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
-	if !c.takes(f, left) || c.guard != nil && c.guard.BeforePair(f, left, right) != nil {
+	if !c.mayCall(f, left) || c.guard != nil && c.guard.BeforePair(f, left, right) != nil {
 		return nil
 	}
 	var value ref.Val
 	if c.Binary != nil {
-		value = c.made(f, c.Binary(left, right))
+		value = c.checkResult(f, c.Binary(left, right))
 	} else {
-		value = c.made(f, c.Function(left, right))
+		value = c.checkResult(f, c.Function(left, right))
 	}
 	if value == nil {
 		return nil
@@ -173,8 +173,8 @@ func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
 	return value
 }
 
-// made declines results that are not data or exceed a limit.
-func (c *invocation) made(f *frame, result ref.Val) ref.Val {
+// checkResult declines results that are errors or unknowns, or that exceed a limit.
+func (c *invocation) checkResult(f *frame, result ref.Val) ref.Val {
 	value := plain(result)
 	if value == nil || c.guard != nil && c.guard.After(f, value) != nil {
 		return nil
@@ -182,10 +182,10 @@ func (c *invocation) made(f *frame, result ref.Val) ref.Val {
 	return value
 }
 
-// takes reports whether the function may be called. It may not if the first argument would
-// be the receiver of the call instead, or if the expression is too expensive by now: cel-go
-// has ended the evaluation then, and does not ask the authorizer any more.
-func (c *invocation) takes(f *frame, first ref.Val) bool {
+// mayCall reports whether the function may be called. It returns false if the first argument
+// would be the receiver of the call instead, and if the expression has exceeded its cost limit:
+// cel-go has ended the evaluation by then and does not call the authorizer any more.
+func (c *invocation) mayCall(f *frame, first ref.Val) bool {
 	if f.exhausted() {
 		return false
 	}

@@ -59,8 +59,9 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	return true
 }
 
-// compareReads returns how the variables that were read differ from those that cel-go reads,
-// or nothing. Before an evaluation declines, it may read less, but nothing else.
+// compareReads describes how the variables that the evaluator read differ from those that
+// cel-go reads, or returns an empty string. An evaluation that declines may have read only the
+// first of them.
 func compareReads(ctx context.Context, p *program, in *input, reads []string, complete bool) string {
 	reference := func() []string {
 		return in.readsOf(func() { _, _, _ = p.reference.ContextEval(ctx, in) })

@@ -65,7 +65,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestTemplates has every template of the grammar compile, with some of its fillings.
+// TestTemplates checks that every template of the grammar compiles, with some of its fillings.
 func TestTemplates(t *testing.T) {
 	compiles := func(template string) (err error) {
 		for seed := range uint64(40) {

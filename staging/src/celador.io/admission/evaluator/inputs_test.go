@@ -39,7 +39,7 @@ type input struct {
 	reads []string
 }
 
-// read returns the value of a policy's variable, nil if the input has no variables at all.
+// read returns the value of a policy's variable, or nil if the input has no variables.
 func (in *input) read(name string) ref.Val {
 	if in.variables != nil && !slices.Contains(in.reads, name) {
 		in.reads = append(in.reads, name)
@@ -47,7 +47,7 @@ func (in *input) read(name string) ref.Val {
 	return in.variables[name]
 }
 
-// readsOf returns which variables an evaluation reads.
+// readsOf returns the variables that an evaluation reads.
 func (in *input) readsOf(evaluate func()) []string {
 	in.reads = nil
 	evaluate()

@@ -41,7 +41,8 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 	return library, nil
 }
 
-// Find returns the implementation of an overload or, without one, that of the function, which finds the overload
+// Find implements limits.Functions. It returns the implementation of the named overload of a
+// function. If overload is empty, it returns the implementation that selects the overload
 // itself. It returns nil if there is none.
 func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {

@@ -53,8 +53,8 @@ func TestCostLimit(t *testing.T) {
 	}
 }
 
-// texts returns two texts that cost exactly so many units to search one for the other, or
-// false if that takes texts that are too long.
+// texts returns two texts for which searching one in the other costs exactly the given units.
+// It returns false if the texts would be too long.
 func texts(units int) (string, string, bool) {
 	for factor := 500; factor < 3000; factor++ {
 		if units%factor == 0 {
@@ -64,8 +64,8 @@ func texts(units int) (string, string, bool) {
 	return "", "", false
 }
 
-// TestCostLimitEndsReads has expressions reach the limit before they read a variable, after
-// it, and between the parts of what cel-go adds up step by step.
+// TestCostLimitEndsReads exceeds the cost limit before an expression reads a variable, after
+// it, and between the parts of a cost that cel-go adds in steps.
 func TestCostLimitEndsReads(t *testing.T) {
 	var programs []*program
 	for _, source := range []string{
@@ -117,7 +117,8 @@ func TestCostLimitEndsReads(t *testing.T) {
 	}
 }
 
-// TestCostLimitEndsCalls asks the authorizer, which is expensive, more often than cel-go can.
+// TestCostLimitEndsCalls checks that the authorizer, whose checks are expensive, is called as
+// often as by cel-go.
 func TestCostLimitEndsCalls(t *testing.T) {
 	const question = "authorizer.group('').resource('pods').namespace('%d').check('get').allowed()"
 	var questions []string
@@ -139,7 +140,7 @@ func TestCostLimitEndsCalls(t *testing.T) {
 	}
 }
 
-// questioned counts how often it is asked.
+// questioned is an authorizer that counts its calls.
 type questioned struct {
 	readers
 	n int

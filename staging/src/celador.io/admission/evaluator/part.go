@@ -20,12 +20,12 @@ type part struct {
 	parts []*part
 }
 
-// partKey identifies a part by all that it depends on: equal parts have equal keys. The key of
-// a part is a hash over the keys of its own parts, so that describing an expression takes
-// time and memory that are linear in its size.
+// partKey identifies a part by everything that its plan depends on. Equal parts have equal
+// keys. The key of a part is a hash over the keys of its operands, so describing an expression
+// takes time and memory linear in its size.
 type partKey [sha256.Size]byte
 
-// described is a key, unless the part can't be shared.
+// described is the key of a part, with a flag for parts that cannot be shared.
 type described struct {
 	partKey
 	shared bool
@@ -56,8 +56,8 @@ func (p *planner) plan(e ast.Expr) (node, error) {
 	return n, nil
 }
 
-// describe returns the key of a part. A part that has a comprehension in it is not shared,
-// because its slots are its own.
+// describe returns the key of a part. A part with a comprehension is not shared, because its
+// slots belong to one program.
 func (p *planner) describe(e ast.Expr) described {
 	known, ok := p.described[e.ID()]
 	if !ok {
@@ -69,8 +69,8 @@ func (p *planner) describe(e ast.Expr) described {
 	return known
 }
 
-// write returns a text that equal parts have in common and no others, or false for a part
-// that is not shared.
+// write returns the hash input of a part, which only equal parts have in common. It returns
+// false for a part that cannot be shared.
 func (p *planner) write(e ast.Expr) ([]byte, bool) {
 	key := make([]byte, 0, 2*sha256.Size)
 	switch e.Kind() {
@@ -116,7 +116,8 @@ func (p *planner) write(e ast.Expr) ([]byte, bool) {
 	}
 }
 
-// writeAll writes the keys of parts, which all have the same length.
+// writeAll appends the keys of parts. The keys have a fixed length, so the result is
+// unambiguous.
 func (p *planner) writeAll(key []byte, parts ...ast.Expr) ([]byte, bool) {
 	for _, e := range parts {
 		d := p.describe(e)

@@ -18,8 +18,8 @@ import (
 type Scope struct {
 	// Variables is the name of the object whose fields are the variables of the policy.
 	Variables string
-	// Positions has the position of each of the policy's variables, by name. Of several with
-	// one name, it is that of the last.
+	// Positions maps the names of the policy's variables to their positions. If several
+	// variables have the same name, the position is that of the last.
 	Positions map[string]int
 }
 
@@ -45,12 +45,13 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Progr
 	return &Program{eval: n.eval, slots: p.slots, parts: p.parts}, nil
 }
 
-// maxSharedSize is of how many parts expressions may be made for others to share the parts. A
-// longer expression has few parts in common with others, and thousands of its own to keep.
+// maxSharedSize is the maximum number of parts of an expression whose parts are shared with
+// other programs. Longer expressions have few parts in common with others, and would add
+// thousands of entries.
 const maxSharedSize = 1000
 
-// ids returns the number of parts of the expression and whether one occurs twice. cel-go's
-// costs are by ID, and surprising where a macro repeats one.
+// ids returns the number of parts of the expression, and whether an ID occurs twice. cel-go
+// tracks costs by ID, so its costs are hard to reproduce where a macro repeats a part.
 func (p *planner) ids() (count int, repeated bool) {
 	seen := make([]bool, ast.MaxID(p.AST))
 	ast.PreOrderVisit(p.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -63,7 +64,7 @@ func (p *planner) ids() (count int, repeated bool) {
 
 // node is a planned part of an expression.
 type node struct {
-	// eval is nil for an attribute that is still being put together.
+	// eval is nil for an attribute that further selections may extend.
 	eval step
 	// constant is the value, if that is known.
 	constant ref.Val
@@ -85,7 +86,8 @@ type planner struct {
 	slots  int
 	// parts are those that were planned last, on the level that is being planned.
 	parts []*part
-	// shares is set if parts are shared. described has their keys, by ID of the expression.
+	// shares is set if parts are shared with other programs. described holds their keys, by
+	// expression ID.
 	shares    bool
 	described map[int64]described
 }
@@ -94,7 +96,7 @@ func unsupported(format string, args ...any) (node, error) {
 	return node{}, fmt.Errorf("not supported: "+format, args...)
 }
 
-// complete returns the node of a part that can be evaluated on its own.
+// complete plans an expression and returns a node that can be evaluated on its own.
 func (p *planner) complete(e ast.Expr) (node, error) {
 	n, err := p.build(e)
 	if err == nil && n.eval == nil {

@@ -80,7 +80,7 @@ type frame struct {
 
 var frames = sync.Pool{New: func() any { return &frame{} }}
 
-// ResolveName implements limits.Source. Constants are evaluated without an input.
+// ResolveName implements limits.Source. A frame for constants has no input.
 func (f *frame) ResolveName(name string) (any, bool) {
 	if f.input == nil {
 		return nil, false
@@ -102,8 +102,9 @@ func (f *frame) nextRound() bool {
 	return !f.exhausted()
 }
 
-// exhausted reports whether the expression has cost more than one expression may. At every
-// point of an evaluation, the cost is at least what it is in cel-go's evaluation there.
+// exhausted reports whether the expression has exceeded the cost limit of a single expression.
+// At every point of an evaluation, the cost is at least the cost in cel-go's evaluation at that
+// point.
 func (f *frame) exhausted() bool { return f.cost > celconfig.PerCallLimit }
 
 // plain declines values that are not data.

@@ -16,8 +16,9 @@ import (
 	"celador.io/admission/intern"
 )
 
-// regexes has the compiled patterns that are in use. They may be far larger than their
-// source, so programs and cel-go's programs for the same expressions share them.
+// regexes caches the compiled patterns that are in use. A compiled pattern can be far larger
+// than its source, so evaluator programs share them with the cel-go programs of the same
+// expressions.
 type regexes struct {
 	pool intern.Pool[[sha256.Size]byte, regexp.Regexp]
 }
@@ -35,9 +36,9 @@ func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-// Pattern returns what compiles the constant pattern of a function ahead, or nil for functions
-// without patterns. The patterns of 'matches' are those of the programs that were planned with
-// the library.
+// Pattern implements limits.Functions: it returns the optimization that compiles a constant
+// pattern of a function at planning time, or nil for functions without patterns. For 'matches',
+// it shares the compiled patterns with the programs that were planned with the library.
 func (l *Library) Pattern(function string) *interpreter.RegexOptimization {
 	switch function {
 	case overloads.Matches:

@@ -16,17 +16,17 @@ import (
 	"celador.io/admission/intern"
 )
 
-// cache has the programs that are in use, so that policies with equal expressions share
-// them. Safe for concurrent use.
+// cache holds the programs that are in use, so that policies with equal expressions share them.
+// Safe for concurrent use.
 type cache struct {
 	programs intern.Pool[digest, Program]
 	lock     sync.Mutex
-	// compiling are the compilations that have not ended yet. The plugin and the status
-	// controller learn of a policy at the same time.
+	// compiling holds the compilations in progress. The plugin and the status controller
+	// compile a policy at the same time.
 	compiling map[digest]*compilation
 }
 
-// compilation is locked until it has ended.
+// compilation is a compilation in progress. Its lock is held until it ends.
 type compilation struct {
 	sync.Mutex
 	ended   bool
@@ -34,7 +34,8 @@ type compilation struct {
 	err     *apiservercel.Error
 }
 
-// program returns the program with a key or, if nobody uses one, what compile returns.
+// program returns the program with the given key. If no such program is in use, it calls
+// compile, once for concurrent calls with the same key.
 func (c *cache) program(key digest, compile func() (*Program, *apiservercel.Error)) (*Program, *apiservercel.Error) {
 	if known := c.programs.Find(key); known != nil {
 		return known, nil
@@ -45,7 +46,7 @@ func (c *cache) program(key digest, compile func() (*Program, *apiservercel.Erro
 		return compilation.program, compilation.err
 	}
 	defer c.leave(key)
-	// Another compilation may have ended since.
+	// Another compilation may have ended since the first lookup.
 	compilation.program = c.programs.Find(key)
 	if compilation.program == nil {
 		compilation.program, compilation.err = compile()
@@ -57,8 +58,8 @@ func (c *cache) program(key digest, compile func() (*Program, *apiservercel.Erro
 	return compilation.program, compilation.err
 }
 
-// join returns the compilation for a key, locked, and whether it is that of others, who have
-// ended it or panicked.
+// join returns the locked compilation of a key, and whether another goroutine began it. That
+// compilation has then ended, or panicked.
 func (c *cache) join(key digest) (joined *compilation, others bool) {
 	c.lock.Lock()
 	joined, others = c.compiling[key]
@@ -83,9 +84,9 @@ func (c *cache) leave(key digest) {
 	delete(c.compiling, key)
 }
 
-// digest is a collision-resistant hash. It stands for a text of any length, such as all
-// variables of a policy: the key of each expression has the same size, however many
-// variables are in scope.
+// digest is a collision-resistant hash of a text of any length, such as all variables of a
+// policy. Cache keys of expressions therefore have the same size, however many variables are in
+// scope.
 type digest [sha256.Size]byte
 
 // digester hashes strings and numbers so that different sequences have different digests.
@@ -112,7 +113,7 @@ func (d digester) flag(set bool) {
 	d.number(n)
 }
 
-// typeOf writes a type with its parameters, in time that is linear in its size.
+// typeOf hashes a type and its parameters, in time linear in the size of the type.
 func (d digester) typeOf(t *cel.Type) {
 	d.number(int(t.Kind()))
 	d.text(t.TypeName())
@@ -127,8 +128,8 @@ func (d digester) sum() (sum digest) {
 	return sum
 }
 
-// newCacheKey returns a key of all that a program depends on. The scope is the digest of
-// the variables.
+// newCacheKey returns the digest of everything that a program depends on. scope is the digest
+// of the variables.
 func newCacheKey(scope digest, source string, in Declarations, origin environment.Type, returns []*cel.Type) digest {
 	d := newDigester()
 	d.Write(scope[:])
@@ -144,10 +145,10 @@ func newCacheKey(scope digest, source string, in Declarations, origin environmen
 }
 
 // noVariables is the scope of a policy without variables. A compiler that does not declare
-// 'variables' at all has the zero digest.
+// 'variables' has the zero digest as its scope.
 var noVariables = digest(sha256.Sum256([]byte(Variables)))
 
-// with returns the scope that has one more variable.
+// with returns the scope extended by one variable.
 func (scope digest) with(name string, t *cel.Type) digest {
 	d := newDigester()
 	d.Write(scope[:])

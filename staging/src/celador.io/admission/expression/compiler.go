@@ -27,15 +27,15 @@ type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
-	// cache and functions are shared with compositions, whose scope is part of the keys of
-	// the cache.
+	// cache and functions are shared with compositions. The scope of a composition is part of
+	// its cache keys.
 	cache     *cache
 	functions *functions
 	scope     digest
-	// positions are those of the policy's variables in scope, by name.
+	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
-	// composedBy is the compiler that Compose was called of. Nil unless this is the compiler of
-	// a composition.
+	// composedBy is the compiler whose Compose method returned this composition's compiler, and
+	// nil for other compilers.
 	composedBy *Compiler
 	// compositions are at hand for policies: environments are expensive to make.
 	compositions sync.Pool
@@ -80,8 +80,8 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 // supported release knows; new ones only what the compatibility version allows.
 // The result has to be of one of the given types; cel.AnyType accepts all.
 //
-// Equal calls return the same program as long as it is in use, and compile it once if they come
-// at the same time.
+// Equal calls return the same program while it is in use. Concurrent equal calls compile it
+// once.
 //
 // Errors are of type ErrorTypeInvalid when the expression is wrong, with line and
 // column in the detail, and ErrorTypeInternal otherwise.
@@ -118,7 +118,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if planned, err := c.plan(env, ast, known.Library); err == nil {
 		program.closures = *planned
 	}
-	// Errors of cel-go's program are those of the expression, whether it is needed or not.
+	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
+	// never needs that program.
 	made, err := instantiate(env, ast.NativeRep(), known.Library)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
@@ -128,13 +129,13 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
 	if program.Planned() == 0 || !program.interpreted.postpone(lasting, ast.NativeRep(), known.Library) {
-		program.interpreted.made.Store(&made)
+		program.interpreted.planned.Store(&made)
 	}
 	return program, nil
 }
 
-// plan plans an expression for closures, which evaluates constants and panics when one cannot
-// be hashed, as in {b'a': 1}.
+// plan plans an expression for the evaluator. Planning evaluates constants, and panics if a
+// constant map key cannot be hashed, as in {b'a': 1}; plan turns the panic into an error.
 func (c *Compiler) plan(env *cel.Env, ast *cel.Ast, library *evaluator.Library) (planned *evaluator.Program, err error) {
 	defer rescue(&err)
 	return evaluator.Plan(env, ast, library, evaluator.Scope{Variables: Variables, Positions: c.positions})
@@ -148,10 +149,10 @@ func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, erro
 	return set.Env(origin)
 }
 
-// lastingEnv returns an environment in which programs of checked expressions can be made at any
-// time. That of a composition takes much memory and will serve other policies, whose
-// variables change it. Variables have types only while an expression is checked, so the
-// environment of policies without variables does as well.
+// lastingEnv returns an environment that can plan cel-go programs of checked expressions at any
+// later time. The environment of a composition takes much memory and is reused for other
+// policies, whose variables change it. Variables have types only while an expression is
+// checked, so the environment of policies without variables serves instead.
 func (c *Compiler) lastingEnv(in Declarations, origin environment.Type) (*cel.Env, error) {
 	if c.composedBy != nil {
 		c = c.composedBy.Bare()
@@ -159,8 +160,8 @@ func (c *Compiler) lastingEnv(in Declarations, origin environment.Type) (*cel.En
 	return c.env(in, origin)
 }
 
-// check parses and checks an expression. cel-go panics where an optional entry of a list or a
-// map is of dynamic type, as in [?object.a].
+// check parses and checks an expression. It turns panics into errors: cel-go panics where an
+// optional entry of a list or map is of dynamic type, as in [?object.a].
 func check(env *cel.Env, known *builtins, source string) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer rescue(&err)
 	parsed, issues := env.Parse(source)

@@ -17,7 +17,8 @@ import (
 type Composition struct {
 	*Compiler
 	fields *apiservercel.DeclType
-	// declared is the number of calls of Declare, and types are for those that succeeded.
+	// declared is the number of calls of Declare. types decides the types of the variables that
+	// compiled.
 	declared int
 	types    VariableTypes
 }
@@ -34,7 +35,7 @@ func (c *Compiler) Compose() *Composition {
 // Release ends the use of a composition that came from Compose of the same compiler.
 // Its programs stay valid: variables have their names and types at compile time only.
 func (c *Compiler) Release(composition *Composition) {
-	// New maps, because cleared ones would keep the size of the largest policy.
+	// Cleared maps would keep the size of the largest policy.
 	composition.fields.Fields, composition.positions = map[string]*apiservercel.DeclField{}, map[string]int{}
 	composition.declared, composition.types, composition.scope = 0, VariableTypes{}, noVariables
 	c.compositions.Put(composition)

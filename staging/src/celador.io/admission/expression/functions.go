@@ -12,12 +12,14 @@ import (
 	"celador.io/admission/typesize"
 )
 
-// functions has the functions of a base environment, gathered when first needed.
+// functions indexes the functions of a base environment, for stored and for new expressions,
+// when they are first needed.
 type functions struct {
 	stored, fresh func() (*builtins, error)
 }
 
-// builtins has what is known of the functions of an environment. Safe for concurrent use.
+// builtins holds what the compiler needs to know of the functions of an environment. Safe for
+// concurrent use.
 type builtins struct {
 	*evaluator.Library
 	sizes *typesize.Functions
@@ -40,7 +42,7 @@ func newFunctions(base *environment.EnvSet) *functions {
 	return &functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
 }
 
-// of returns the functions of expressions of the origin.
+// of returns the functions that are available to expressions of the given origin.
 func (f *functions) of(origin environment.Type) (*builtins, error) {
 	if origin == environment.NewExpressions {
 		return f.fresh()

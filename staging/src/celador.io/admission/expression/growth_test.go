@@ -14,7 +14,7 @@ import (
 	"celador.io/admission/expression"
 )
 
-// growing are variables by position, in policies of any length.
+// growing makes the expressions of variables by position, for policies of any length.
 var growing = map[string]func(i int) string{
 	"constants":      func(i int) string { return fmt.Sprint(i) },
 	"fields":         func(i int) string { return fmt.Sprintf("object.spec.field%d == 'a'", i) },
@@ -26,7 +26,7 @@ var growing = map[string]func(i int) string{
 
 func variableName(i int) string { return fmt.Sprintf("a_name_that_is_long_%010d", i) }
 
-// previous returns an expression that reads the variable before the one at a position.
+// previous returns an expression that reads the variable before the given position.
 func previous(i int, format, first string) string {
 	if i == 0 {
 		return first
@@ -34,7 +34,7 @@ func previous(i int, format, first string) string {
 	return fmt.Sprintf(format, "variables."+variableName(i-1))
 }
 
-// declare compiles a policy with so many variables.
+// declare compiles a policy with the given number of variables.
 func declare(compiler *expression.Compiler, count int, source func(i int) string) []expression.Variable {
 	composition := compiler.Compose()
 	defer compiler.Release(composition)
@@ -47,7 +47,7 @@ func declare(compiler *expression.Compiler, count int, source func(i int) string
 	return variables
 }
 
-// memory returns the bytes that were allocated so far, and those of them in use.
+// memory returns the bytes allocated so far, and the bytes in use.
 func memory() (allocated, held uint64) {
 	runtime.GC()
 	var stats runtime.MemStats
@@ -55,13 +55,13 @@ func memory() (allocated, held uint64) {
 	return stats.TotalAlloc, stats.HeapAlloc
 }
 
-// TestMemoryOfVariables has policies with twice the variables take twice the memory. It
-// must not run in parallel.
+// TestMemoryOfVariables checks that twice as many variables take twice the memory. It must not
+// run in parallel.
 func TestMemoryOfVariables(t *testing.T) {
 	const (
 		few = 500
-		// maxAllocated and maxHeld are bytes for each variable. Kubernetes' compiler allocates
-		// 40 kB for a constant, and holds on to 16 kB. cel-go allocates more for larger types, and
+		// maxAllocated and maxHeld are bytes per variable. Kubernetes' compiler allocates 40 kB
+		// for a constant, and holds on to 16 kB. cel-go allocates more for larger types, and
 		// under the race detector.
 		maxAllocated = 1 << 20
 		maxHeld      = 8 << 10
@@ -69,7 +69,7 @@ func TestMemoryOfVariables(t *testing.T) {
 	for name, source := range growing {
 		t.Run(name, func(t *testing.T) {
 			compiler := expression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-			declare(compiler, 1, func(int) string { return "object" }) // makes environments
+			declare(compiler, 1, func(int) string { return "object" }) // creates the environments
 			measure := func(count int) (allocated, held uint64) {
 				allocatedBefore, heldBefore := memory()
 				variables := declare(compiler, count, source)
@@ -89,8 +89,8 @@ func TestMemoryOfVariables(t *testing.T) {
 	}
 }
 
-// TestReleaseForgets has a compiler return to its size after a policy that nobody uses any
-// more. It must not run in parallel.
+// TestReleaseForgets checks that a compiler shrinks to its previous size after a policy is no
+// longer used. It must not run in parallel.
 func TestReleaseForgets(t *testing.T) {
 	compiler := expression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	declare(compiler, 1, growing["fields"])

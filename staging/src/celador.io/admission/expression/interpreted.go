@@ -18,36 +18,37 @@ import (
 	"celador.io/admission/limits"
 )
 
-// interpreted is the program of cel-go for an expression. Most expressions never need it, and
-// it takes several times the memory of everything else that belongs to them. So it is
-// made when the first evaluation needs it. Safe for concurrent use.
+// interpreted plans the cel-go program of an expression when an evaluation first needs it. Most
+// expressions never need the program, which takes several times the memory of everything else
+// that an expression keeps. Safe for concurrent use.
 type interpreted struct {
-	made atomic.Pointer[cel.Program]
-	// What follows is what a program is made of. It is not set if there is one already.
+	planned atomic.Pointer[cel.Program]
+	// env, library and checked are set by postpone, for program to plan from.
 	env     *cel.Env
 	library *evaluator.Library
-	// checked is the encoded expression, which takes a fraction of the memory of the tree.
+	// checked is the encoded AST, which takes a fraction of the memory of the AST itself.
 	checked []byte
 }
 
-// program returns the same program at all times. The error is one that make has.
+// program returns the cel-go program. It plans the program on the first call, and returns the
+// error of decoding or planning.
 func (i *interpreted) program() (cel.Program, error) {
-	if made := i.made.Load(); made != nil {
-		return *made, nil
+	if planned := i.planned.Load(); planned != nil {
+		return *planned, nil
 	}
 	checked, err := decode(i.checked)
 	if err != nil {
 		return nil, err
 	}
-	// Evaluations at the same time may each make one, rather than wait for each other.
-	made, err := instantiate(i.env, checked, i.library)
+	// Concurrent first evaluations may each plan a program, rather than wait for each other.
+	planned, err := instantiate(i.env, checked, i.library)
 	if err == nil {
-		i.made.Store(&made)
+		i.planned.Store(&planned)
 	}
-	return made, err
+	return planned, err
 }
 
-// postpone keeps what a program is made of. It returns false if that is not possible.
+// postpone keeps what program needs. It reports whether the AST can be encoded.
 func (i *interpreted) postpone(env *cel.Env, checked *ast.AST, library *evaluator.Library) bool {
 	encoded, err := encode(checked)
 	if err != nil {
@@ -57,22 +58,23 @@ func (i *interpreted) postpone(env *cel.Env, checked *ast.AST, library *evaluato
 	return true
 }
 
-// instantiate plans an expression for cel-go, which panics for the same reason as plan does.
+// instantiate plans the cel-go program of a checked expression. It turns a panic of the planner
+// into an error, as Compiler.plan does.
 func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library) (program cel.Program, err error) {
 	defer rescue(&err)
 	return env.PlanProgram(checked, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CustomDecoratorV2(limits.Decorator(checked, library)))
 }
 
-// rescue, deferred, has a panic returned as an error.
+// rescue, when deferred, turns a panic into an error.
 func rescue(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("internal error: %v", r)
 	}
 }
 
-// encode returns what instantiate needs of a checked expression: the tree and what its names
-// refer to. Positions in the source are not part of it, nor are types, except for names of
-// types and for objects, whose fields cel-go may read in other ways than those of maps.
+// encode encodes the parts of a checked AST that instantiate needs: the tree, its references,
+// and the types of type names and objects, because cel-go reads fields of objects in other ways
+// than those of maps. It leaves out source positions and all other types.
 func encode(checked *ast.AST) ([]byte, error) {
 	kept := map[int64]*types.Type{}
 	for id, t := range checked.TypeMap() {

@@ -19,7 +19,7 @@ import (
 	"celador.io/admission/limits"
 )
 
-// chain returns variables v0 to vn, of which each is made of the one before.
+// chain returns variables v0 to vn, each computed from the one before.
 func chain(n int, first, next string) [][2]string {
 	variables := [][2]string{{"v0", first}}
 	for i := range n {
@@ -32,7 +32,7 @@ func chain(n int, first, next string) [][2]string {
 func addedToItself(first string) [][2]string { return chain(30, first, "dyn($) + dyn($)") }
 func nested(first string) [][2]string        { return chain(30, first, "[$, $]") }
 
-// evaluate evaluates an expression on an object that has 3 MiB of text and a list of 20,000 nulls.
+// evaluate evaluates an expression on an object with 3 MiB of text and a list of 20,000 nulls.
 func evaluate(t *testing.T, ctx context.Context, variables [][2]string, in expression.Declarations, source string) (ref.Val, error) {
 	t.Helper()
 	composition := expression.Default().Compose()
@@ -70,7 +70,7 @@ const (
 	costExceeds     = "operation cancelled: actual cost limit exceeded"
 )
 
-// TestLimits evaluates what takes gigabytes, or years, without limits.
+// TestLimits evaluates expressions that would take gigabytes or years without limits.
 func TestLimits(t *testing.T) {
 	twice := func(chains ...[][2]string) (all [][2]string) {
 		for i, c := range chains {
@@ -152,8 +152,8 @@ func TestLimits(t *testing.T) {
 			if expression.IsFatal(err) {
 				t.Errorf("an expression's own error is fatal: %v", err)
 			}
-			// All that a series may make, twice as cel-go evaluates again what ends in an error, and as much for
-			// what is soon garbage.
+			// The limit of a series counts twice, because cel-go evaluates expressions again
+			// that end in an error. Garbage doubles it again.
 			if limit := uint64(4 * limits.MaxMade); made > limit {
 				t.Errorf("takes %d bytes, want at most %d", made, limit)
 			}
@@ -170,7 +170,7 @@ func readAll(n int) string {
 	return strings.Join(reads, " && ")
 }
 
-// measured returns how many bytes a call allocates.
+// measured returns the bytes that a call allocates.
 func measured(call func() (ref.Val, error)) (ref.Val, uint64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -179,7 +179,8 @@ func measured(call func() (ref.Val, error)) (ref.Val, uint64, error) {
 	return value, after.TotalAlloc - before.TotalAlloc, err
 }
 
-// TestWithinLimits evaluates what policies may well do, with results that are just within the limits.
+// TestWithinLimits evaluates expressions of plausible policies, with results just within the
+// limits.
 func TestWithinLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		variables [][2]string
@@ -215,7 +216,7 @@ func TestWithinLimits(t *testing.T) {
 	}
 }
 
-// cancelling is a series of evaluations whose context ends when the object is first read.
+// cancelling is an activation that cancels the context when the object is first read.
 type cancelling struct {
 	interpreter.Activation
 	cancel func()
@@ -227,7 +228,7 @@ func (c cancelling) ResolveName(name string) (any, bool) {
 	return c.Activation.ResolveName(name)
 }
 
-// TestCancelledWhileRunning ends the context during expressions of every kind.
+// TestCancelledWhileRunning cancels the context during expressions of every kind.
 func TestCancelledWhileRunning(t *testing.T) {
 	for _, source := range []string{
 		"object.numbers.all(n, n == null)", "object.numbers.transformList(i, n, i).size() > 0", "[[object.text], [object.text]] == [[object.text], [object.text]]",
@@ -245,7 +246,7 @@ func TestCancelledWhileRunning(t *testing.T) {
 	}
 }
 
-// TestCancelledVariables ends the context while many variables are evaluated, each of them quickly.
+// TestCancelledVariables cancels the context while many cheap variables are evaluated.
 func TestCancelledVariables(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -258,7 +259,7 @@ func TestCancelledVariables(t *testing.T) {
 	}
 }
 
-// TestCompileWithinLimits compiles expressions of constants that take too long to be evaluated.
+// TestCompileWithinLimits compiles expressions of constants that take too long to evaluate.
 func TestCompileWithinLimits(t *testing.T) {
 	long := "'" + strings.Repeat("a", 30_000) + "'"
 	for _, source := range []string{

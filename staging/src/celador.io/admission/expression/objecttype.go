@@ -18,7 +18,7 @@ import (
 	"celador.io/admission/values"
 )
 
-// patchTypes resolves JSONPatch, and Object with the types of its fields.
+// patchTypes resolves JSONPatch, Object, and the types of the fields of Object.
 type patchTypes struct{ mutation.DynamicTypeResolver }
 
 // Resolve implements common.TypeResolver.
@@ -30,20 +30,22 @@ func (p *patchTypes) Resolve(name string) (common.ResolvedType, bool) {
 	return resolved, ok
 }
 
-// objectType constructs objects that may hold parts of Go objects, such as [request.userInfo].
+// objectType constructs objects whose fields may contain Go values, such as [request.userInfo].
 //
-// A dynamic.ObjectVal converts what is in list and map literals and in optionals by Value(), which for values of
-// package values is a Go struct, map or slice. So is the Value() of some values of CEL libraries, such as ip
-// addresses, which must not be in an object. The two are told apart here, where they still are CEL values.
+// A dynamic.ObjectVal converts list literals, map literals and optionals in its fields with
+// Value(). For values of package values, Value() returns a Go struct, map or slice, which
+// becomes part of the object. For some values of CEL libraries, such as IP addresses, it also
+// returns a Go value, which must be rejected. Val tells the two apart while both are still CEL
+// values.
 type objectType struct{ *dynamic.ObjectType }
 
 // Val implements common.ResolvedType.
 func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 	for name, field := range fields {
 		if values.IsGo(field) {
-			continue // a dynamic.ObjectVal iterates over it
+			continue // a dynamic.ObjectVal converts it element by element
 		}
-		// Lists that hold the same list twice would be walked in exponential time.
+		// A list that contains another list twice takes exponential time to convert.
 		if err := limits.Result(field); err != nil {
 			return types.WrapErr(err)
 		}
@@ -56,8 +58,8 @@ func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 	return t.ObjectType.Val(fields)
 }
 
-// unstructured returns a value with unstructured content in the place of what shows Go objects in it, or
-// the same value, unchanged, if there is nothing of that kind.
+// unstructured replaces the values that show Go objects in v by their unstructured form. It
+// returns v itself, and false, if v contains none.
 func unstructured(v ref.Val) (_ ref.Val, changed bool, _ error) {
 	if values.IsGo(v) {
 		converted, err := values.Unstructured(v)

@@ -37,7 +37,8 @@ func (s *Series) End() {
 // spare are empty maps that have grown.
 var spare = sync.Pool{New: func() any { return map[*Program]outcome{} }}
 
-// Continue gives the series another budget, and lets it make and compare as much as a new one.
+// Continue gives the series a new budget and resets its meter, as if the series were new.
+// Values of variables are kept.
 func (s *Series) Continue(budget *Budget) {
 	s.budget = budget
 	s.meter.Reset()

@@ -20,9 +20,9 @@ import (
 type Program struct {
 	source string
 	output *cel.Type
-	// closures evaluate the expression, unless they decline. Empty if they always would.
+	// closures evaluates the expression, or declines. It is empty if it would always decline.
 	closures evaluator.Program
-	// interpreted evaluates what closures decline.
+	// interpreted evaluates the expression when closures decline.
 	interpreted interpreted
 }
 
@@ -67,7 +67,7 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	return o.value, nil
 }
 
-// failed returns the error that concerns this expression alone.
+// failed returns the error to report for this expression.
 func (p *Program) failed(err error) error {
 	return &apiservercel.Error{
 		Type:   apiservercel.ErrorTypeInvalid,

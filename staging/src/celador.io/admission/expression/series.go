@@ -23,9 +23,9 @@ import (
 type Series struct {
 	interpreter.Activation
 	ctx context.Context
-	// meter bounds what the expressions of the series make and compare.
+	// meter bounds the memory and the comparisons of the series.
 	meter limits.Meter
-	// evaluations is how many there were, of variables too.
+	// evaluations counts the evaluated expressions, including variables.
 	evaluations int
 	variables   []Variable
 	// values are those of the variables that were read. Few needs no other memory.
@@ -38,14 +38,16 @@ type Series struct {
 	outcomes map[*Program]outcome
 }
 
-// NewSeries returns a series with the given variables, which were linked, and budget. The
-// activation resolves all other names.
+// NewSeries returns a series with the given variables and budget. The variables must have been
+// linked with Link. The activation resolves all other names. A series is not safe for
+// concurrent use.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
 	return &Series{Activation: activation, ctx: ctx, meter: limits.Meter{Done: ctx.Done()}, variables: variables, budget: budget}
 }
 
-// next returns the reason why no other expression may be evaluated. It looks at the context after as many expressions as
-// there are rounds of a comprehension after which cel-go does, and says the same.
+// next returns an error if no other expression may be evaluated. It checks the context after
+// every celconfig.CheckFrequency expressions, as cel-go does after as many rounds of a
+// comprehension, and returns an error with the same text.
 func (s *Series) next() error {
 	if err := s.meter.Err(); err != nil {
 		return err
@@ -109,12 +111,14 @@ type Variable struct {
 	Name    string
 	Program *Program
 	Err     *apiservercel.Error
-	// replacedBy is the position of the last variable of the same name, 0 if this is it.
+	// replacedBy is the position of the last variable with the same name, or 0 if this variable
+	// is the last.
 	replacedBy int
 }
 
-// Link prepares the variables of a policy for NewSeries. Of several with one name, all
-// expressions read the last, also those that were compiled before it was declared.
+// Link prepares the variables of a policy for NewSeries. If several variables have the same
+// name, all expressions read the last, including expressions that were compiled before it was
+// declared.
 func Link(variables []Variable) {
 	last := make(map[string]int, len(variables))
 	for i := range variables {

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// smallType is of how many types the type of a variable may be made in any case.
+	// smallType is the size, in types, up to which a variable always keeps its type.
 	smallType = 64
-	// maxVariableType is of how many it may be made if there are few such variables. An
-	// expression may make a map with two of that size.
+	// maxVariableType is the size up to which a variable keeps its type if the policy has few
+	// large ones. An expression can then still make a map of two such types.
 	maxVariableType = typesize.MaxType/2 - 1
-	// maxVariableWork and maxPolicyWork are limits of typesize.Size.Work, for the type of one
-	// variable and for those of all variables that are not small. It takes 145 lists in lists
-	// to exceed the first.
+	// maxVariableWork and maxPolicyWork bound typesize.Size.Work of the type of one variable,
+	// and of the types of all variables that are not small. Exceeding maxVariableWork takes 145
+	// nested lists.
 	maxVariableWork = 1 << 19
 	maxPolicyWork   = 1 << 20
 )
 
-// VariableTypes decides which types the variables of one policy have in the expressions that
-// read them. The zero value is ready for use. Not safe for concurrent use.
+// VariableTypes assigns types to the variables of one policy. The zero value is ready for use.
+// Not safe for concurrent use.
 type VariableTypes struct{ work int }
 
-// Of returns the type of the next variable: that of its own expression or, if that is very
-// large, the dynamic type. In {variables.v: variables.v}, a type is twice as large as that
-// of v, and there may be many such variables.
+// Of returns the declared type of the next variable: the type of its expression or, if that
+// type is too large to check, the dynamic type. The type of {variables.v: variables.v} is twice
+// as large as that of v, and a policy may have many such variables.
 func (v *VariableTypes) Of(output *cel.Type) *cel.Type {
 	switch size := typesize.Of(output); {
 	case size.Types <= smallType:

@@ -63,7 +63,7 @@ func TestVariableTypes(t *testing.T) {
 	}
 }
 
-// TestManyLargeVariables has more variables with large types than a policy may have.
+// TestManyLargeVariables declares more variables of large types than a policy may have.
 func TestManyLargeVariables(t *testing.T) {
 	t.Parallel()
 	var types expression.VariableTypes
@@ -89,7 +89,8 @@ func size(t *cel.Type) int {
 	return sum
 }
 
-// TestLiteralVariables has Kubernetes' errors for the wrong use of variables with long types.
+// TestLiteralVariables compares with Kubernetes' errors for the wrong use of variables with
+// long types.
 func TestLiteralVariables(t *testing.T) {
 	t.Parallel()
 	for _, depth := range []int{31, 32, 63, 64, 100, 200} {
@@ -132,7 +133,7 @@ func TestGrowingVariables(t *testing.T) {
 	}
 }
 
-// TestTooLargeTypes has expressions that keep cel-go's checker busy for hours.
+// TestTooLargeTypes compiles expressions that would keep cel-go's checker busy for hours.
 func TestTooLargeTypes(t *testing.T) {
 	t.Parallel()
 	composition := expression.Default().Compose()

@@ -14,16 +14,21 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Functions are the functions of an environment. Implementations are safe for concurrent use.
+// Functions looks up the functions of an environment. Implementations are safe for concurrent
+// use.
 type Functions interface {
-	// Find returns the implementation of a function, by the name of its overload if there is one, or nil.
+	// Find returns the implementation of the named overload of a function. If overload is
+	// empty, it returns the implementation that selects the overload itself. It returns nil if
+	// there is none.
 	Find(function, overload string) *functions.Overload
-	// Pattern returns what compiles the constant pattern of a function ahead, or nil for functions without patterns.
+	// Pattern returns the optimization that compiles a constant regular expression of a
+	// function at planning time, or nil if the function takes no regular expression.
 	Pattern(function string) *interpreter.RegexOptimization
 }
 
-// Decorator returns a decorator that guards the calls in a program of cel-go for a checked expression. What cannot
-// exceed a limit stays as it is, so that most programs do not grow.
+// Decorator returns a decorator for cel-go programs of a checked expression. The decorator
+// guards the calls and literals that can exceed a limit and leaves all other nodes alone, so
+// most programs do not grow. It is safe for concurrent use if known is.
 func Decorator(checked *ast.AST, known Functions) interpreter.InterpretableDecoratorV2 {
 	d := &decorator{checked, known}
 	return d.decorate
@@ -69,7 +74,7 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 	}
 	if pattern := d.Pattern(call.Function()); pattern != nil && len(args) > pattern.RegexIndex {
 		if text, ok := constant(args[pattern.RegexIndex]).(types.String); ok {
-			return compiled(call, guard, pattern, string(text))
+			return compilePattern(call, guard, pattern, string(text))
 		}
 	}
 	implementation := d.Find(call.Function(), call.OverloadID())
@@ -79,10 +84,11 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 	return newGuarded(call, guard, implementation), nil
 }
 
-// sums are the overloads of addition whose results grow, and that of values whose type is not known.
+// sums holds the overloads of + whose results can be larger than their operands. The empty
+// overload stands for operands of dynamic type.
 var sums = map[string]bool{"": true, overloads.AddString: true, overloads.AddBytes: true, overloads.AddList: true}
 
-// mayBeMade reports whether a value may be a list, a map or an object as far as the checker knows.
+// mayBeMade reports whether the static type of a node allows a list, a map or an object.
 func (d *decorator) mayBeMade(arg interpreter.InterpretableV2) bool {
 	switch constant(arg).(type) {
 	case nil, traits.Lister, traits.Mapper:
@@ -98,7 +104,7 @@ func (d *decorator) mayBeMade(arg interpreter.InterpretableV2) bool {
 	}
 }
 
-// constant returns nil for what is not constant.
+// constant returns the value of a constant node, or nil for other nodes.
 func constant(node interpreter.InterpretableV2) ref.Val {
 	if c, ok := node.(interpreter.InterpretableConst); ok {
 		return c.Value()
@@ -115,13 +121,13 @@ func areConstant(nodes []interpreter.InterpretableV2) bool {
 	return true
 }
 
-// isSmallLiteral reports whether a node is a literal of which expressions may add as many as their cost allows, such as
-// [x] in the comprehension of map().
+// isSmallLiteral reports whether a node is a literal so small that the cost limit bounds how
+// many of it an expression can add, such as [x] in the expansion of map().
 func isSmallLiteral(node interpreter.InterpretableV2) bool {
 	switch n := node.(type) {
 	case interpreter.InterpretableConst:
 		text, isText := n.Value().(types.String)
-		return !isText && sizeOf(n.Value()) <= smallList && !isMadeOfMade(n.Value()) || isText && len(text) == 0
+		return !isText && sizeOf(n.Value()) <= smallList && !holdsMade(n.Value()) || isText && len(text) == 0
 	case interpreter.InterpretableConstructor:
 		return n.Type() == types.ListType && len(n.InitVals()) == 1
 	default:
@@ -129,7 +135,8 @@ func isSmallLiteral(node interpreter.InterpretableV2) bool {
 	}
 }
 
-func isMadeOfMade(v ref.Val) bool {
+// holdsMade reports whether an expression constructed any element of a list.
+func holdsMade(v ref.Val) bool {
 	elements, _ := elementsOf(v)
 	for _, element := range elements {
 		if isMade(element) {
@@ -156,8 +163,8 @@ func (g *guarded) Eval(activation interpreter.Activation) ref.Val {
 	return g.Exec(interpreter.AsFrame(activation))
 }
 
-// Exec implements interpreter.InterpretableV2. The order of evaluation, and with it the cost when an argument is an
-// error, are those of cel-go.
+// Exec implements interpreter.InterpretableV2. Arguments are evaluated in cel-go's order, so
+// that an argument that is an error costs the same as in cel-go.
 func (g *guarded) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	all := len(g.args) == 1 && g.implementation.Unary != nil || len(g.args) == 2 && g.implementation.Binary != nil
 	values := make([]ref.Val, len(g.args))
@@ -200,8 +207,9 @@ func (g *guarded) invoke(values []ref.Val) ref.Val {
 	return types.NewErr("no such overload: %s", g.Function())
 }
 
-// refuse ends the evaluation if a limit is exceeded. Otherwise || may still make up for the error, and cel-go charges for
-// the call: that goes through lists like the call itself.
+// refuse cancels the evaluation if err is that of a limit. Any other error is a CEL error,
+// which || can absorb: cel-go charges such calls, and the charge ends the evaluation where it
+// exceeds the cost limit.
 func refuse(id int64, err error) ref.Val {
 	if exceeded, ok := err.(exceededError); ok {
 		panic(interpreter.EvalCancelledError{Message: string(exceeded), Cause: interpreter.CostLimitExceeded})
@@ -209,7 +217,7 @@ func refuse(id int64, err error) ref.Val {
 	return types.LabelErrNode(id, types.WrapErr(err))
 }
 
-// comparison is == or != of values that may be made of others.
+// comparison is == or != where both operands may be lists, maps or objects.
 type comparison struct {
 	interpreter.InterpretableCall
 	left, right interpreter.InterpretableV2
@@ -240,7 +248,7 @@ func (c *comparison) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return types.Bool(result != types.True)
 }
 
-// literal is a list, map or object of many parts, some of which are not constant.
+// literal is a list, map or object literal with many parts, some of which are not constant.
 type literal struct {
 	interpreter.InterpretableConstructor
 	parts int

@@ -29,7 +29,7 @@ func environmentWithVariables(t *testing.T) *cel.Env {
 	return env
 }
 
-// operands are values of all types, errors among them.
+// operands are values of all types, including errors.
 var operands = []string{
 	"1", "1.5", "2u", "true", "null", "'a'", "'abc'", "b'abc'", "''", "[]", "[1, 2]", "['a', 'b']", "[[1], [2]]", "[dyn(1), dyn('a')]", "{}", "{'a': 1}", "{'a': [1]}",
 	"object.text", "object.list", "object.map", "object.nested", "object.missing", "object.number", "dyn('a')", "dyn([1])", "dyn([[1], [1]])", "object.list + [1]", "[object.list, [object.list]]",
@@ -47,7 +47,8 @@ var calls = []string{
 	"quantity($)", "isQuantity($)", "[$, %" + strings.Repeat(", null", 70) + "]", "$ == % || true", "($ + %) == ($ + %)", "[1, 2].all(x, [x] + [$] != [%])", "[$, %] == [$, %]", "matches($, 'b$')",
 }
 
-// TestDecorated compares programs that are guarded with those that are not: values, errors and costs are the same.
+// TestDecorated checks that programs have the same values, errors and costs with and without
+// guards.
 func TestDecorated(t *testing.T) {
 	env := environmentWithVariables(t)
 	known, err := evaluator.NewLibrary(env)
@@ -135,8 +136,8 @@ func functionsOf(checked *cel.Ast) []string {
 	return names
 }
 
-// harmless are the functions without a guard. Their work and results are bounded by the size of their arguments, which they
-// do not exceed by more than a small factor. Expressions cannot write in and _in_ as functions.
+// harmless lists the functions without a guard. Their work and results exceed the size of their
+// arguments at most by a small factor. Expressions cannot call in and _in_ as functions.
 var harmless = strings.Fields(`
 	!_ -_ @not_strictly_false __not_strictly_false__ _!=_ _==_ _%_ _&&_ _*_ _-_ _/_ _<=_ _<_ _>=_ _>_ _?_:_ _?._ _[?_] _[_] _||_ cel.@mapInsert
 	add allowed asApproximateFloat asInteger bool check cidr compareTo contains containsCIDR containsIP double duration dyn endsWith error errored family
@@ -145,7 +146,8 @@ var harmless = strings.Fields(`
 	major masked minor name namespace optional.none optional.of optional.ofNonZeroValue optional.unwrap or orValue patch path prefixLength reason resource semver serviceAccount sign
 	size startsWith sub subresource timestamp type uint unwrapOpt url value`)
 
-// TestFunctions fails when the environment has a function that nobody has thought about.
+// TestFunctions fails if the environment has a function that is neither guarded nor listed as
+// harmless.
 func TestFunctions(t *testing.T) {
 	for name := range environmentWithVariables(t).Functions() {
 		guarded := limits.Of(name) != nil

@@ -10,8 +10,9 @@ import (
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 )
 
-// Equality returns an error if comparing two values takes too many steps. It returns nil at once unless expressions
-// made both: a value from outside of expressions bounds the comparison by its own size.
+// Equality returns an error if comparing two values takes more steps than the series has left.
+// It returns nil at once unless an expression constructed both values: data from outside of
+// expressions, such as the request, bounds the comparison by its own size.
 func Equality(from Source, l, r ref.Val) error {
 	if !isMade(l) || !isMade(r) || sizeOf(l) != sizeOf(r) {
 		return nil
@@ -25,16 +26,17 @@ func Equality(from Source, l, r ref.Val) error {
 	}
 	steps, ok := stepsOf(l, meter.remaining())
 	if !ok && l != r {
-		// The comparison ends where either value does.
+		// A comparison ends where the smaller value does.
 		steps, ok = stepsOf(r, meter.remaining())
 	}
 	if !ok {
-		return meter.spend()
+		return meter.exceedSteps()
 	}
 	return meter.step(steps)
 }
 
-// isMade reports whether an expression made a value out of others.
+// isMade reports whether an expression constructed a list, map or object, as opposed to reading
+// it from an input.
 func isMade(v ref.Val) bool {
 	switch v := v.(type) {
 	case types.String, types.Int, types.Bool, types.Null, types.Uint, types.Double, types.Bytes, types.Duration, types.Timestamp:
@@ -44,22 +46,22 @@ func isMade(v ref.Val) bool {
 	case *celmutation.JSONPatchVal:
 		return v.Val != nil && isMade(v.Val)
 	case traits.Lister, traits.Mapper:
-		return !isOutside(v)
+		return !isGoData(v)
 	default:
 		return false
 	}
 }
 
-// stepsOf returns how many steps it takes to go through a value, or false if that is more than most.
+// stepsOf returns how many steps it takes to walk a value, and false if that is more than most.
 func stepsOf(v ref.Val, most int) (int, bool) {
 	e := extent{all: true, most: most, mostText: most * textPerStep}
 	ok := e.add(v) && e.steps() <= most
 	return e.steps(), ok
 }
 
-// search returns an error if looking for a value in a list takes too many steps. What is looked for in maps is found
-// at once.
-func search(from Source, value, in ref.Val) error {
+// checkSearch checks value in list. A lookup in a map is not limited, because it takes constant
+// time.
+func checkSearch(from Source, value, in ref.Val) error {
 	list, ok := in.(traits.Lister)
 	if !ok {
 		return nil
@@ -72,21 +74,22 @@ func search(from Source, value, in ref.Val) error {
 	if err := meter.Err(); err != nil {
 		return err
 	}
-	if !isMade(value) || isOutside(list) {
+	if !isMade(value) || isGoData(list) {
 		return meter.step(n)
 	}
 	steps, ok := stepsOf(list, meter.remaining())
 	if !ok {
 		if steps, ok = stepsOf(value, meter.remaining()/n); !ok {
-			return meter.spend()
+			return meter.exceedSteps()
 		}
 		steps *= n
 	}
 	return meter.step(steps)
 }
 
-// each returns an error if comparing every element of a list with so many others takes too many steps.
-func each(from Source, list ref.Val, others int) error {
+// checkEach returns an error if comparing each element of a list with the given number of other
+// values takes more steps than the series has left.
+func checkEach(from Source, list ref.Val, others int) error {
 	if steps, ok := pairs(list, others, smallList); ok && steps <= smallList {
 		return nil
 	}
@@ -96,22 +99,23 @@ func each(from Source, list ref.Val, others int) error {
 	}
 	steps, ok := pairs(list, others, meter.remaining())
 	if !ok {
-		return meter.spend()
+		return meter.exceedSteps()
 	}
 	return meter.step(steps)
 }
 
-// fewPairs is how many pairs of elements of a list from outside are compared without looking at what they consist of.
+// fewPairs is how many pairs of elements of Go data are compared without measuring the
+// elements.
 const fewPairs = 1 << 16
 
-// pairs returns how many steps it takes to compare every element of a list with so many others, or false if that is more
-// than most.
+// pairs returns how many steps it takes to compare each element of a list with the given number
+// of other values, and false if that is more than most.
 func pairs(list ref.Val, others, most int) (steps int, ok bool) {
 	n := sizeOf(list)
 	if n*others > most {
 		return 0, false
 	}
-	if n == 0 || others == 0 || isOutside(list) && (others == 1 || n*others <= fewPairs) {
+	if n == 0 || others == 0 || isGoData(list) && (others == 1 || n*others <= fewPairs) {
 		return n * others, true
 	}
 	steps, ok = stepsOf(list, most/others)

@@ -16,23 +16,26 @@ import (
 	"celador.io/admission/values"
 )
 
-// extent is what a value consists of. Values that occur more than once count each time.
+// extent measures a value. A part that occurs several times in the value counts each time.
 type extent struct {
 	elements, text int
-	// outside counts lists, maps and structs from outside of expressions, such as parts of the
-	// request. Each counts as one element unless all is set.
-	outside int
+	// goParts counts lists, maps and structs that are Go data, such as parts of the request. If
+	// all is set, extent also measures their content; otherwise each of them counts as one
+	// element.
+	goParts int
 	all     bool
-	// most are the elements, and mostText the text, at which measuring ends.
+	// most and mostText are the numbers of elements and of bytes of text at which measuring
+	// ends.
 	most, mostText int
 }
 
-// steps is how long it takes to go through the value.
+// steps returns how many steps it takes to walk the measured values.
 func (e *extent) steps() int { return e.elements + e.text/textPerStep }
 
 func (e *extent) fits() bool { return e.elements <= e.most && e.text <= e.mostText }
 
-// add adds a value and returns whether everything fits so far.
+// add adds a value. It reports whether the extent is within most and mostText so far, and stops
+// measuring when it is not.
 func (e *extent) add(v ref.Val) bool {
 	e.elements++
 	switch v := v.(type) {
@@ -49,7 +52,7 @@ func (e *extent) add(v ref.Val) bool {
 	case *dynamic.ObjectVal:
 		return e.addObject(v)
 	case *lazy.MapValue:
-		// The variables of a policy are compared by identity, and convert to nothing.
+		// The variables of a policy are compared by identity, and have no JSON form.
 	case traits.Lister:
 		return e.addList(v)
 	case traits.Mapper:
@@ -59,8 +62,8 @@ func (e *extent) add(v ref.Val) bool {
 }
 
 func (e *extent) addList(list traits.Lister) bool {
-	if isOutside(list) {
-		return e.addOutside(list)
+	if isGoData(list) {
+		return e.addGoData(list)
 	}
 	if elements, ok := elementsOf(list); ok {
 		for _, element := range elements {
@@ -83,8 +86,8 @@ func (e *extent) addElements(list traits.Lister) bool {
 }
 
 func (e *extent) addMap(entries traits.Mapper) bool {
-	if isOutside(entries) {
-		return e.addOutside(entries)
+	if isGoData(entries) {
+		return e.addGoData(entries)
 	}
 	if reflect.TypeOf(entries) == mapType {
 		for key, value := range entries.Value().(map[ref.Val]ref.Val) {
@@ -108,7 +111,8 @@ func (e *extent) addEntries(entries traits.Mapper) bool {
 	return e.fits()
 }
 
-// addObject counts an object in an object three times: that is how often it is converted.
+// addObject adds a constructed object. An object in a field of another counts
+// conversionsOfNested times.
 func (e *extent) addObject(object *dynamic.ObjectVal) bool {
 	for name, field := range fieldsOf(object) {
 		e.text += len(name)
@@ -125,19 +129,20 @@ func (e *extent) addObject(object *dynamic.ObjectVal) bool {
 	return e.fits()
 }
 
-// conversionsOfNested is how often dynamic.ObjectVal converts an object in one of its fields.
+// conversionsOfNested is how often dynamic.ObjectVal converts an object that is the value of
+// one of its fields.
 const conversionsOfNested = 3
 
-// addOutside adds a list, a map or a struct from outside of expressions.
-func (e *extent) addOutside(v ref.Val) bool {
-	e.outside++
+// addGoData adds a list, a map or a struct that is Go data.
+func (e *extent) addGoData(v ref.Val) bool {
+	e.goParts++
 	if !e.all {
 		return e.fits()
 	}
 	if !values.IsGo(v) {
 		switch content := v.Value().(type) {
 		case []any, map[string]any:
-			e.elements-- // which was counted as a value
+			e.elements-- // addGo counts it again
 			return e.addGo(content)
 		}
 	}
@@ -150,7 +155,7 @@ func (e *extent) addOutside(v ref.Val) bool {
 	return e.fits()
 }
 
-// addGo adds a part of an unstructured object without making values of it.
+// addGo adds a part of an unstructured object without converting it to CEL values.
 func (e *extent) addGo(content any) bool {
 	e.elements++
 	switch content := content.(type) {
@@ -179,19 +184,20 @@ var (
 	mapType  = reflect.TypeOf(types.NewRefValMap(types.DefaultTypeAdapter, nil))
 )
 
-// elementsOf returns the elements of a list literal and of what cel-go collects.
+// elementsOf returns the elements of a list that is backed by CEL values, such as a list
+// literal or a result of map(). It returns false for other lists.
 func elementsOf(list ref.Val) ([]ref.Val, bool) {
 	if reflect.TypeOf(list) != listType {
-		// Value copies the list, if it is a concatenation.
+		// Value would copy a concatenation of lists.
 		return nil, false
 	}
 	elements, ok := list.Value().([]ref.Val)
 	return elements, ok
 }
 
-// isOutside reports whether a list or a map shows data of Go instead of values of CEL, in which nothing occurs
-// more than once.
-func isOutside(v ref.Val) bool {
+// isGoData reports whether a list or map is backed by Go data instead of CEL values. Go data is
+// a tree: it contains no part twice.
+func isGoData(v ref.Val) bool {
 	switch reflect.TypeOf(v) {
 	case listType:
 		_, ok := v.Value().([]ref.Val)
@@ -204,6 +210,7 @@ func isOutside(v ref.Val) bool {
 	}
 }
 
+// sizeOf returns the size of a list, map or string, and 1 for other values.
 func sizeOf(v ref.Val) int {
 	if sized, ok := v.(traits.Sizer); ok {
 		if n, ok := sized.Size().(types.Int); ok {

@@ -15,16 +15,19 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Guard bounds the calls of one function. The arguments that it examines are data, neither errors nor unknowns.
+// A Guard bounds the calls of one function. The arguments that it checks must be values,
+// neither errors nor unknowns. Guards are immutable and safe for concurrent use; the meter that
+// a Source resolves is not.
 type Guard struct {
-	// before examines the arguments; pair does where there always are two. Either may be nil.
+	// before checks the arguments of a call, and pair those of a call that always has two. At
+	// most one of them is set.
 	before func(from Source, args []ref.Val) error
 	pair   func(from Source, l, r ref.Val) error
-	// makes is whether results are counted.
+	// makes is set if the size of the result counts towards MaxMade.
 	makes bool
 }
 
-// Before returns an error if the call must not be made.
+// Before returns an error if the call would exceed a limit. It is called before the function.
 func (g *Guard) Before(from Source, args []ref.Val) error {
 	switch {
 	case g.pair != nil:
@@ -36,7 +39,7 @@ func (g *Guard) Before(from Source, args []ref.Val) error {
 	}
 }
 
-// BeforePair is Before for two arguments. It does not allocate for operators.
+// BeforePair is Before for calls with two arguments. It does not allocate for operators.
 func (g *Guard) BeforePair(from Source, l, r ref.Val) error {
 	if g.pair != nil {
 		return g.pair(from, l, r)
@@ -44,48 +47,49 @@ func (g *Guard) BeforePair(from Source, l, r ref.Val) error {
 	return g.Before(from, []ref.Val{l, r})
 }
 
-// After returns an error if the result of the call exceeds what a series may make.
+// After counts the result of a call. It returns an error if the series has then made more than
+// MaxMade bytes.
 func (g *Guard) After(from Source, result ref.Val) error {
 	if !g.makes {
 		return nil
 	}
-	return made(from, result)
+	return countResult(from, result)
 }
 
-// Of returns the guard of a function, or nil for functions whose work and results are bounded by their cost or by the
-// size of their arguments. Operators that compare have Equality.
+// Of returns the guard of a function, or nil if cost or argument size bound the work and the
+// result of the function. == and != have no guard; see Equality.
 func Of(function string) *Guard { return guards[function] }
 
 var guards = map[string]*Guard{
-	operators.Add:   {pair: sum},
-	operators.In:    {pair: search},
-	"includes":      {pair: found},
-	"indexOf":       {before: foundAfter},
-	"lastIndexOf":   {before: foundAfter},
-	"sets.contains": {pair: contained(1)}, "sets.intersects": {pair: contained(1)}, "sets.equivalent": {pair: contained(2)},
-	"distinct": {before: distinct},
-	"sort":     {before: compared(sorting), makes: true}, "@sortByAssociatedKeys": {before: compared(sorting), makes: true},
-	"isSorted": {before: compared(1)}, "sum": {before: compared(1)}, "min": {before: compared(1)}, "max": {before: compared(1)},
-	"lists.range": {before: ranged, makes: true}, "slice": {makes: true}, "reverse": {makes: true}, "flatten": {before: flattened, makes: true},
+	operators.Add:   {pair: checkSum},
+	operators.In:    {pair: checkSearch},
+	"includes":      {pair: checkFind},
+	"indexOf":       {before: checkIndexOf},
+	"lastIndexOf":   {before: checkIndexOf},
+	"sets.contains": {pair: checkSets(1)}, "sets.intersects": {pair: checkSets(1)}, "sets.equivalent": {pair: checkSets(2)},
+	"distinct": {before: checkDistinct},
+	"sort":     {before: checkComparisons(sorting), makes: true}, "@sortByAssociatedKeys": {before: checkComparisons(sorting), makes: true},
+	"isSorted": {before: checkComparisons(1)}, "sum": {before: checkComparisons(1)}, "min": {before: checkComparisons(1)}, "max": {before: checkComparisons(1)},
+	"lists.range": {before: checkRange, makes: true}, "slice": {makes: true}, "reverse": {makes: true}, "flatten": {before: checkFlatten, makes: true},
 
-	"join": {before: joined, makes: true}, "replace": {before: replaced, makes: true},
-	"split": {before: parted, makes: true}, "format": {before: formatted, makes: true},
+	"join": {before: checkJoin, makes: true}, "replace": {before: checkReplace, makes: true},
+	"split": {before: checkSplit, makes: true}, "format": {before: checkFormat, makes: true},
 	"charAt": {makes: true}, "substring": {makes: true}, "trim": {makes: true}, "lowerAscii": {makes: true}, "upperAscii": {makes: true},
 	"strings.quote": {makes: true}, "jsonpatch.escapeKey": {makes: true},
 	overloads.TypeConvertString: {makes: true}, overloads.TypeConvertBytes: {makes: true},
 	"getHost": {makes: true}, "getHostname": {makes: true}, "getEscapedPath": {makes: true}, "getQuery": {makes: true},
 
-	overloads.Matches: {before: priced("find")}, "find": {before: priced("find")}, "findAll": {before: priced("findAll"), makes: true},
-	"validate": {before: priced("validate")}, "fieldSelector": {before: priced("fieldSelector")}, "labelSelector": {before: priced("labelSelector")},
+	overloads.Matches: {before: checkCost("find")}, "find": {before: checkCost("find")}, "findAll": {before: checkCost("findAll"), makes: true},
+	"validate": {before: checkCost("validate")}, "fieldSelector": {before: checkCost("fieldSelector")}, "labelSelector": {before: checkCost("labelSelector")},
 
-	"quantity": {before: quantity}, "isQuantity": {before: quantity},
+	"quantity": {before: checkQuantity}, "isQuantity": {before: checkQuantity},
 }
 
 var estimator = &library.CostEstimator{}
 
-// priced examines functions whose cost is known from their arguments, but which Kubernetes charges after the call. The
-// cost is calculated as that of the given function.
-func priced(as string) func(Source, []ref.Val) error {
+// checkCost checks functions whose cost follows from their arguments, but which Kubernetes
+// charges only after the call. The cost is that of the function named as.
+func checkCost(as string) func(Source, []ref.Val) error {
 	return func(_ Source, args []ref.Val) error {
 		if cost := estimator.CallCost(as, "", args, nil); cost != nil && *cost > celconfig.PerCallLimit {
 			return errCost(as)
@@ -94,37 +98,38 @@ func priced(as string) func(Source, []ref.Val) error {
 	}
 }
 
-// foundAfter examines functions that may have a position as their third argument.
-func foundAfter(from Source, args []ref.Val) error { return found(from, args[0], args[1]) }
+// checkIndexOf checks text.indexOf(part, offset) and text.lastIndexOf(part, offset), whose
+// offset is optional.
+func checkIndexOf(from Source, args []ref.Val) error { return checkFind(from, args[0], args[1]) }
 
-// found examines functions that look for a value in a list, or for a string in a string.
-func found(from Source, in, value ref.Val) error {
+// checkFind checks functions that look for a value in a list, or for a part in a string.
+func checkFind(from Source, in, value ref.Val) error {
 	text, isText := in.(types.String)
 	part, isPart := value.(types.String)
 	if isText && isPart {
-		if len(text)*len(part) <= lookAfter {
+		if len(text)*len(part) <= checkDoneAfter {
 			return nil
 		}
 		return meterOf(from).step(findingSteps(string(text), string(part)))
 	}
-	// Its cost is that of going through all of the list.
-	if err := each(from, in, 1); err != nil {
+	// list.indexOf() costs as much as walking the whole list.
+	if err := checkEach(from, in, 1); err != nil {
 		return err
 	}
-	return search(from, value, in)
+	return checkSearch(from, value, in)
 }
 
-// findingSteps returns about how long it takes to compare a part with a text at every position: where the text has the
-// beginning of the part, up to all of it.
+// findingSteps estimates how many steps it takes to find a part in a text. The search compares
+// the part at every position of the text that matches the beginning of the part.
 func findingSteps(text, part string) int {
 	beginning := part[:min(len(part), bytesPerElement)]
-	const overlapping = bytesPerElement // which Count does not count
+	const overlapping = bytesPerElement // strings.Count skips overlapping matches
 	return (len(text) + strings.Count(text, beginning)*overlapping*len(part)) / textPerStep
 }
 
-// contained examines functions that look for each element of a list in another, so many times. Kubernetes charges for
-// every pair.
-func contained(times int) func(Source, ref.Val, ref.Val) error {
+// checkSets checks functions that look up each element of one list in another, as often as
+// given. Kubernetes charges for every pair of elements.
+func checkSets(times int) func(Source, ref.Val, ref.Val) error {
 	return func(from Source, l, r ref.Val) error {
 		left, right := sizeOf(l), sizeOf(r)
 		if left*right*times >= celconfig.PerCallLimit {
@@ -136,42 +141,44 @@ func contained(times int) func(Source, ref.Val, ref.Val) error {
 		}
 		steps, ok := pairs(l, right*times, meter.remaining())
 		if !ok {
-			// Comparisons end where either value does.
+			// A comparison ends where the smaller value does.
 			if steps, ok = pairs(r, left*times, meter.remaining()); !ok {
-				return meter.spend()
+				return meter.exceedSteps()
 			}
 		}
 		return meter.step(steps)
 	}
 }
 
-// distinct examines list.distinct(). Kubernetes charges for every pair twice.
-func distinct(from Source, args []ref.Val) error {
+// checkDistinct checks list.distinct(). Kubernetes charges for every pair of elements twice.
+func checkDistinct(from Source, args []ref.Val) error {
 	n := sizeOf(args[0])
 	if 2*n*n >= celconfig.PerCallLimit {
 		return errCost("distinct")
 	}
-	return each(from, args[0], n)
+	return checkEach(from, args[0], n)
 }
 
-// sorting is at least how often sorting compares each element of a list: the binary logarithm of MaxElements.
+// sorting is an upper bound of the comparisons per element when a list is sorted: the binary
+// logarithm of MaxElements is 22.
 const sorting = 24
 
-// compared examines functions that compare each element of a list so many times.
-func compared(times int) func(Source, []ref.Val) error {
-	return func(from Source, args []ref.Val) error { return each(from, args[len(args)-1], times) }
+// checkComparisons checks functions that compare each element of a list the given number of
+// times.
+func checkComparisons(times int) func(Source, []ref.Val) error {
+	return func(from Source, args []ref.Val) error { return checkEach(from, args[len(args)-1], times) }
 }
 
-// ranged examines lists.range(n).
-func ranged(_ Source, args []ref.Val) error {
+// checkRange checks lists.range(n).
+func checkRange(_ Source, args []ref.Val) error {
 	if n, ok := args[0].(types.Int); ok && n > MaxElements {
 		return errElements(int(n))
 	}
 	return nil
 }
 
-// flattened examines list.flatten() and list.flatten(depth).
-func flattened(_ Source, args []ref.Val) error {
+// checkFlatten checks list.flatten() and list.flatten(depth).
+func checkFlatten(_ Source, args []ref.Val) error {
 	depth := types.IntOne
 	if len(args) > 1 {
 		depth, _ = args[1].(types.Int)
@@ -182,14 +189,15 @@ func flattened(_ Source, args []ref.Val) error {
 	return nil
 }
 
-// flatSize adds the size of a flattened list to n. It ends soon after n exceeds MaxElements.
+// flatSize adds the size of the flattened list v to n. It stops soon after n exceeds
+// MaxElements.
 func flatSize(v ref.Val, depth types.Int, n int) int {
 	list, ok := v.(traits.Lister)
 	if !ok || depth < 0 {
 		return n + 1
 	}
 	size := sizeOf(list)
-	if isOutside(list) || depth == 0 {
+	if isGoData(list) || depth == 0 {
 		return n + size
 	}
 	for i := range size {
@@ -200,7 +208,9 @@ func flatSize(v ref.Val, depth types.Int, n int) int {
 	return n
 }
 
-// Result returns an error if the result of an expression is too large to be converted, as to JSON.
+// Result returns an error if the result of an expression is too large to convert to JSON: it
+// exceeds MaxResultElements or MaxText. A part that occurs several times in the result counts
+// each time. Content of at most a few Go objects is not counted.
 func Result(v ref.Val) error {
 	switch v.(type) {
 	case types.Bool, types.String, types.Null, types.Int:
@@ -208,7 +218,7 @@ func Result(v ref.Val) error {
 	}
 	e := extent{most: MaxResultElements, mostText: MaxText}
 	fits := e.add(v)
-	if fits && e.outside > fewOutside {
+	if fits && e.goParts > fewGoParts {
 		e = extent{all: true, most: MaxResultElements, mostText: MaxText}
 		fits = e.add(v)
 	}
@@ -222,6 +232,6 @@ func Result(v ref.Val) error {
 	}
 }
 
-// fewOutside is how many parts from outside, such as the object of the request, a result has without their sizes being
-// looked at.
-const fewOutside = 4
+// fewGoParts is how many parts that are Go data, such as the object of the request, a result
+// may contain without their content being measured.
+const fewGoParts = 4

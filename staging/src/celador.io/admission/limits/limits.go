@@ -11,43 +11,49 @@ import (
 
 // API requests have at most 3 MiB, and etcd takes objects of 1.5 MiB.
 const (
-	// MaxText is the largest size in bytes of a string or of bytes that an expression makes. It leaves room
-	// for several copies of the largest request.
+	// MaxText is the maximum size in bytes of a string or bytes value that an expression makes.
+	// It leaves room for several copies of the largest request.
 	MaxText = 16 << 20
-	// MaxElements is the largest size of a list that an expression makes. The lists of two requests of the
-	// largest size fit into one: a request has no more than 1.5 million elements.
+	// MaxElements is the maximum size of a list that an expression makes. It leaves room for
+	// the lists of two requests: a request has at most 1.5 million elements.
 	MaxElements = 4 << 20
-	// MaxMade is the size in bytes of all strings, lists and maps that one series of evaluations makes. The
-	// cost budget of a series pays for 100 million characters where types are known.
+	// MaxMade is the maximum size in bytes of all strings, lists and maps that one series of
+	// evaluations makes. The cost budget of a series pays for 100 million characters where
+	// types are known.
 	MaxMade = 128 << 20
-	// MaxSteps is how many values one series of evaluations compares within lists and maps. The cost budget
-	// pays for 10 million where each is compared by an expression of its own.
+	// MaxSteps is how many values within lists and maps one series of evaluations may compare.
+	// The cost budget pays for 10 million values if each is compared by an expression of its
+	// own.
 	MaxSteps = 8 << 20
-	// MaxQuantity is the length of the text of a quantity, and MaxExponent the magnitude of its decimal
-	// exponent. Quantities are at most 10^19, and not less than 10^-9 unless they are zero.
+	// MaxQuantity is the maximum length of the text of a quantity, and MaxExponent the maximum
+	// magnitude of its decimal exponent. Quantities are at most 10^19 and, unless they are
+	// zero, at least 10^-9.
 	MaxQuantity = 1000
 	MaxExponent = 1000
-	// MaxResultElements is how many values the result of an expression may consist of, and MaxText how
-	// much text, when values that occur more than once are counted each time. Results become JSON.
+	// MaxResultElements is the maximum number of values in the result of an expression, whose
+	// text is bounded by MaxText. Results are converted to JSON, so a value that occurs several
+	// times in the result counts each time.
 	MaxResultElements = 2 << 20
 )
 
 const (
-	// free is the size in bytes up to which strings, and smallList the size up to which lists, are not
-	// counted one by one: the cost budget bounds their number.
-	free      = 256
+	// smallText is the size in bytes of strings, and smallList the number of elements of lists,
+	// up to which results are not counted: the cost budget bounds their number.
+	smallText = 256
 	smallList = 64
-	// bytesPerElement is the memory of an element of a list, bytesPerEntry that of an entry of a map.
+	// bytesPerElement is the approximate memory of a list element, bytesPerEntry that of a map
+	// entry.
 	bytesPerElement = 16
 	bytesPerEntry   = 128
-	// lookAfter is the work in bytes after which a series sees that its request has ended. It takes
-	// microseconds.
-	lookAfter = 64 << 10
-	// textPerStep is how many bytes of text are compared in the time of one step.
+	// checkDoneAfter is the work, in bytes, after which a meter checks whether the request has
+	// ended. The work takes microseconds.
+	checkDoneAfter = 64 << 10
+	// textPerStep is how many bytes of text are compared in one step.
 	textPerStep = 64
 )
 
-// exceededError is the error of a limit. It ends the evaluation of an expression, as the cost limit does.
+// exceededError reports an exceeded limit. Like the cost limit, it ends the evaluation of the
+// expression.
 type exceededError string
 
 // Error implements error.
@@ -73,8 +79,9 @@ func errSteps() error {
 	return exceededError(fmt.Sprintf("comparing lists or maps takes more than the limit of %d steps; compare the parts that matter, or filter lists first", MaxSteps))
 }
 
-// errCost stands for calls whose cost alone exceeds that of an expression. cel-go charges the cost after the call
-// and ends the evaluation with an error of its own, which is what clients see.
+// errCost is the error of a call that alone costs more than an expression may. cel-go charges
+// the call, which has not been made, and ends the evaluation with its own error, which clients
+// see.
 func errCost(function string) error {
 	return fmt.Errorf("%s costs more than the limit of %d units of an expression", function, celconfig.PerCallLimit)
 }

@@ -7,50 +7,53 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// MeterName is the name under which activations resolve to the *Meter of their series. No variable of CEL can
-// have it.
+// MeterName is the name that activations resolve to the *Meter of their series. It is not a
+// valid CEL identifier, so no variable can have it.
 const MeterName = "#meter"
 
-// Source resolves MeterName. Activations of both evaluators are sources.
+// A Source resolves MeterName. The activations of both evaluators are sources.
 type Source interface {
 	ResolveName(name string) (any, bool)
 }
 
-// Meter counts what a series of evaluations makes and compares. The zero value is ready for use. Not safe for
-// concurrent use.
+// A Meter counts the memory and the comparisons of a series of evaluations, which end when a
+// limit is exceeded. The zero value is ready for use. Not safe for concurrent use.
 type Meter struct {
-	// Done ends all work when it is closed. It may be nil.
-	Done        <-chan struct{}
-	made, steps int
-	// unseen is the work since the meter last looked at Done, in bytes.
-	unseen int
-	// kept is the part of made that variables keep.
+	// Done interrupts evaluations when it is closed. It may be nil.
+	Done             <-chan struct{}
+	allocated, steps int
+	// unchecked is the work, in bytes, since the meter last checked Done.
+	unchecked int
+	// kept is the part of allocated that values of variables take.
 	kept int
-	// spent is the error of the limit that the series exceeded.
-	spent error
+	// err is the error of the limit that the series exceeded.
+	err error
 }
 
-// Mark is a state of a meter.
-type Mark struct{ made, steps, kept int }
+// A Mark is the state of a meter at the start of an evaluation.
+type Mark struct{ allocated, steps, kept int }
 
-// Mark returns the state before an evaluation.
-func (m *Meter) Mark() Mark { return Mark{m.made, m.steps, m.kept} }
+// Mark returns the current state, for Keep or Repeat.
+func (m *Meter) Mark() Mark { return Mark{m.allocated, m.steps, m.kept} }
 
-// Keep makes everything since the mark that of a variable.
-func (m *Meter) Keep(since Mark) { m.kept = since.kept + m.made - since.made }
+// Keep attributes all memory allocated since the mark to a variable, whose value outlives the
+// evaluation.
+func (m *Meter) Keep(since Mark) { m.kept = since.kept + m.allocated - since.allocated }
 
-// Repeat returns to the mark because the same is evaluated again. Variables are not.
+// Repeat resets the counts to the mark, except for the memory of variables: the expression is
+// evaluated again by the other evaluator, but variables keep their values.
 func (m *Meter) Repeat(since Mark) {
-	m.made, m.steps = since.made+m.kept-since.kept, since.steps
+	m.allocated, m.steps = since.allocated+m.kept-since.kept, since.steps
 }
 
-// Reset lets the meter count from zero.
+// Reset clears all counts and the error. Done stays.
 func (m *Meter) Reset() { *m = Meter{Done: m.Done} }
 
-// Err returns the error of the limit that the series exceeded, if it did: nothing else may be evaluated.
-func (m *Meter) Err() error { return m.spent }
+// Err returns the error of the limit that the series exceeded, or nil. After an error, no other
+// expression of the series may be evaluated.
+func (m *Meter) Err() error { return m.err }
 
-// Interrupted returns an interpreter.InterruptError after Done was closed, else nil.
+// Interrupted returns an interpreter.InterruptError if Done is closed, and nil otherwise.
 func (m *Meter) Interrupted() error {
 	select {
 	case <-m.Done:
@@ -60,7 +63,8 @@ func (m *Meter) Interrupted() error {
 	}
 }
 
-// meterOf returns a new meter if there is none, as where cel-go evaluates constants.
+// meterOf returns the meter of a series. It returns a new meter outside of a series, such as
+// when cel-go folds constants.
 func meterOf(from Source) *Meter {
 	if found, ok := from.ResolveName(MeterName); ok {
 		if m, ok := found.(*Meter); ok {
@@ -70,35 +74,35 @@ func meterOf(from Source) *Meter {
 	return &Meter{}
 }
 
-func (m *Meter) make(bytes int) error {
-	if m.made += bytes; m.made > MaxMade {
-		m.spent = errMade()
-		return m.spent
+func (m *Meter) allocate(bytes int) error {
+	if m.allocated += bytes; m.allocated > MaxMade {
+		m.err = errMade()
+		return m.err
 	}
-	return m.look(bytes)
+	return m.checkDone(bytes)
 }
 
-// look looks at Done after much work, as loops do after many rounds.
-func (m *Meter) look(bytes int) error {
-	if m.unseen += bytes; m.unseen < lookAfter {
+// checkDone checks Done once every checkDoneAfter bytes of work.
+func (m *Meter) checkDone(bytes int) error {
+	if m.unchecked += bytes; m.unchecked < checkDoneAfter {
 		return nil
 	}
-	m.unseen = 0
+	m.unchecked = 0
 	return m.Interrupted()
 }
 
 func (m *Meter) step(steps int) error {
 	if steps > m.remaining() {
-		return m.spend()
+		return m.exceedSteps()
 	}
 	m.steps += steps
-	return m.look(steps * bytesPerElement)
+	return m.checkDone(steps * bytesPerElement)
 }
 
-// spend ends the series because it would take more steps than there may be.
-func (m *Meter) spend() error {
-	m.spent = errSteps()
-	return m.spent
+// exceedSteps ends the series because it needs more steps than MaxSteps.
+func (m *Meter) exceedSteps() error {
+	m.err = errSteps()
+	return m.err
 }
 
 func (m *Meter) remaining() int { return MaxSteps - m.steps }

@@ -11,7 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
-// fieldsPosition is where dynamic.ObjectVal has its fields, or negative if it has none of this kind.
+// fieldsPosition is the index of the map of fields in dynamic.ObjectVal, or -1 if the struct
+// has no such field.
 var fieldsPosition = func() int {
 	object := reflect.TypeFor[dynamic.ObjectVal]()
 	for i := range object.NumField() {
@@ -22,8 +23,8 @@ var fieldsPosition = func() int {
 	return -1
 }()
 
-// fieldsOf returns the fields of a constructed object. ObjectVal itself only shows them converted, which is what
-// takes exponential time.
+// fieldsOf returns the fields of a constructed object. It reads an unexported field, because
+// the methods of ObjectVal convert the fields, which can take exponential time.
 func fieldsOf(object *dynamic.ObjectVal) map[string]ref.Val {
 	field := reflect.ValueOf(object).Elem().Field(fieldsPosition)
 	return *(*map[string]ref.Val)(unsafe.Pointer(field.UnsafeAddr()))

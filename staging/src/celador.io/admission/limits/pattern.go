@@ -9,9 +9,9 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// compiled returns the guarded call with its constant pattern compiled. cel-go does so after all
-// decorators, and would put the result in the place of the guarded call.
-func compiled(call interpreter.InterpretableCall, guard *Guard, pattern *interpreter.RegexOptimization, text string) (interpreter.InterpretableV2, error) {
+// compilePattern returns the guarded call with its constant pattern compiled. cel-go compiles
+// constant patterns after all decorators, and would replace the guarded call.
+func compilePattern(call interpreter.InterpretableCall, guard *Guard, pattern *interpreter.RegexOptimization, text string) (interpreter.InterpretableV2, error) {
 	var evaluated, opaque []interpreter.InterpretableV2
 	for i, arg := range call.Args() {
 		evaluated, opaque = append(evaluated, &evaluatedArg{arg, i}), append(opaque, &opaqueArg{arg})
@@ -25,7 +25,7 @@ func compiled(call interpreter.InterpretableCall, guard *Guard, pattern *interpr
 	}}), nil
 }
 
-// callOf is a call of other arguments.
+// callOf is a call with other arguments.
 type callOf struct {
 	interpreter.InterpretableCall
 	args []interpreter.InterpretableV2
@@ -34,10 +34,12 @@ type callOf struct {
 // Args implements interpreter.InterpretableCall.
 func (c *callOf) Args() []interpreter.InterpretableV2 { return c.args }
 
-// opaqueArg hides from cel-go that an argument is constant, so that it does not compile the pattern itself.
+// opaqueArg hides from cel-go that an argument is constant, so that it does not compile the
+// pattern itself.
 type opaqueArg struct{ interpreter.InterpretableV2 }
 
-// evaluatedArgs are the values of arguments. They are the activation of an optimized call.
+// evaluatedArgs holds the values of a call's arguments. It is the activation of the optimized
+// call.
 type evaluatedArgs []ref.Val
 
 // ResolveName implements interpreter.Activation.
@@ -46,7 +48,7 @@ func (evaluatedArgs) ResolveName(string) (any, bool) { return nil, false }
 // Parent implements interpreter.Activation.
 func (evaluatedArgs) Parent() interpreter.Activation { return nil }
 
-// evaluatedArg reads the value of an argument from an activation of evaluatedArgs.
+// evaluatedArg reads the value of an argument from evaluatedArgs.
 type evaluatedArg struct {
 	interpreter.InterpretableV2
 	position int

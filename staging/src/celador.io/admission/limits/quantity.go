@@ -11,8 +11,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// quantity examines the text of a quantity. Arithmetic on quantities writes their exponents out as digits.
-func quantity(_ Source, args []ref.Val) error {
+// checkQuantity checks the text of a quantity. Arithmetic on quantities expands their exponents
+// to digits.
+func checkQuantity(_ Source, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {
 		return nil

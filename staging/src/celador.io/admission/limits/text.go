@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// joined examines list.join() and list.join(separator).
-func joined(_ Source, args []ref.Val) error {
+// checkJoin checks list.join() and list.join(separator).
+func checkJoin(_ Source, args []ref.Val) error {
 	list, ok := args[0].(traits.Lister)
 	if !ok {
 		return nil
@@ -22,7 +22,7 @@ func joined(_ Source, args []ref.Val) error {
 		separator, _ := args[1].(types.String)
 		length = max(n-1, 0) * len(separator)
 	}
-	if isOutside(list) || length > MaxText {
+	if isGoData(list) || length > MaxText {
 		return fitText(length)
 	}
 	for i := range n {
@@ -36,8 +36,8 @@ func joined(_ Source, args []ref.Val) error {
 	return nil
 }
 
-// replaced examines text.replace(old, new) and text.replace(old, new, most).
-func replaced(_ Source, args []ref.Val) error {
+// checkReplace checks text.replace(old, new) and text.replace(old, new, limit).
+func checkReplace(_ Source, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	old, isOld := args[1].(types.String)
 	with, isWith := args[2].(types.String)
@@ -53,8 +53,8 @@ func replaced(_ Source, args []ref.Val) error {
 	return fitText(len(text) + times*(len(with)-len(old)))
 }
 
-// parted examines text.split(separator) and text.split(separator, most).
-func parted(_ Source, args []ref.Val) error {
+// checkSplit checks text.split(separator) and text.split(separator, limit).
+func checkSplit(_ Source, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	separator, isSeparator := args[1].(types.String)
 	if !isText || !isSeparator || len(text) < MaxElements {
@@ -69,8 +69,9 @@ func parted(_ Source, args []ref.Val) error {
 	return fitElements(parts)
 }
 
-// formatted examines text.format(list). The text of a value has at most a few bytes besides those of its strings.
-func formatted(_ Source, args []ref.Val) error {
+// checkFormat checks text.format(list). The text of a value has only a few bytes beyond those
+// of its strings.
+func checkFormat(_ Source, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {
 		return nil
@@ -87,7 +88,7 @@ func formatted(_ Source, args []ref.Val) error {
 	return fitText(length + e.text + e.elements*perElement)
 }
 
-// precisionsIn adds up the precisions of the clauses in the text of a format, such as 3 of %.3f.
+// precisionsIn returns the sum of the precisions in a format string, such as 3 for %.3f.
 func precisionsIn(format string) int {
 	sum := 0
 	for {

@@ -5,11 +5,12 @@ package matching
 
 import apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-// Interrupted returns the error that ends a request whose context is done, or nil before
-// that. done is the channel of the context.
+// Interrupted returns the timeout error (504) that ends a request whose context is done, and
+// nil before that. done is the channel of the context.
 //
-// The error does not depend on failurePolicy. An expression that was interrupted fails like
-// any other, so with failurePolicy Ignore the request would be admitted unexamined.
+// Callers return the error whatever failurePolicy says. An interrupted expression fails like
+// any other, so failurePolicy Ignore would admit the request although its policies were not
+// evaluated.
 func Interrupted(done <-chan struct{}) *apierrors.StatusError {
 	// Unlike ctx.Err, this takes no lock.
 	select {
@@ -20,6 +21,6 @@ func Interrupted(done <-chan struct{}) *apierrors.StatusError {
 	}
 }
 
-// Interrupted returns the error that ends the request once its context is done, or nil
-// before that. It is cheap enough to be called between any two pieces of work.
+// Interrupted returns the error that ends the request once its context is done, and nil before
+// that. It takes no lock, so it may be called between any two evaluations.
 func (r *Request) Interrupted() *apierrors.StatusError { return Interrupted(r.done) }

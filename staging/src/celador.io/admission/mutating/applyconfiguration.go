@@ -94,8 +94,8 @@ func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Obj
 	}
 }
 
-// fieldsOf returns the fields of an object that an expression constructs. It is an error if the
-// type of a field is not the one that its path asks for.
+// fieldsOf returns the fields of an object that an expression constructed. It returns an error
+// if the type name of a nested object does not match the path of its field.
 func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
 	if err := checkTypeNames(object); err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
 	return fields, nil
 }
 
-// ownContent copies maps and lists, which become part of a custom resource. Elements of list and map literals are
-// maps and lists of the params in the informer's cache, or of the request's object, if expressions take them over from
-// there.
+// ownContent deep-copies maps and lists that become part of a custom resource. Without the
+// copy, an expression that takes values over from params or from the request's object would
+// make the new object share maps and lists with the informer's cache or with the request.
 func ownContent(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

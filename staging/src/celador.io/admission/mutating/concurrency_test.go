@@ -23,7 +23,7 @@ import (
 	"celador.io/admission/params"
 )
 
-// versions counts the versions of something that changes.
+// versions counts the versions of a changing object.
 type versions struct{ started, done atomic.Int64 }
 
 // next calls set with the next version.
@@ -57,9 +57,9 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 	return *p.current.Load(), nil
 }
 
-// While policies, bindings, params and verdicts change, each request is subject to a state
-// that was in effect at one time while it ran: two mutations of a policy are of one version,
-// and so are two params.
+// While policies, bindings, params and verdicts change, each request is subject to a single
+// state, which was in effect at some time during the request: two mutations of a policy are of
+// one version, and so are two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
 	features := on
@@ -110,8 +110,8 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	bind("params", "params", &v1.ParamRef{Selector: &metav1.LabelSelector{}})
 
 	request := func() {
-		// The state is at least as new as what was done before the request, and no newer than
-		// what was started before it ended.
+		// The state is no older than the last change before the request, and no newer than the
+		// last change that began before the request ended.
 		oldest := [...]int64{policy.done.Load(), param.done.Load(), verdict.done.Load()}
 		toggled := binding.done.Load()
 		s := create(features, configMap("a", "1"))
@@ -136,7 +136,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 				t.Errorf("state %d is of version %q, want %d to %d", i, text, oldest[i], newest[i])
 			}
 		}
-		// It is only certain which state the binding had if that did not change meanwhile.
+		// The state of the binding is certain only if it did not change meanwhile.
 		if binding.started.Load() == toggled && (data["bound"] == "yes") != (toggled%2 == 0) {
 			t.Errorf("the binding has version %d, the request saw %q", toggled, data["bound"])
 		}

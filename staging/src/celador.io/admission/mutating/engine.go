@@ -60,7 +60,7 @@ func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects adm
 	run.request = &made.request
 	run.walk = policy.NewWalk(ctx, run.request, run)
 	for _, snapshot := range snapshots {
-		// The visitor has no errors. An interruption also shows below.
+		// The walk fails only if the request is interrupted, which is also found below.
 		if run.walk.Through(snapshot) != nil {
 			break
 		}

@@ -18,8 +18,7 @@ import (
 	"celador.io/admission/mutating"
 )
 
-// leaver is a client that goes away while the authorizer answers a check, after which it
-// counts what is still checked.
+// leaver is an authorizer whose client goes away during a check. It counts later checks.
 type leaver struct {
 	cancel context.CancelFunc
 	// stays is how many checks the client waits for.
@@ -35,10 +34,10 @@ func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.D
 	return authorizer.DecisionAllow, "", nil
 }
 
-// A request ends when its context is done, with an error whatever the failurePolicy is. No
-// mutation is made after that, and the object is left as it was.
+// A request fails when its context ends, whatever failurePolicy is. No further mutation is
+// made, and the object is left unchanged.
 func TestInterruption(t *testing.T) {
-	// check asks about a name of its own, as the answer to one name is only given once.
+	// Each check asks about another name, because the answer for a name is cached.
 	check := func(name string) string {
 		return `authorizer.group('').resource('pods').name(` + name + `).check('read').allowed()`
 	}
@@ -55,7 +54,7 @@ func TestInterruption(t *testing.T) {
 		policies []*v1.MutatingAdmissionPolicy
 		// stays is how many checks the client waits for, checks how many are done in all.
 		stays, checks int
-		// again is set when the client goes away in the second run of admission.
+		// again is set if the client goes away in the second run of admission.
 		again bool
 	}{
 		"between policies":       {policies, 2, 3, false},

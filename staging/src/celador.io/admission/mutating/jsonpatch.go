@@ -135,10 +135,11 @@ func perform(operations jsonpatch.Patch, t target) (patched, error) {
 	return patched{object, func() []string { return pathsOf(operations) }}, nil
 }
 
-// applyOperations applies a patch to a JSON document, which may not become too large. Each
-// copy operation can double the document. API servers limit what the operations of one patch
-// copy, by a variable of the process; other hosts have the patch applied in parts, with the
-// size checked after each.
+// applyOperations applies a patch to a JSON document. It returns an error if the document
+// exceeds MaxObjectBytes. Each copy operation can double the document. API servers limit the
+// bytes that the copy operations of a patch add, with the process-wide
+// jsonpatch.AccumulatedCopySizeLimit. Where that limit is not set, applyOperations applies the
+// patch in parts and checks the size after each.
 func applyOperations(patch jsonpatch.Patch, document []byte) ([]byte, error) {
 	copiesAreLimited := atomic.LoadInt64(&jsonpatch.AccumulatedCopySizeLimit) > 0
 	for len(patch) > 0 {
@@ -158,8 +159,8 @@ func applyOperations(patch jsonpatch.Patch, document []byte) ([]byte, error) {
 	return document, nil
 }
 
-// boundedOperations returns how many operations, one at least, can be applied to a document
-// of the given size without leading to one that is more than twice as large as allowed.
+// boundedOperations returns how many operations, at least one, can be applied to a document of
+// the given size before it may exceed twice MaxObjectBytes.
 func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 	for i, operation := range patch {
 		if operation.Kind() == "copy" {

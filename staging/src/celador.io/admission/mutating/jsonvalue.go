@@ -18,8 +18,8 @@ var (
 	stringType    = reflect.TypeFor[string]()
 )
 
-// jsonValueOf returns the JSON of any value that has one. The error is the one that the conversion
-// by cel-go has.
+// jsonValueOf converts a value to JSON. It returns cel-go's conversion error for a value that
+// has no JSON form.
 func jsonValueOf(value ref.Val) (*structpb.Value, error) {
 	native, err := value.ConvertToNative(jsonValueType)
 	if err == nil {
@@ -31,8 +31,8 @@ func jsonValueOf(value ref.Val) (*structpb.Value, error) {
 	return nil, err
 }
 
-// jsonOfParts converts lists and maps element by element. Those that CEL makes, such as by
-// concatenation, do not convert as a whole if they contain values of package values.
+// jsonOfParts converts lists and maps element by element. cel-go cannot convert lists and maps
+// that it builds, such as concatenations, as a whole if they contain values of package values.
 func jsonOfParts(value ref.Val) (*structpb.Value, bool) {
 	var converted *structpb.Value
 	var err error

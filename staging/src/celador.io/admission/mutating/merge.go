@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// merge sets the fields of an apply configuration in a copy of an object of a built-in
-// type, as the merge of structured-merge-diff does. It touches nothing else, which takes a
-// small part of the time that a conversion of the whole object takes; the copy shares what
-// it does not touch with the object. The object has to be stable.
+// merge sets the fields of an apply configuration in a copy of an object of a built-in type, as
+// the merge of structured-merge-diff does. It touches nothing else, which takes a small part of
+// the time that a conversion of the whole object takes; the copy shares what it does not touch
+// with the object. The object must be stable.
 //
 // It returns nil for all that is not plain, such as configurations with nulls and objects
 // that do not fit their schema. That is left to the merge of structured-merge-diff.
@@ -208,7 +208,8 @@ func (m *merger) find(list reflect.Value, element value.Value, of *schema.List) 
 			at = i
 		}
 	}
-	// Keys of a first element have to be complete, too. One that is empty may be missing from the JSON of the element.
+	// The keys of the first element must be complete, too. An empty key may be missing from the
+	// JSON of the element.
 	for _, key := range of.Keys {
 		if wanted, given := element.AsMap().Get(key); !given || isZero(wanted) {
 			return 0, false
@@ -328,8 +329,8 @@ func (m *merger) set(into reflect.Value, v any) bool {
 	return true
 }
 
-// sameInJSON compares two addressable values of one type by what they are in JSON. Equal quantities may have different
-// formats.
+// sameInJSON reports whether two addressable values of one type have the same JSON. Equal
+// quantities may have different formats.
 func sameInJSON(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.String:

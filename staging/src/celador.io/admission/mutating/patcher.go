@@ -42,14 +42,14 @@ type states struct {
 	own runtime.Object
 	// valid is the object that is known to fit its schema.
 	valid runtime.Object
-	// size bounds the JSON of what mutations have written to the object.
+	// size is an upper estimate of the JSON size of the object as mutations have changed it.
 	size int
 }
 
 func (t target) object() runtime.Object { return t.VersionedObject.Object() }
 
-// evaluate returns the value of a patch expression, which compiles: mutations with another one
-// are invalid.
+// evaluate evaluates the expression of a patch. The expression must have compiled; mutations
+// with other expressions are invalid and never patch.
 func evaluate(c expression.Compiled, series *expression.Series) (ref.Val, error) {
 	return c.Program.Evaluate(series)
 }

@@ -23,10 +23,10 @@ type body struct {
 
 // mutation is one change that a policy makes.
 type mutation struct {
-	// patch makes the change. It is not called if the mutation is invalid.
+	// patch computes the mutated object. It is not called if invalid is set.
 	patch patcher
-	// invalid is why the mutation cannot be made on any object: its expression does not compile,
-	// or its patch type is not known.
+	// invalid is set if the mutation fails for every object, because its expression does not
+	// compile or its patch type is unknown.
 	invalid error
 	// condition is absent unless the mutation has one of its own.
 	condition expression.Compiled
@@ -93,7 +93,8 @@ func (c *mutation) addOptions(scope *policy.Scope, path *field.Path, m *v1.Mutat
 	}
 }
 
-// compilePatch returns what makes the change of a mutation, or an error if nothing can.
+// compilePatch returns the patcher of a mutation, or an error if its expression does not
+// compile or its patch type is unknown.
 func compilePatch(scope *policy.Scope, features Features, path *field.Path, m *v1.Mutation) (made patcher, invalid error) {
 	in := scope.Declarations()
 	in.Patches = true

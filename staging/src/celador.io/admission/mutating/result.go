@@ -36,19 +36,20 @@ type Mutation struct {
 	// Err is why the mutation could not be made.
 	Err     error
 	Elapsed time.Duration
-	// Changed reports whether the mutation changed the object, by a deep comparison. It is
-	// only set with Options.Changes.
+	// Changed reports whether the mutation changed the object, by a deep comparison. It is set
+	// only if Options.Changes is.
 	Changed bool
-	// Fields are JSON pointers to what the patch names, in its order, MaxFields at most. Nil
-	// unless Changed is set.
+	// Fields holds JSON pointers to the fields that the patch names, in the order of the patch
+	// and at most MaxFields. It is nil unless Changed is set.
 	Fields []string
 }
 
-// MaxFields bounds the fields of a mutation, which are kept until the request ends.
+// MaxFields is the maximum number of Fields of a mutation. Fields are kept until the request
+// ends.
 const MaxFields = 50
 
-// compare sets Changed and Fields. The mutation keeps neither of the objects: a request may
-// be subject to thousands of mutations.
+// compare sets Changed and Fields. A Mutation must not refer to the objects before and after
+// it, because thousands of mutations may apply to a request.
 func (m *Mutation) compare(before, after runtime.Object, fields func() []string) {
 	if inJSON.DeepEqual(before, after) {
 		return

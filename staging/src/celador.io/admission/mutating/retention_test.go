@@ -25,12 +25,12 @@ import (
 	"celador.io/admission/params"
 )
 
-// witness is told of every config map that a mutation makes, as the engine sets defaults in
-// it. It holds none of them.
+// witness is an ObjectDefaulter that reports every config map that a mutation makes, without
+// holding the object.
 type witness struct {
 	admission.ObjectInterfaces
 	made []weak.Pointer[corev1.ConfigMap]
-	// seen is called after each one. Nil for nothing.
+	// seen, if not nil, is called for each config map.
 	seen func()
 }
 
@@ -44,7 +44,7 @@ func (w *witness) Default(object apiruntime.Object) {
 	}
 }
 
-// alive counts the config maps that are still referred to.
+// alive counts the config maps that have not been collected.
 func (w *witness) alive() int {
 	runtime.GC()
 	alive := 0
@@ -67,7 +67,7 @@ func (s subject) mutateSeen(t testing.TB, w *witness) mutating.Result {
 	return result
 }
 
-// repeated returns a mutation for each of n keys.
+// repeated returns n mutations, each for another key.
 func repeated(n int, of func(key string) v1.Mutation) []v1.Mutation {
 	var mutations []v1.Mutation
 	for i := range n {
@@ -86,12 +86,13 @@ var kindsOfMutation = map[string]func(key string) v1.Mutation{
 	"strategic merge patch": func(key string) v1.Mutation { return strategic(`{"data": {"` + key + `": "v"}}`) },
 }
 
-// However many mutations a request is subject to, it holds the object as the last ones made
-// it, and none when it is done.
+// However many mutations apply to a request, the engine holds only the objects of the last
+// ones, and none after the request.
 func TestIntermediateObjectsAreCollected(t *testing.T) {
 	const (
 		mutations = 30
-		// The object before the mutation, the one after, and what the expressions last read.
+		// The object before the mutation, the one after, and the one that expressions last
+		// read.
 		most = 3
 	)
 	check := func(t *testing.T, s subject, w *witness) {
@@ -134,8 +135,8 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 	})
 }
 
-// createWithParams is create with one policy of one JSON patch, which is applied once for each
-// of n params.
+// createWithParams creates an object with one policy of one JSON patch, which is applied once
+// for each of n params.
 func createWithParams(object apiruntime.Object, n int, patch string) subject {
 	s := create(on, object)
 	p := policyOf("p", jsonPatch(patch))
@@ -156,7 +157,7 @@ func createWithParams(object apiruntime.Object, n int, patch string) subject {
 	return s
 }
 
-// paramList is a params.Source that finds the same cluster-scoped objects for any kind.
+// paramList is a params.Source that returns the same cluster-scoped objects for any kind.
 type paramList []*unstructured.Unstructured
 
 func (l paramList) Open(schema.GroupVersionKind) params.Kind { return l }
@@ -179,8 +180,8 @@ func (l paramList) Get(context.Context, string, string) (*unstructured.Unstructu
 
 func (l paramList) List(string, labels.Selector) ([]*unstructured.Unstructured, error) { return l, nil }
 
-// BenchmarkLargeObject reports what a request allocates that changes a large object by many
-// mutations, and as "live-B" what it refers to at the last of them.
+// BenchmarkLargeObject measures a request that changes a large object by many mutations.
+// "live-B" is the memory in use at the last mutation.
 func BenchmarkLargeObject(b *testing.B) {
 	const mutations = 50
 	large := configMap()

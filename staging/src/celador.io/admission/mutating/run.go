@@ -49,11 +49,11 @@ type run struct {
 	// changed is set when a mutation was made, whether or not the object is another one.
 	changed bool
 	states  states
-	// inputs are those of the targets that policies ask for, views those of their kinds. Both
-	// are few.
+	// inputs and views hold one entry for each target and kind that policies match. Both are
+	// short.
 	inputs []targetInput
 	views  []*view
-	// params are those of the last evaluation.
+	// params is the param of the last evaluation.
 	params *activation.Params
 	result Result
 }

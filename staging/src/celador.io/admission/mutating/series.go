@@ -11,13 +11,13 @@ import (
 	"celador.io/admission/matching"
 )
 
-// targetInput is the input that all policies with one target share.
+// targetInput is the input that all policies with the same target share.
 type targetInput struct {
 	matching.Target
 	*activation.Input
 }
 
-// input returns the input of a target. It shows no objects yet.
+// input returns the input of a target. The caller sets its objects with Show.
 func (r *run) input(target matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
@@ -29,11 +29,12 @@ func (r *run) input(target matching.Target) *activation.Input {
 	return in
 }
 
-// subject returns what expressions of an invocation read, with the objects as view shows
-// them now.
+// subject returns the variables of an invocation's expressions, with the current objects of the
+// view.
 func (r *run) subject(i *invocation, view *view) activation.Subject {
 	input := r.input(i.target)
-	// Upstream reads both objects before it evaluates expressions, whether or not they do.
+	// Upstream converts both objects before it evaluates expressions, even if the expressions
+	// read neither.
 	oldObject := view.oldObject.show(r.versioned.VersionedOldObject.Object(), view.form)
 	input.Show(view.object.show(r.versioned.VersionedObject.Object(), view.form), oldObject)
 	if !r.params.Of(i.param) {

@@ -11,12 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// MaxObjectBytes bounds the JSON of an object that mutations change. Mutations that double a
-// value, in many policies or rounds, would take all memory otherwise. Requests have 3 MiB and
-// etcd's clients send 2 MiB, so storage refuses an object long before.
+// MaxObjectBytes is the maximum size of the JSON of an object while mutations change it.
+// Without a limit, mutations that double a value, in many policies or rounds, would exhaust the
+// memory. API requests have at most 3 MiB and etcd's clients send at most 2 MiB, so storage
+// rejects far smaller objects.
 const MaxObjectBytes = 16 << 20
 
-// checkSize returns an error if a patch, or the JSON that it results in, has too many bytes.
+// checkSize returns an error if a patch, or the object that it results in, has more than
+// MaxObjectBytes of JSON.
 func checkSize(bytes int) error {
 	if bytes <= MaxObjectBytes {
 		return nil
@@ -24,9 +26,9 @@ func checkSize(bytes int) error {
 	return fmt.Errorf("mutation makes the object larger than %d MiB of JSON, which is far more than storage takes: let it write less, or add a match condition that is false once the mutation has been made", MaxObjectBytes>>20)
 }
 
-// grow adds the content of an apply configuration to the size of the object. It returns an
-// error if the object could become too large. The size is a bound: it also counts what later
-// configurations replace, until the object is measured again.
+// grow adds the size of an apply configuration to t.size. It returns an error if the object
+// could exceed MaxObjectBytes. t.size counts values that later configurations replace, so grow
+// encodes and measures the object before it returns an error.
 func (t target) grow(content int) error {
 	if err := checkSize(content); err != nil {
 		return err
@@ -45,9 +47,8 @@ func (t target) grow(content int) error {
 	return nil
 }
 
-// contentOf returns about the bytes that a value takes in JSON, or a number above most as soon
-// as there are more. The value may share parts with itself, so there can be many more than it
-// takes in memory.
+// contentOf estimates the size of a value in JSON. It stops soon after the size exceeds most. A
+// value that contains another value several times can be far larger in JSON than in memory.
 func contentOf(value any, most int) int {
 	const scalar, separator = 4, 3
 	bytes := scalar
@@ -63,7 +64,7 @@ func contentOf(value any, most int) int {
 	case ref.Val:
 		native := v.Value()
 		if _, opaque := native.(ref.Val); opaque {
-			return bytes // a format is its own value
+			return bytes // the Value of a format is the format itself
 		}
 		return contentOf(native, most)
 	case map[string]any:

@@ -11,21 +11,21 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Mutations that would make the object too large fail; those before them have been made.
+// A mutation that would make the object too large fails. The mutations before it are made.
 func TestObjectSize(t *testing.T) {
 	const (
 		entry = 5 << 20
 		times = 3
 	)
 	const message = "mutation makes the object larger than 16 MiB of JSON, which is far more than storage takes: let it write less, or add a match condition that is false once the mutation has been made"
-	// Applied to the end, the copies would take 2 to the power of 40 times the entry.
+	// All copies together would take 2^40 times the entry.
 	copies := make([]string, 40)
 	for i := range copies {
 		copies[i] = fmt.Sprintf(`JSONPatch{op: "copy", from: "/data", path: "/data/c%d"}`, i)
 	}
 	for name, test := range map[string]struct {
 		mutations []v1.Mutation
-		// made is how many are made before one fails.
+		// made is the number of mutations made before one fails.
 		made int
 	}{
 		"JSON patches": {repeated(times, func(key string) v1.Mutation { return set(key, "object.data.a") }), 2},
@@ -61,7 +61,7 @@ func TestObjectSize(t *testing.T) {
 	}
 }
 
-// However much is written to the same field, the object stays small enough.
+// Overwriting the same field any number of times does not exceed the limit.
 func TestSizeOfReplaced(t *testing.T) {
 	s := create(on, configMap("a", strings.Repeat("x", 1<<20)), policyOf("p", repeated(40, func(key string) v1.Mutation {
 		return apply(`Object{data: {"b": object.data.a + "` + key + `"}}`)

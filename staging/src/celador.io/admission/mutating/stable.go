@@ -16,50 +16,53 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// stable reports whether an object of a built-in type stays as it is when it is converted to unstructured content and
-// back. Kubernetes does so with the whole object whenever it merges an apply configuration. That turns empty maps and
-// lists with omitempty into nil, which defaults may depend on, and writes anew what has a JSON of its own: 2000 in the
+// stable reports whether an object of a built-in type survives a conversion to unstructured
+// content and back. Kubernetes converts the whole object whenever it merges an apply
+// configuration. The conversion turns empty maps and lists with omitempty into nil, which
+// defaulting may depend on, and normalizes types with a JSON form of their own: 2000 in the
 // format of "2Ki" becomes "2k", and the keys of managed fields and raw extensions are sorted.
 //
-// What neither JSON nor defaults show does not count, such as fractions of seconds.
+// stable ignores differences that neither JSON nor defaulting shows, such as fractions of
+// seconds.
 func stable(object runtime.Object) bool {
 	v := reflect.ValueOf(object).Elem()
 	check := stabilityOf(v.Type())
 	return check == nil || check(v)
 }
 
-// stability reports whether a value is stable. It is nil for types all values of which are.
+// A stability reports whether a value of one type is stable. It is nil if all values of the
+// type are.
 type stability func(reflect.Value) bool
 
-var stabilities sync.Map // of stability by reflect.Type
+var stabilities sync.Map // reflect.Type -> stability
 
 func stabilityOf(t reflect.Type) stability {
 	if known, ok := stabilities.Load(t); ok {
 		return known.(stability)
 	}
-	made := map[reflect.Type]stability{}
-	check := makeStability(t, made)
-	// Only now are those of types that refer to each other complete.
-	for t, check := range made {
+	known := map[reflect.Type]stability{}
+	check := makeStability(t, known)
+	// Types may refer to each other, so none is complete before all are.
+	for t, check := range known {
 		stabilities.Store(t, check)
 	}
 	return check
 }
 
-func makeStability(t reflect.Type, made map[reflect.Type]stability) stability {
-	if check, ok := made[t]; ok {
+func makeStability(t reflect.Type, known map[reflect.Type]stability) stability {
+	if check, ok := known[t]; ok {
 		return check
 	}
-	// A type that refers to itself asks again when there is a value.
-	made[t] = func(v reflect.Value) bool {
+	// A recursive type looks itself up when it meets a value.
+	known[t] = func(v reflect.Value) bool {
 		check := stabilityOf(v.Type())
 		return check == nil || check(v)
 	}
-	made[t] = newStability(t, made)
-	return made[t]
+	known[t] = newStability(t, known)
+	return known[t]
 }
 
-func newStability(t reflect.Type, made map[reflect.Type]stability) stability {
+func newStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	switch t {
 	case reflect.TypeFor[corev1.ResourceList]():
 		return func(v reflect.Value) bool { return stableResources(v.Interface().(corev1.ResourceList)) }
@@ -77,9 +80,9 @@ func newStability(t reflect.Type, made map[reflect.Type]stability) stability {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return stablePointer(t, made)
+		return stablePointer(t, known)
 	case reflect.Slice:
-		if check := makeStability(t.Elem(), made); check != nil {
+		if check := makeStability(t.Elem(), known); check != nil {
 			return func(v reflect.Value) bool {
 				for i := range v.Len() {
 					if !check(v.Index(i)) {
@@ -91,7 +94,7 @@ func newStability(t reflect.Type, made map[reflect.Type]stability) stability {
 		}
 		return nil
 	case reflect.Map:
-		if check := makeStability(t.Elem(), made); check != nil {
+		if check := makeStability(t.Elem(), known); check != nil {
 			return func(v reflect.Value) bool {
 				for entries := v.MapRange(); entries.Next(); {
 					if !check(entries.Value()) {
@@ -103,7 +106,7 @@ func newStability(t reflect.Type, made map[reflect.Type]stability) stability {
 		}
 		return nil
 	case reflect.Struct:
-		return stableStruct(t, made)
+		return stableStruct(t, known)
 	case reflect.Interface:
 		return reflect.Value.IsNil
 	default:
@@ -114,7 +117,7 @@ func newStability(t reflect.Type, made map[reflect.Type]stability) stability {
 // as returns the Go value of v, which is of type T.
 func as[T any](v reflect.Value) T {
 	if v.CanAddr() {
-		return *v.Addr().Interface().(*T) // takes no memory
+		return *v.Addr().Interface().(*T) // without a copy
 	}
 	return v.Interface().(T)
 }
@@ -124,9 +127,10 @@ func hasOwnJSON(t reflect.Type) bool {
 	return t.Kind() != reflect.Pointer && (entry.CanConvertToUnstructured() || entry.CanConvertFromUnstructured())
 }
 
-// stablePointer knows that a pointer to what is null in JSON becomes nil.
-func stablePointer(t reflect.Type, made map[reflect.Type]stability) stability {
-	check := makeStability(t.Elem(), made)
+// stablePointer returns the stability of a pointer type. A pointer to a value that is null in
+// JSON is not stable, because the conversion turns the pointer into nil.
+func stablePointer(t reflect.Type, known map[reflect.Type]stability) stability {
+	check := makeStability(t.Elem(), known)
 	var null func(reflect.Value) bool
 	switch t.Elem().Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
@@ -149,8 +153,9 @@ func nullInJSON(v reflect.Value) bool {
 	return err != nil || content == nil
 }
 
-// stableStruct has the fields that may be unstable.
-func stableStruct(t reflect.Type, made map[reflect.Type]stability) stability {
+// stableStruct returns the stability of a struct type. It checks only fields that may be
+// unstable.
+func stableStruct(t reflect.Type, known map[reflect.Type]stability) stability {
 	type field struct {
 		*value.FieldCacheEntry
 		check stability
@@ -158,7 +163,7 @@ func stableStruct(t reflect.Type, made map[reflect.Type]stability) stability {
 	var fields []field
 	for _, entry := range value.TypeReflectEntryOf(t).OrderedFields() {
 		fieldType := entry.GetFrom(reflect.Zero(t)).Type()
-		check := makeStability(fieldType, made)
+		check := makeStability(fieldType, known)
 		omitsEmpty := false
 		switch fieldType.Kind() {
 		case reflect.Map:
@@ -203,7 +208,8 @@ func stableResources(resources corev1.ResourceList) bool {
 	return true
 }
 
-// stableQuantity knows that formats other than that of decimals get lost if the number does not need their suffixes.
+// stableQuantity reports whether parsing the text of a quantity returns the same format.
+// Formats other than DecimalSI are lost if the number needs none of their suffixes.
 func stableQuantity(q resource.Quantity) bool {
 	if q.Format == resource.DecimalSI {
 		return true
@@ -216,10 +222,10 @@ func stableQuantity(q resource.Quantity) bool {
 	return err == nil && again.String() == text
 }
 
-// stableTime reports whether a time that is written in RFC 3339 can be read again.
+// stableTime reports whether RFC 3339 can express a time, which takes a year of four digits.
 func stableTime(t time.Time) bool { return t.Year() >= 0 && t.Year() <= 9999 }
 
-// stableJSON converts a value to and from its own JSON.
+// stableJSON reports whether a value equals its decoded JSON.
 func stableJSON(v reflect.Value) bool {
 	entry := value.TypeReflectEntryOf(v.Type())
 	original, again := reflect.New(v.Type()).Elem(), reflect.New(v.Type()).Elem()

@@ -14,27 +14,27 @@ import (
 	"celador.io/admission/activation"
 )
 
-// view is the form in which expressions read the objects of a request, in one kind. It
-// changes in the course of the request as that of upstream's admission.VersionedAttributes
-// does: objects are unstructured until match conditions are evaluated, and typed from then on;
-// but an object that was read keeps its form until a mutation replaces it.
+// A view tracks the form in which expressions read the objects of a request, in one version. It
+// follows upstream's admission.VersionedAttributes: objects are unstructured until match
+// conditions are evaluated, and typed afterwards, but an object that expressions have read
+// keeps its form until a mutation replaces it.
 type view struct {
 	schema.GroupVersionKind
 	form              activation.Form
 	object, oldObject reading
 }
 
-// reading is one of the objects of a view.
+// A reading is the value of one object of a view.
 type reading struct {
-	// form is that of the first reading. It is fixed then.
+	// form is the form of the first reading. fixed is set from then on.
 	form  activation.Form
 	fixed bool
-	// value shows object. Nil until it is read.
+	// value is the CEL value of object, nil until it is read.
 	value  ref.Val
 	object runtime.Object
 }
 
-// view returns the view of a kind.
+// view returns the view of a kind, and adds it on the first call.
 func (r *run) view(kind schema.GroupVersionKind) *view {
 	for _, v := range r.views {
 		if v.GroupVersionKind == kind {
@@ -46,8 +46,8 @@ func (r *run) view(kind schema.GroupVersionKind) *view {
 	return v
 }
 
-// convert converts the objects of the request to a kind. They may be the same Go objects as
-// before in that kind, with other content.
+// convert converts the objects of the request to a kind. It clears the cached values, because
+// the conversion may return the same Go objects as before with other content.
 func (r *run) convert(kind schema.GroupVersionKind) error {
 	if r.versioned.VersionedKind == kind {
 		return nil
@@ -57,7 +57,8 @@ func (r *run) convert(kind schema.GroupVersionKind) error {
 	return admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
 }
 
-// show returns the value of an object, in the given form if it is the first reading.
+// show returns the value of an object. It uses the given form for the first reading, and the
+// form of the first reading after that.
 func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	if !r.fixed {
 		if r.form != form {
@@ -71,11 +72,12 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated releases the form of the object. The next reading fixes it again.
+// mutated is called after a mutation replaced the object: the next reading fixes the form anew.
 func (v *view) mutated() { v.object.fixed = false }
 
-// unconvertible returns an error if upstream cannot convert an object to the form in which
-// expressions read it. They may not have read the part that does not convert.
+// unconvertible returns an error if upstream could not convert an object to the form in which
+// expressions read it. Upstream converts the whole object, even if expressions did not read the
+// part that does not convert.
 func (v *view) unconvertible() error {
 	for _, read := range []struct {
 		name string

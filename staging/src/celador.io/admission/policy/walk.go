@@ -27,9 +27,10 @@ type Visitor[B any] interface {
 	// Reach is called for each binding that matches. If it returns false, the policy does not
 	// apply through it.
 	Reach(*Binding) bool
-	// Apply is called then, with the params, of which there may be none. If there is nothing to
-	// look for, there is one, which is nil. An error ends the walk. Implementations check
-	// between params whether the request is interrupted.
+	// Apply is called once for each matching binding. The params are the parameter objects that
+	// paramRef selects: none if none was found, and a single nil if the policy has no
+	// paramKind. An error ends the walk. Implementations check between params whether the
+	// request is interrupted.
 	Apply(*Binding, []*unstructured.Unstructured) error
 	// Leave is called after the last binding of a policy.
 	Leave()
@@ -54,9 +55,10 @@ func NewWalk[B any](ctx context.Context, request *matching.Request, visitor Visi
 	return Walk[B]{ctx, request, visitor, why, why.Enabled()}
 }
 
-// Through shows what applies of a snapshot. It returns errors of the visitor, and that of a
-// request that is interrupted. An interruption also makes lookups and expressions fail, which
-// the visitor cannot tell from other failures, so callers check the request again afterwards.
+// Through walks the policies of a snapshot that match the request. It returns errors of the
+// visitor, and an error if the request is interrupted. An interruption also makes lookups and
+// expressions fail, which the visitor cannot tell from other failures, so callers must check
+// the request again afterwards.
 func (w *Walk[B]) Through(s *Snapshot[B]) error {
 	candidates := w.candidates(s)
 	w.fetch(s, candidates)

@@ -19,16 +19,16 @@ const (
 	// two a byte if they have longBytes, and so on: cel-go takes quadratic time.
 	baseCost  = 100
 	longBytes = 4096
-	// smallType is of how many types the type of a part of an expression may be made for free.
-	// Larger types cost one for each of those: cel-go copies and compares them as trees, and
-	// each .map(a, {a: a}) doubles them.
+	// smallType is the size, in types, up to which the type of a part of an expression costs
+	// nothing. A larger type costs its size, because cel-go copies and compares types as trees,
+	// and each .map(a, {a: a}) doubles the tree.
 	smallType = 64
 )
 
-// budget bounds the time and the memory that the checks of a policy take: policies may be long
-// and name many types, and each expression may not fit any of them.
+// budget bounds the time and the memory that checking one policy takes. A policy can be long,
+// name many types, and have a type error in each expression for each type.
 type budget struct {
-	// base is what the expressions cost for each type, and spent what the checks cost so far.
+	// base is the cost of the expressions for one type, spent the cost of all checks so far.
 	base, spent int
 	types       int
 }
@@ -42,7 +42,7 @@ func newBudget(expressions []fieldExpression) *budget {
 	return b
 }
 
-// charge takes the cost of a check against one type from the budget.
+// charge adds the cost of a check against one type.
 func (b *budget) charge(verdicts []verdict) {
 	b.types++
 	b.spent += b.base
@@ -51,13 +51,13 @@ func (b *budget) charge(verdicts []verdict) {
 	}
 }
 
-// exhausted reports whether the next type would be one too many. The first is not, and others
-// are taken to cost what those before them did.
+// exhausted reports whether checking another type could exceed the budget. It expects the next
+// type to cost the average so far, and always allows the first.
 func (b *budget) exhausted() bool {
 	return b.types == maxPolicyTypes || b.types > 0 && b.spent+b.spent/b.types > maxCost
 }
 
-// typesCost returns what the types of an expression's parts cost, up to maxCost.
+// typesCost returns the cost of the types of an expression's parts, at most about maxCost.
 func typesCost(types map[int64]*cel.Type) int {
 	cost := 0
 	for _, t := range types {
@@ -68,7 +68,8 @@ func typesCost(types map[int64]*cel.Type) int {
 	return cost
 }
 
-// sizeOf returns of how many types a type is made, itself included. It stops at most.
+// sizeOf returns the number of types that a type is made of, including itself. It stops
+// counting at most.
 func sizeOf(t *cel.Type, most int) int {
 	size := 1
 	for _, parameter := range t.Parameters() {

@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// A policy with many types is not checked without end, be its expressions long or their own
-// types large.
+// Checks of a policy with many types are bounded, even if its expressions are long or have
+// large types.
 func TestTypesOfPolicy(t *testing.T) {
 	described := schemas{}
 	mapper := mapperFor()

@@ -24,7 +24,7 @@ type Checker struct {
 	env *cel.Env
 	// patching also has the types of mutations.
 	patching *cel.Env
-	// sizes are for expressions in both.
+	// sizes infers type sizes for expressions in both.
 	sizes   *typesize.Functions
 	mapper  meta.RESTMapper
 	schemas resolver.SchemaResolver
@@ -123,7 +123,7 @@ type checkedType struct {
 
 // verdict is what is wrong with an expression.
 type verdict struct {
-	// cost is that of the types of its parts.
+	// cost is the cost of the types of the expression's parts.
 	cost int
 	// message is empty when the expression fits.
 	message string

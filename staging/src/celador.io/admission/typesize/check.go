@@ -11,23 +11,24 @@ import (
 )
 
 const (
-	// MaxType is of how many types the type of a part of an expression may be made, itself
-	// included: list(int) is made of two. A literal whose lists and maps are nested as deep as
-	// cel-go parses them has some 500.
+	// MaxType is the maximum size of the type of any part of an expression, in types including
+	// itself: list(int) is made of two. A literal whose lists and maps are nested as deep as
+	// the parser allows has about 500.
 	MaxType = 1 << 12
-	// maxWork is a limit of Size.Work for the types of all parts together, for which cel-go
-	// allocates some 700 MB, one after the other. The longest expression that cel-go parses has
-	// some 50,000 parts, with one to twenty each. It takes 220 lists in lists to exceed the
-	// limit.
+	// maxWork is the maximum sum of Size.Work over all parts of an expression. cel-go allocates
+	// about 700 MB in total for types of this size. The longest expression that the parser
+	// accepts has about 50,000 parts, each with a Work between one and twenty. Exceeding the
+	// limit takes 220 nested lists.
 	maxWork = 100_000_000
-	// maxSteps is a limit of the work of inferring types. It is some hundred times what the
-	// longest expressions take.
+	// maxSteps is the maximum number of inference steps, a hundred times what the longest
+	// expressions need.
 	maxSteps = 1 << 22
 )
 
-// Check returns issues if the types of a parsed expression may be too large to be checked in an
-// environment, which has the functions and any variables and types. Otherwise it returns nil.
-// Other mistakes are for the checker to find.
+// Check returns an issue if a type in the parsed expression may be too large for the checker,
+// and nil otherwise. env declares the variables and types; its functions must be those that f
+// was made from. Check ignores type errors, which the checker reports. It is safe for
+// concurrent use.
 func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())
@@ -47,9 +48,9 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	return nil
 }
 
-// Sizes returns the sizes of the types that Check finds for the parts of an expression, by ID.
-// Parts with the type of a scalar are left out. No part of a well-typed expression has a
-// larger type when it is checked.
+// Sizes returns the size of the type that Check infers for each part of an expression, by the
+// ID of the part. Parts of scalar type are left out. When a well-typed expression is checked,
+// no part gets a larger type.
 func (f *Functions) Sizes(env *cel.Env, parsed *cel.Ast) map[int64]Size {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())

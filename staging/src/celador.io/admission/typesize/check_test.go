@@ -13,7 +13,8 @@ func repeated(before, text, after string, count int) string {
 	return before + strings.Repeat(text, count) + after
 }
 
-// TestCheck has the longest of reasonable expressions, and short ones that are not.
+// TestCheck checks the longest plausible expressions, which pass, and short ones with types
+// that are too large.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const (
@@ -66,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// nested returns a text in which each format has the one before it.
+// nested returns a text in which each format contains the result of the one before.
 func nested(format, inner string, count int) string {
 	for range count {
 		inner = fmt.Sprintf(format, inner)

@@ -10,21 +10,22 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Functions are the functions of an environment. They are safe for concurrent use.
+// Functions holds the overloads of an environment's functions. It is immutable and safe for
+// concurrent use.
 type Functions struct {
 	overloads map[string][]overload
 }
 
 type overload struct {
 	member bool
-	// generic is set if the types have parameters.
+	// generic is set if the overload has type parameters.
 	generic   bool
 	arguments []*types.Type
 	result    *types.Type
 }
 
-// NewFunctions returns the functions of an environment, which also are those of all that
-// extend it by variables and types only.
+// NewFunctions returns the functions of env. They also serve all environments that extend env
+// by variables and types only.
 func NewFunctions(env *cel.Env) *Functions {
 	f := &Functions{overloads: map[string][]overload{}}
 	for name, function := range env.Functions() {
@@ -35,8 +36,8 @@ func NewFunctions(env *cel.Env) *Functions {
 	return f
 }
 
-// call returns the shape of the result of a function. It joins the shapes of arguments where a
-// type parameter of the function stands for several of them.
+// call returns the shape of the result of a function. Where an argument list binds a type
+// parameter several times, it joins the shapes.
 func (i *inference) call(function string, member bool, arguments []*shape) *shape {
 	var result *shape
 	several := false
@@ -62,18 +63,18 @@ func (i *inference) call(function string, member bool, arguments []*shape) *shap
 			result, several = i.join(result, returned), true
 		}
 	}
-	// The type of a call with dynamic arguments is dynamic, unless one overload is left.
+	// A call with dynamic arguments has the dynamic type, unless only one overload fits.
 	if result == nil || several && slices.ContainsFunc(arguments, func(s *shape) bool { return isDynamic(s.resolve().kind) }) {
 		return dynamic
 	}
 	return result
 }
 
-// fits reports whether an argument may be of the type that a function is declared with. It
-// binds the type parameters of the function.
+// fits reports whether an argument can have the declared type of a parameter. It binds the type
+// parameters of the function.
 func (i *inference) fits(declared *types.Type, argument *shape, parameters map[string]*shape) bool {
 	argument = argument.resolve()
-	if i.spent() {
+	if i.exhausted() {
 		return true
 	}
 	if declared.Kind() == types.TypeParamKind {
@@ -111,7 +112,8 @@ func isDynamic(kind types.Kind) bool {
 	return kind == types.DynKind || kind == types.AnyKind || kind == types.ErrorKind
 }
 
-// instantiate returns the shape of a declared type whose parameters stand for shapes.
+// instantiate returns the shape of a declared type with its type parameters replaced. It adds
+// an unknown shape for a type parameter that is not bound yet.
 func (i *inference) instantiate(t *types.Type, parameters map[string]*shape) *shape {
 	if t.Kind() == types.TypeParamKind {
 		known := parameters[t.TypeName()]

@@ -19,12 +19,12 @@ type inference struct {
 	functions *Functions
 	provider  types.Provider
 	variables map[string]*types.Type
-	// known has the shapes of types that were declared.
+	// known caches the shapes of declared types.
 	known map[*types.Type]*shape
-	// locals are the variables of the comprehensions around, innermost last.
+	// locals are the variables of the enclosing comprehensions, innermost last.
 	locals []local
-	// parts are those that do not have the type of a scalar, in the order in which they were
-	// visited. The others are scalars.
+	// parts are the visited parts whose type is not scalar, in order. scalars counts the
+	// others.
 	parts   []part
 	scalars int
 }
@@ -54,7 +54,7 @@ func (f *Functions) newInference(env *cel.Env) *inference {
 	return i
 }
 
-// visit returns the shape of a part of the expression.
+// visit infers a part of the expression, records the part, and returns its shape.
 func (i *inference) visit(e ast.Expr) *shape {
 	s := i.infer(e).resolve()
 	if len(s.parameters) == 0 && !s.is(types.TypeParamKind) {
@@ -65,6 +65,7 @@ func (i *inference) visit(e ast.Expr) *shape {
 	return s
 }
 
+// infer returns the shape of an expression without recording it. Its operands are recorded.
 func (i *inference) infer(e ast.Expr) *shape {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -77,7 +78,7 @@ func (i *inference) infer(e ast.Expr) *shape {
 	case ast.SelectKind:
 		return i.selection(e)
 	case ast.CallKind:
-		return i.called(e.AsCall())
+		return i.callExpression(e.AsCall())
 	case ast.ListKind:
 		return i.list(e.AsList())
 	case ast.MapKind:
@@ -108,7 +109,7 @@ func (i *inference) ident(name string) *shape {
 	return dynamic
 }
 
-// shapeOf returns the shape of a type that is declared. Equal types mostly are one.
+// shapeOf returns the shape of a declared type. It returns the same shape for the same pointer.
 func (i *inference) shapeOf(t *types.Type) *shape {
 	if s, ok := i.known[t]; ok {
 		return s
@@ -136,7 +137,7 @@ func (i *inference) selection(e ast.Expr) *shape {
 	return s
 }
 
-// field returns the shape of a field. It is optional if the operand is, or the selection.
+// field returns the shape of a field, which is optional if the operand or the selection is.
 func (i *inference) field(operand *shape, name string, optional bool) *shape {
 	operand = operand.resolve()
 	if operand.optional() {
@@ -157,7 +158,7 @@ func (i *inference) field(operand *shape, name string, optional bool) *shape {
 	return value
 }
 
-func (i *inference) called(call ast.CallExpr) *shape {
+func (i *inference) callExpression(call ast.CallExpr) *shape {
 	function, arguments := call.FunctionName(), i.visitAll(call.Args())
 	if function == operators.OptSelect && len(arguments) == 2 && call.Args()[1].Kind() == ast.LiteralKind {
 		name, _ := call.Args()[1].AsLiteral().(types.String)
@@ -167,7 +168,7 @@ func (i *inference) called(call ast.CallExpr) *shape {
 		return i.call(function, false, arguments)
 	}
 	if prefix, ok := containers.ToQualifiedName(call.Target()); ok {
-		// The function may have dots in its name.
+		// The name of the function may be qualified.
 		if qualified := prefix + "." + function; len(i.functions.overloads[qualified]) > 0 {
 			return i.call(qualified, false, arguments)
 		}
@@ -183,7 +184,7 @@ func (i *inference) visitAll(exprs []ast.Expr) []*shape {
 	return shapes
 }
 
-// value returns the shape of an element or an entry, which is optional or not.
+// value returns the shape of a list element or map value, unwrapped if it is marked optional.
 func (i *inference) value(e ast.Expr, optional bool) *shape {
 	s := i.visit(e)
 	if resolved := s.resolve(); optional && resolved.optional() {
@@ -215,24 +216,24 @@ func (i *inference) mapping(m ast.MapExpr) *shape {
 }
 
 func (i *inference) object(object ast.StructExpr) *shape {
-	var made *types.Type
+	var constructed *types.Type
 	if t, ok := i.provider.FindStructType(object.TypeName()); ok && len(t.Parameters()) == 1 {
-		made = t.Parameters()[0]
+		constructed = t.Parameters()[0]
 	}
 	for _, e := range object.Fields() {
 		field := e.AsStructField()
 		value := i.value(field.Value(), field.IsOptional())
-		if made == nil {
+		if constructed == nil {
 			continue
 		}
-		if declared, ok := i.provider.FindStructFieldType(made.TypeName(), field.Name()); ok {
+		if declared, ok := i.provider.FindStructFieldType(constructed.TypeName(), field.Name()); ok {
 			i.join(i.shapeOf(declared.Type), value)
 		}
 	}
-	if made == nil {
+	if constructed == nil {
 		return dynamic
 	}
-	return i.shapeOf(made)
+	return i.shapeOf(constructed)
 }
 
 func (i *inference) comprehension(c ast.ComprehensionExpr) *shape {
@@ -246,15 +247,15 @@ func (i *inference) comprehension(c ast.ComprehensionExpr) *shape {
 	case elements.is(types.MapKind):
 		first, second = elements.parameters[0], elements.parameters[1]
 	}
-	outside := len(i.locals)
+	depth := len(i.locals)
 	i.locals = append(i.locals, local{c.AccuVar(), accumulator}, local{c.IterVar(), first})
 	if c.HasIterVar2() {
 		i.locals = append(i.locals, local{c.IterVar2(), second})
 	}
 	i.visit(c.LoopCondition())
 	i.join(accumulator, i.visit(c.LoopStep()))
-	i.locals = i.locals[:outside+1]
+	i.locals = i.locals[:depth+1]
 	result := i.visit(c.Result())
-	i.locals = i.locals[:outside]
+	i.locals = i.locals[:depth]
 	return result
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// shape is a type as far as its size is concerned. Shapes refer to each other: the tree that
-// the type is for cel-go may be far larger than the graph.
+// shape is a type, reduced to what its size depends on. Shapes share their parameters, so the
+// graph may be far smaller than the tree that cel-go makes of the type.
 type shape struct {
 	kind types.Kind
-	// name is that of a type with fields or of an opaque type.
+	// name is the name of a type with fields or of an opaque type.
 	name string
 	// parameters are empty for scalars and types with fields.
 	parameters []*shape
-	// bound is what a type parameter stands for, if that is known.
+	// bound is the shape that a type parameter is bound to, nil if none.
 	bound *shape
-	// seen is the last search that came across the shape.
+	// seen is the number of the last search by unifier.occurs that visited the shape.
 	seen int
 	// size is zero before it is measured.
 	size Size
 }
 
-// dynamic is the shape of all that is only known at run time, or wrong.
+// dynamic is the shape of types that are known only at run time, and of ill-typed expressions.
 var dynamic = &shape{kind: types.DynKind, size: scalar}
 
 var boolean = &shape{kind: types.BoolKind, size: scalar}
 
 func (s *shape) is(kind types.Kind) bool { return s.kind == kind }
 
-// optional reports whether values are optional.
+// optional reports whether the shape is an optional type.
 func (s *shape) optional() bool { return s.kind == types.OpaqueKind && s.name == optionalName }
 
 var optionalName = types.NewOptionalType(types.DynType).TypeName()
@@ -47,24 +47,24 @@ func optionalOf(value *shape) *shape {
 	return &shape{kind: types.OpaqueKind, name: optionalName, parameters: []*shape{value}}
 }
 
-// unknown returns a type parameter that stands for nothing yet, such as the elements of [].
+// unknown returns an unbound type parameter, such as the element type of [].
 func unknown() *shape { return &shape{kind: types.TypeParamKind} }
 
-// resolve returns what a type parameter stands for, or the shape itself.
+// resolve returns the shape that a type parameter is bound to, or the shape itself.
 func (s *shape) resolve() *shape {
 	end := s
 	for end.bound != nil {
 		end = end.bound
 	}
 	for s != end {
-		// The next search takes one step.
+		// Shorten the chain for the next call.
 		s, s.bound = s.bound, end
 	}
 	return end
 }
 
-// measure returns the size of the tree. It must not be called before all type parameters are
-// bound that will be.
+// measure returns the size of the type as a tree. It caches the size, so it must be called only
+// after inference has ended.
 func (s *shape) measure() Size {
 	s = s.resolve()
 	if s.size.Types == 0 {
@@ -72,7 +72,7 @@ func (s *shape) measure() Size {
 		for _, parameter := range s.parameters {
 			size.add(parameter.measure())
 		}
-		s.size = size.around()
+		s.size = size.finish()
 	}
 	return s.size
 }

@@ -43,8 +43,8 @@ var language = sync.OnceValue(func() *cel.Env {
 
 var functions = sync.OnceValue(func() *typesize.Functions { return typesize.NewFunctions(language()) })
 
-// compare checks an expression if it is small enough, and compares all types that cel-go finds.
-// It returns whether the expression is well-typed.
+// compare checks an expression if it is small enough, and compares the sizes of all types with
+// those that cel-go infers. It reports whether the expression is well-typed.
 func compare(t *testing.T, source string) bool {
 	t.Helper()
 	env := language()
@@ -65,7 +65,7 @@ func compare(t *testing.T, source string) bool {
 	return true
 }
 
-// check returns nothing when cel-go panics, as for [?dyn(1)].
+// check returns nil if cel-go panics, as for [?dyn(1)].
 func check(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issues) {
 	defer func() { _ = recover() }()
 	return env.Check(parsed)
@@ -90,7 +90,7 @@ func TestSizesOfOrdinaryExpressions(t *testing.T) {
 	}
 }
 
-// write returns an expression of random parts, most of which make types of others.
+// write returns a random expression, most of whose parts build types from other types.
 func write(r *rand.Rand, depth int, names []string) string {
 	if depth == 0 || r.IntN(8) == 0 {
 		leaves := append([]string{"1", "'a'", "[]", "{}", "optional.none()", "null", "true", "type(1)", "request.userInfo", "request.userInfo.extra"}, names...)

@@ -7,28 +7,28 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// unifier makes shapes one where the checker requires types to be assignable.
+// unifier unifies shapes where the checker requires types to be assignable.
 type unifier struct {
-	// joined has the results of join.
+	// joined caches the results of join.
 	joined map[[2]*shape]*shape
 	// searches is the number of calls of occurs.
 	searches int
-	// steps is how much work was done. Nothing more is done beyond maxSteps.
+	// steps is the work done so far. join and occurs stop beyond maxSteps.
 	steps int
 }
 
-// spent counts a step and reports whether there were too many.
-func (u *unifier) spent() bool {
+// exhausted counts a step. It reports whether the steps exceed maxSteps.
+func (u *unifier) exhausted() bool {
 	u.steps++
 	return u.steps > maxSteps
 }
 
-// join returns a shape that is no smaller than that of the type that two types have in common.
-// It binds type parameters.
+// join returns a shape that is at least as large as the common type of a and b. It binds type
+// parameters.
 func (u *unifier) join(a, b *shape) *shape {
 	a, b = a.resolve(), b.resolve()
 	switch {
-	case a == b || u.spent():
+	case a == b || u.exhausted():
 		return a
 	case a.is(types.TypeParamKind):
 		return u.bind(a, b)
@@ -39,7 +39,7 @@ func (u *unifier) join(a, b *shape) *shape {
 	case len(a.parameters) == 0:
 		return b
 	case a.kind != b.kind || len(a.parameters) != len(b.parameters):
-		return a // is an error
+		return a // a type error, which the checker reports
 	}
 	pair := [2]*shape{a, b}
 	if known, ok := u.joined[pair]; ok {
@@ -61,7 +61,7 @@ func (u *unifier) join(a, b *shape) *shape {
 	return result
 }
 
-// bind has a type parameter stand for a shape, unless the shape is made of the parameter.
+// bind binds a type parameter to a shape, unless the shape contains the parameter.
 func (u *unifier) bind(parameter, to *shape) *shape {
 	u.searches++
 	if !u.occurs(parameter, to) {
@@ -70,12 +70,13 @@ func (u *unifier) bind(parameter, to *shape) *shape {
 	return to
 }
 
+// occurs reports whether a shape contains the type parameter.
 func (u *unifier) occurs(parameter, in *shape) bool {
 	in = in.resolve()
 	if in == parameter {
 		return true
 	}
-	if len(in.parameters) == 0 || in.seen == u.searches || u.spent() {
+	if len(in.parameters) == 0 || in.seen == u.searches || u.exhausted() {
 		return false
 	}
 	in.seen = u.searches

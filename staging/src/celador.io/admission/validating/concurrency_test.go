@@ -22,7 +22,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// versions counts the versions of something that changes.
+// versions counts the versions of a changing object.
 type versions struct{ started, done atomic.Int64 }
 
 // next calls set with the next version.
@@ -52,9 +52,9 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 	return *p.current.Load(), nil
 }
 
-// While policies, bindings, params and verdicts change, each request is subject to a state
-// that was in effect at one time while it ran: two validations of a policy are of one
-// version, and so are two params.
+// While policies, bindings, params and verdicts change, each request is subject to a single
+// state, which was in effect at some time during the request: two validations of a policy are
+// of one version, and so are two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
 	source := &paramVersions{kind: kind{namespaced: true}}
@@ -105,8 +105,8 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	}
 
 	request := func() {
-		// The state is at least as new as what was done before the request, and no newer than
-		// what was started before it ended.
+		// The state is no older than the last change before the request, and no newer than the
+		// last change that began before the request ended.
 		oldest := map[string]int64{"policy": policy.done.Load(), "params": param.done.Load(), "checked": verdict.done.Load()}
 		toggled := binding.done.Load()
 		decisions := evaluate(t, newServer(), create(1), store.Snapshot()).Decisions()
@@ -126,7 +126,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 				t.Errorf("%s is of version %q, want %d to %d", name, said[0], oldest[name], newest[name])
 			}
 		}
-		// It is only certain which state the binding had if that did not change meanwhile.
+		// The state of the binding is certain only if it did not change meanwhile.
 		if bound := fmt.Sprint(messages["bound"]); binding.started.Load() == toggled && (bound == "[bound]") != (toggled%2 == 0) {
 			t.Errorf("the binding has version %d, its policy says %s", toggled, bound)
 		}

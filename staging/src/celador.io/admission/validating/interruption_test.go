@@ -18,8 +18,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// leaver is a client that goes away while the authorizer answers a check, after which it
-// counts what is still checked.
+// leaver is an authorizer whose client goes away during a check. It counts later checks.
 type leaver struct {
 	cancel context.CancelFunc
 	// stays is how many checks the client waits for.
@@ -35,7 +34,7 @@ func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.D
 	return authorizer.DecisionAllow, "", nil
 }
 
-// Lister implements params.Kind. The client goes away while it waits.
+// Lister implements params.Kind. The client goes away during the call.
 func (l *leaver) Lister(context.Context) (params.Lister, error) {
 	l.cancel()
 	return nil, errors.New("not known yet")
@@ -43,13 +42,13 @@ func (l *leaver) Lister(context.Context) (params.Lister, error) {
 
 func (l *leaver) Close() {}
 
-// checking is an expression that checks several permissions, one after the other.
+// checking is an expression that makes several authorization checks, one after the other.
 func checking(names string) string {
 	return names + `.all(name, authorizer.group('').resource('pods').name(name).check('read').allowed())`
 }
 
-// A request ends when its context is done, with an error whatever the failurePolicy is, and
-// nothing more is evaluated.
+// A request fails when its context ends, whatever failurePolicy is. No further expression is
+// evaluated.
 func TestInterruption(t *testing.T) {
 	ignoring := func(name string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
 		spec.FailurePolicy = new(v1.Ignore)
@@ -109,7 +108,7 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// A request whose client has gone before is not examined at all.
+// A request whose client has already gone is not evaluated.
 func TestInterruptedBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -123,7 +122,7 @@ func TestInterruptedBefore(t *testing.T) {
 	}
 }
 
-// paramsOf is a params.Source with the objects of one source, and another kind.
+// paramsOf is a params.Source that returns the objects of another source under another kind.
 type paramsOf struct {
 	*objects
 	slow params.Kind

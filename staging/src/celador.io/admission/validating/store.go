@@ -35,9 +35,10 @@ func NewStore(compiler *expression.Compiler, features Features, source params.So
 // are subject to its failurePolicy.
 func (s *Store) SetPolicy(p *v1.ValidatingAdmissionPolicy) { s.Compile(p)() }
 
-// Compile is the part of SetPolicy that takes long. The function that it returns does the rest;
-// to forget the policy instead, drop it. It is for hosts that compile several policies at a
-// time: nothing has changed before it is called, and it must be called once at most.
+// Compile compiles a policy without changing the store, and returns a function that adds or
+// replaces the policy as SetPolicy does. Compiling takes almost all of the time of SetPolicy.
+// Call put at most once; a policy whose put is never called has no effect. p must not be
+// changed afterwards. Compile is safe for concurrent use.
 func (s *Store) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
 	compiled := compile(s.compiler, s.features, p)
 	return func() { s.Store.SetPolicy(compiled) }

@@ -14,7 +14,7 @@ import (
 	"celador.io/admission/values"
 )
 
-// readers are Kubernetes' ways to show an object and ours.
+// readers are the ways of Kubernetes and of this package to read an object.
 var readers = map[string]func(any) ref.Val{
 	"upstream": common.SchemalessTypedToVal, "celador": values.Of, "upstream unstructured": convert, "celador unstructured": values.OfUnstructured,
 }

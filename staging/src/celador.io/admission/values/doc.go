@@ -5,11 +5,11 @@
 // fields go by JSON name, omitted fields are absent, pointers are what they point to,
 // and types with a JSON form of their own have that form.
 //
-// What expressions see of the value that Of returns, and what it costs them, is what
-// k8s.io/apiserver/pkg/cel/common.SchemalessTypedToVal shows. OfUnstructured returns what
-// they see of an object that was converted to maps and lists. Both are faster because how
-// to read a type is worked out once for each type, and because a value remembers what
-// was read from it: reading the same path again finds the same value and allocates
+// Expressions see the value that Of returns as they see that of
+// k8s.io/apiserver/pkg/cel/common.SchemalessTypedToVal, at the same cost. They see the value
+// that OfUnstructured returns as that of an object converted to maps and lists. Both functions
+// are faster than Kubernetes' conversions: how to read a type is worked out once for each type,
+// and a value caches the parts that were read, so reading the same path again allocates
 // nothing.
 //
 // Objects are neither copied nor changed, and must not change while their values are

@@ -220,7 +220,7 @@ func checkNative(t *testing.T, path string, ours, theirs ref.Val) {
 	}
 }
 
-// native converts a value. Lists of cel-go panic when they are to be an array.
+// native converts a value. cel-go's lists panic when they are converted to an array.
 func native(v ref.Val, to reflect.Type) (converted any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

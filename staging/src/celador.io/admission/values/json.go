@@ -14,8 +14,8 @@ import (
 // jsonValueType is what every CEL value converts to that JSON can represent.
 var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
-// Unstructured returns a value that IsGo is true for as a copy made of maps, lists and scalars,
-// as an unstructured object has them.
+// Unstructured deep-copies a value for which IsGo is true into maps, lists and scalars as in an
+// unstructured object. It returns an error if a part has no JSON form.
 func Unstructured(v ref.Val) (ref.Val, error) {
 	content, err := unstructured(reflect.ValueOf(v.Value()))
 	if err != nil {
@@ -24,8 +24,8 @@ func Unstructured(v ref.Val) (ref.Val, error) {
 	return types.DefaultTypeAdapter.NativeToValue(content), nil
 }
 
-// IsGo reports whether a value shows a Go list, map or struct. It converts to JSON with
-// everything that it contains.
+// IsGo reports whether a value returned by Of is a list, map or struct. Such a value converts
+// to JSON as a whole.
 func IsGo(v ref.Val) bool {
 	switch v.(type) {
 	case *listValue, *mapValue, *structValue:
@@ -35,8 +35,8 @@ func IsGo(v ref.Val) bool {
 	}
 }
 
-// ShowsGo reports whether a value shows a Go list, map or struct in any form. Nothing in it
-// occurs more than once.
+// ShowsGo reports whether a value is a list, map or struct that Of or OfUnstructured returned.
+// Such a value is a tree: it contains no part twice.
 func ShowsGo(v ref.Val) bool {
 	switch v.(type) {
 	case *unstructuredList, *unstructuredMap:

@@ -36,7 +36,7 @@ const (
 
 // plan is how to read values of one type. Plans are immutable once they are published.
 type plan struct {
-	// set has the plan, and those of the types that the type consists of.
+	// set is the set that holds this plan and the plans of its parts.
 	set   *planSet
 	form  form
 	entry *value.TypeReflectCacheEntry
@@ -54,10 +54,11 @@ type field struct {
 	key ref.Val
 }
 
-// planSet holds the plan of each type that was ever asked for. A program has only so many.
+// planSet caches a plan for each type. It never shrinks, because a program has a fixed number
+// of types.
 type planSet struct {
 	plans sync.Map // reflect.Type -> *plan
-	// unstructured plans show the unstructured form of values.
+	// unstructured is set if values have their unstructured form.
 	unstructured bool
 }
 

@@ -12,21 +12,20 @@ import (
 )
 
 // OfUnstructured returns the CEL value of the unstructured form of an object: the value that
-// types.DefaultTypeAdapter has for what runtime.DefaultUnstructuredConverter makes of the
-// object. Expressions cannot tell the two apart, but OfUnstructured converts only those parts
-// of the object that are compared, added up or converted; other parts are read from the object.
+// types.DefaultTypeAdapter returns for the output of runtime.DefaultUnstructuredConverter.
+// Expressions cannot tell the two apart, but OfUnstructured converts only parts that are
+// compared, concatenated or converted, and reads all others from the object.
 //
-// A part that cannot be converted is a CEL error where it is used; the converter, in contrast,
-// then has no value for the whole object. Of nil, the value is null. Not safe for concurrent
-// use, except that OfUnstructured itself is.
+// A part that cannot be converted is a CEL error where it is used, whereas the converter fails
+// for the whole object. OfUnstructured returns null for nil. It is safe for concurrent use; the
+// value that it returns is not.
 func OfUnstructured(object any) ref.Val { return unstructuredPlans.of(object) }
 
-// unstructured returns what runtime.DefaultUnstructuredConverter makes of a Go value: maps,
-// lists and scalars of which an unstructured object consists.
+// unstructured converts a Go value as runtime.DefaultUnstructuredConverter does.
 func unstructured(object reflect.Value) (any, error) {
 	pointer := reflect.New(object.Type())
 	pointer.Elem().Set(object)
-	// The converter takes structs only.
+	// The converter takes only structs.
 	holder := struct {
 		Value any `json:"value"`
 	}{pointer.Interface()}
@@ -37,8 +36,8 @@ func unstructured(object reflect.Value) (any, error) {
 	return converted["value"], nil
 }
 
-// converted returns the CEL value of the unstructured form of a value that shows a Go object:
-// a map or list of cel-go's, or an error.
+// converted returns the unstructured form of a value for which IsGo is true, as a list or map
+// of cel-go, or a CEL error if a part cannot be converted.
 func converted(typed ref.Val) ref.Val {
 	value, err := Unstructured(typed)
 	if err != nil {

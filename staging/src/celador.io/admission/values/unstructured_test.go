@@ -20,8 +20,7 @@ import (
 	"celador.io/admission/values"
 )
 
-// TestUnstructured compares the unstructured form of objects with what the converter makes
-// of them.
+// TestUnstructured compares the unstructured form of objects with the output of the converter.
 func TestUnstructured(t *testing.T) {
 	for _, object := range objects {
 		t.Run(object.String(), func(t *testing.T) {
@@ -47,7 +46,7 @@ func FuzzUnstructured(f *testing.F) {
 	})
 }
 
-// TestUnstructuredKinds covers all kinds that clients know.
+// TestUnstructuredKinds covers all kinds of client-go's scheme.
 func TestUnstructuredKinds(t *testing.T) {
 	for kind, object := range scheme.Scheme.AllKnownTypes() {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -77,7 +76,7 @@ func checkUnstructured(t *testing.T, object reflect.Type, seed uint64) bool {
 	return true
 }
 
-// convertedFirst converts all of a value before anything of it is read.
+// convertedFirst converts a value as a whole before any part of it is read.
 func convertedFirst(v ref.Val) ref.Val {
 	v.Value()
 	return v
@@ -131,7 +130,8 @@ func TestUnstructuredExpressions(t *testing.T) {
 	}
 }
 
-// TestUnstructuredDiffers covers what expressions see otherwise in a typed object.
+// TestUnstructuredDiffers covers expressions whose results differ between a typed object and
+// its unstructured form.
 func TestUnstructuredDiffers(t *testing.T) {
 	limits := func(text string) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(text)}}
@@ -153,7 +153,7 @@ func TestUnstructuredDiffers(t *testing.T) {
 	}
 }
 
-// TestUnstructuredIsLazy has a path read without converting anything.
+// TestUnstructuredIsLazy checks that reading a path converts nothing.
 func TestUnstructuredIsLazy(t *testing.T) {
 	root := values.OfUnstructured(deployment())
 	keys := keysOf("spec", "template", "spec", "containers", 1, "image")

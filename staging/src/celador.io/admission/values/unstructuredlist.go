@@ -17,10 +17,10 @@ var (
 	_ traits.Zeroer = (*unstructuredList)(nil)
 )
 
-// unstructuredList is the unstructured form of a slice.
+// unstructuredList is the CEL value of the unstructured form of a slice.
 type unstructuredList struct {
 	typed listValue
-	// whole is the converted list. Nil until it is needed.
+	// whole is the converted list, or an error; nil until it is needed.
 	whole ref.Val
 }
 
@@ -31,7 +31,8 @@ func (l *unstructuredList) convert() ref.Val {
 	return l.whole
 }
 
-// elements returns the converted list if there is one.
+// elements returns the list to read elements from: the converted list, or the slice if it is
+// not converted.
 func (l *unstructuredList) elements() traits.Lister {
 	if whole, ok := l.whole.(traits.Lister); ok {
 		return whole

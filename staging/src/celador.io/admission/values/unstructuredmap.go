@@ -17,19 +17,19 @@ var (
 	_ traits.Zeroer = (*unstructuredMap)(nil)
 )
 
-// unstructuredMap is the unstructured form of a struct or map.
+// unstructuredMap is the CEL value of the unstructured form of a struct or map.
 type unstructuredMap struct {
-	// typed shows the struct or map. Only names are looked up in it.
+	// typed is the value of the struct or map. Only strings are looked up in it.
 	typed traits.Mapper
-	// whole is the converted map. Nil until it is needed.
+	// whole is the converted map, or an error; nil until it is needed.
 	whole ref.Val
 }
 
-// noEntries finds what a map of cel-go's finds for keys that are not strings.
+// noEntries is looked up for keys that are not strings, to get cel-go's result for such keys.
 var noEntries = types.NewStringInterfaceMap(types.DefaultTypeAdapter, map[string]any{})
 
 func newUnstructuredStruct(p *plan, object reflect.Value) *unstructuredMap {
-	// One piece of memory for both.
+	// One allocation holds both values.
 	made := &struct {
 		unstructuredMap
 		structValue

@@ -1,0 +1,79 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limits
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// checkSum checks l + r. It does not allocate.
+func checkSum(from Source, l, r ref.Val) error {
+	switch l := l.(type) {
+	case types.String:
+		if r, ok := r.(types.String); ok {
+			return countText(from, len(l)+len(r))
+		}
+	case types.Bytes:
+		if r, ok := r.(types.Bytes); ok {
+			return countText(from, len(l)+len(r))
+		}
+	case traits.Lister:
+		if r, ok := r.(traits.Lister); ok {
+			// cel-go concatenates lists without copying them.
+			return fitElements(sizeOf(l) + sizeOf(r))
+		}
+	}
+	return nil
+}
+
+// countText counts a string or bytes value of the given size.
+func countText(from Source, bytes int) error {
+	switch {
+	case bytes > MaxText:
+		return errText(bytes)
+	case bytes <= smallText:
+		return nil
+	default:
+		return meterOf(from).allocate(bytes)
+	}
+}
+
+// countElements counts a list of n elements.
+func countElements(from Source, n int) error {
+	switch {
+	case n > MaxElements:
+		return errElements(n)
+	case n <= smallList:
+		return nil
+	default:
+		return meterOf(from).allocate(n * bytesPerElement)
+	}
+}
+
+// countResult counts the memory of a result of a call. It returns an error if a limit is
+// exceeded.
+func countResult(from Source, v ref.Val) error {
+	switch v := v.(type) {
+	case types.String:
+		return countText(from, len(v))
+	case types.Bytes:
+		return countText(from, len(v))
+	case traits.Lister:
+		return countElements(from, sizeOf(v))
+	case traits.Mapper:
+		if n := sizeOf(v); n > smallList {
+			return meterOf(from).allocate(n * bytesPerEntry)
+		}
+	}
+	return nil
+}
+
+// Literal counts the memory of a list, map or object literal with the given number of parts. It
+// returns an error if a limit is exceeded.
+func Literal(from Source, parts int) error { return countElements(from, parts) }
+
+// IsLarge reports whether Literal must be called for a literal with the given number of parts.
+func IsLarge(parts int) bool { return parts > smallList }
