@@ -74,4 +74,5 @@ var GoTypes = strings.NewReplacer(
 	"common.reflectSchemalessTypedMap", "map", "values.mapValue", "map",
 	"types.baseList", "unstructured list", "values.unstructuredList", "unstructured list",
 	"types.baseMap", "unstructured map", "values.unstructuredMap", "unstructured map",
+	"[]string{", "list{", "[]interface {}{", "list{",
 )

@@ -32,6 +32,40 @@ func chain(n int, first, next string) [][2]string {
 func addedToItself(first string) [][2]string { return chain(30, first, "dyn($) + dyn($)") }
 func nested(first string) [][2]string        { return chain(30, first, "[$, $]") }
 
+// declining returns variables that fail after they have read others, each of which compares
+// large lists.
+func declining(n int) [][2]string {
+	variables := chain(20, "1", "[$, $]")
+	for i := range n {
+		fails := "object.missing"
+		for j := range 3 {
+			name := fmt.Sprintf("e%d_%d", i, j)
+			variables = append(variables, [2]string{name, "variables.v20 == variables.v20"})
+			fails = "variables." + name + " && " + fails
+		}
+		variables = append(variables, [2]string{fmt.Sprint("w", i), fails})
+	}
+	return variables
+}
+
+// TestLimitOfOneBudget has expressions that exceed a limit with one budget, and others that
+// are evaluated with the next.
+func TestLimitOfOneBudget(t *testing.T) {
+	series := expression.NewSeries(t.Context(), largeObject(t), nil, expression.NewBudget(plenty)).Recurring()
+	defer series.End()
+	expensive, other := compile(t, "[1]"+strings.Repeat(".map(a, [a, a])", 26)+".all(x, x == x)"), compile(t, "object.name == 'nobody'")
+	if value, err := expensive.Evaluate(series); err == nil || !strings.Contains(err.Error(), stepsExceed) {
+		t.Fatalf("got %v, %v", value, err)
+	}
+	if value, err := other.Evaluate(series); err == nil {
+		t.Errorf("got %v after a limit was exceeded", value)
+	}
+	series.Continue(expression.NewBudget(plenty))
+	if value, err := other.Evaluate(series); err != nil || value != types.False {
+		t.Errorf("got %v, %v with the next budget", value, err)
+	}
+}
+
 // evaluate evaluates an expression on an object with 3 MiB of text and a list of 20,000 nulls.
 func evaluate(t *testing.T, ctx context.Context, variables [][2]string, in expression.Declarations, source string) (ref.Val, error) {
 	t.Helper()
@@ -55,8 +89,13 @@ func evaluate(t *testing.T, ctx context.Context, variables [][2]string, in expre
 
 func largeObject(t *testing.T) interpreter.Activation {
 	t.Helper()
+	items := make([]any, 500)
+	for i := range items {
+		items[i] = map[string]any{"name": fmt.Sprint(i), "labels": map[string]any{"a": "b", "c": "d"}, "text": strings.Repeat("x", 500), "ports": []any{int64(80), int64(443)}}
+	}
 	return values(t, map[string]any{"object": map[string]any{
-		"text": strings.Repeat("abcd", 3<<18), "numbers": make([]any, 20_000), "name": "abcdabcdabcd", "tiny": "1E-999999999", "huge": "1e1000000000", "tinier": "1e-99999999999999999999",
+		"items": items,
+		"text":  strings.Repeat("abcd", 3<<18), "numbers": make([]any, 20_000), "name": "abcdabcdabcd", "digits": strings.Repeat("1", 2000), "tiny": "1E-999999999", "huge": "1e1000000000", "tinier": "1e-99999999999999999999",
 	}})
 }
 
@@ -120,8 +159,8 @@ func TestLimits(t *testing.T) {
 		"large quantities, less":   {source: "quantity(object.huge).isLessThan(quantity('1'))", want: exponentExceeds},
 		"large quantities, added":  {source: "quantity('1').add(quantity(object.huge)).isInteger()", want: exponentExceeds},
 		"small quantities":         {source: "quantity(object.tiny).compareTo(quantity('1')) == 0", want: "exponent of a quantity: 999999999 exceeds"},
-		"smaller quantities":       {source: "isQuantity(object.tinier)", want: "exponent of a quantity: 1001 exceeds"},
-		"long quantities":          {source: "quantity(object.text) == quantity('1')", want: "characters of a quantity: 3145728 exceeds the limit of 1000"},
+		"long quantities":          {source: "quantity(object.digits) == quantity('1')", want: "characters of a quantity: 2000 exceeds the limit of 1000"},
+		"declined comparisons":     {variables: declining(5), source: "(variables.w0 || variables.w1 || variables.w2 || true) && variables.w4", want: stepsExceed},
 		"equal nested lists":       {variables: twice(nested("1"), nested("1")), source: "variables.v30 == variables.w30", want: stepsExceed},
 		"equal to itself":          {variables: nested("1"), source: "variables.v30 != variables.v30", want: stepsExceed},
 		"equal with cel-go":        {variables: nested("1"), source: "optional.of(variables.v30).value() == variables.v30", want: stepsExceed},
@@ -199,6 +238,8 @@ func TestWithinLimits(t *testing.T) {
 		"joined and replaced":             {nil, "object.name.replace('abcd', 'abcdefgh').split('efgh').join('') == object.name && object.text.replace('a', 'bc').size() == object.text.size() / 4 * 5"},
 		"formatted":                       {nil, "'%s and %s: %.3f'.format([object.text, ['a', 1], 1.0]).startsWith('abcd')"},
 		"quantities":                      {nil, "quantity('1e18').isLessThan(quantity('1e19')) && quantity('9E').isGreaterThan(quantity('1e-9')) && isQuantity('12e6') && !isQuantity('1e') && isQuantity('e5')"},
+		"texts that are no quantities":    {nil, "!isQuantity('release2024') && !isQuantity('node5000') && !isQuantity('z1e5000') && !isQuantity(object.tinier) && !isQuantity(object.text)"},
+		"items of the object":             {nil, "object.items.distinct().size() == 500 && sets.contains(object.items, object.items)"},
 		"quantities at the limit":         {nil, "quantity('1e1000').isGreaterThan(quantity('1e-1000'))"},
 		"patterns":                        {nil, "object.text.matches('^abc') && object.text.find('bcd') == 'bcd' && object.name.findAll('abcd', 2) == ['abcd', 'abcd'] && object.name.matches('^[a-d]+$')"},
 		"ordered":                         {nil, "lists.range(300).map(n, 300 - n).sort()[0] == 1 && lists.range(500).distinct().size() == 500 && lists.range(1000).isSorted() && lists.range(1000).sum() == 499500"},

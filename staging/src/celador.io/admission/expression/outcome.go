@@ -51,7 +51,10 @@ func (s *Series) outcome(p *Program) outcome {
 	o, ok := s.outcomes[p]
 	if !ok {
 		o = p.run(s)
-		s.outcomes[p] = o
+		// An error of the meter is about what other expressions have used, too.
+		if s.meter.Err() == nil {
+			s.outcomes[p] = o
+		}
 	}
 	return o
 }

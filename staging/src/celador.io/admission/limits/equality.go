@@ -104,18 +104,15 @@ func checkEach(from Source, list ref.Val, others int) error {
 	return meter.step(steps)
 }
 
-// fewPairs is how many pairs of elements of Go data are compared without measuring the
-// elements.
-const fewPairs = 1 << 16
-
 // pairs returns how many steps it takes to compare each element of a list with the given number
-// of other values, and false if that is more than most.
+// of other values, and false if that is more than most. Elements of Go data count as one: each
+// occurs once, so their number and the size of the request bound the work.
 func pairs(list ref.Val, others, most int) (steps int, ok bool) {
 	n := sizeOf(list)
 	if n*others > most {
 		return 0, false
 	}
-	if n == 0 || others == 0 || isGoData(list) && (others == 1 || n*others <= fewPairs) {
+	if n == 0 || others == 0 || isGoData(list) {
 		return n * others, true
 	}
 	steps, ok = stepsOf(list, most/others)

@@ -24,26 +24,31 @@ type Meter struct {
 	allocated, steps int
 	// unchecked is the work, in bytes, since the meter last checked Done.
 	unchecked int
-	// kept is the part of allocated that values of variables take.
-	kept int
+	// keptBytes and keptSteps are the parts of allocated and steps that variables take, which are
+	// evaluated once.
+	keptBytes, keptSteps int
 	// err is the error of the limit that the series exceeded.
 	err error
 }
 
 // A Mark is the state of a meter at the start of an evaluation.
-type Mark struct{ allocated, steps, kept int }
+type Mark struct{ allocated, steps, keptBytes, keptSteps int }
 
 // Mark returns the current state, for Keep or Repeat.
-func (m *Meter) Mark() Mark { return Mark{m.allocated, m.steps, m.kept} }
+func (m *Meter) Mark() Mark { return Mark{m.allocated, m.steps, m.keptBytes, m.keptSteps} }
 
-// Keep attributes all memory allocated since the mark to a variable, whose value outlives the
-// evaluation.
-func (m *Meter) Keep(since Mark) { m.kept = since.kept + m.allocated - since.allocated }
+// Keep attributes all memory and all steps since the mark to a variable, whose value outlives
+// the evaluation.
+func (m *Meter) Keep(since Mark) {
+	m.keptBytes = since.keptBytes + m.allocated - since.allocated
+	m.keptSteps = since.keptSteps + m.steps - since.steps
+}
 
-// Repeat resets the counts to the mark, except for the memory of variables: the expression is
+// Repeat resets the counts to the mark, except for those of variables: the expression is
 // evaluated again by the other evaluator, but variables keep their values.
 func (m *Meter) Repeat(since Mark) {
-	m.allocated, m.steps = since.allocated+m.kept-since.kept, since.steps
+	m.allocated = since.allocated + m.keptBytes - since.keptBytes
+	m.steps = since.steps + m.keptSteps - since.keptSteps
 }
 
 // Reset clears all counts and the error. Done stays.

@@ -18,19 +18,19 @@ func checkQuantity(_ Source, args []ref.Val) error {
 	if !ok {
 		return nil
 	}
-	if len(text) > MaxQuantity {
-		return exceeded("characters of a quantity", len(text), MaxQuantity, "quantities have at most 19 digits")
+	// A text that does not begin with a number, or has a suffix other than an exponent, takes
+	// no arithmetic: it is small, or not a quantity.
+	suffix := strings.TrimLeft(string(text), "+-.0123456789")
+	number := string(text[:len(text)-len(suffix)])
+	if len(number) > MaxQuantity {
+		return exceeded("characters of a quantity", len(number), MaxQuantity, "quantities have at most 19 digits")
 	}
-	at := strings.LastIndexAny(string(text), "eE")
-	if at < 0 {
+	if suffix == "" || suffix[0] != 'e' && suffix[0] != 'E' || !strings.ContainsAny(number, "0123456789") {
 		return nil
 	}
-	exponent, err := strconv.Atoi(string(text[at+1:]))
+	exponent, err := strconv.Atoi(suffix[1:])
 	if err != nil {
-		if n, ok := err.(*strconv.NumError); !ok || n.Err != strconv.ErrRange {
-			return nil // E alone stands for 10^18
-		}
-		exponent = MaxExponent + 1
+		return nil // E alone is 10^18, and an exponent beyond 64 bits is not a quantity
 	}
 	if magnitude := max(exponent, -exponent); magnitude > MaxExponent {
 		return exceeded("exponent of a quantity", magnitude, MaxExponent, "quantities are at most 10^19 and at least 10^-9")
