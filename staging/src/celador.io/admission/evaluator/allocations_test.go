@@ -5,7 +5,8 @@ package evaluator_test
 
 import "testing"
 
-// TestAllocations evaluates again what has read all it needs.
+// TestAllocations checks that ordinary expressions do not allocate once the views of the input are
+// filled.
 func TestAllocations(t *testing.T) {
 	in := inputs()["typed"]
 	for _, source := range []string{

@@ -14,28 +14,28 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// attribute is a value with the selections and indexes that follow it.
+// An attribute is a value with the selections and indexes that follow it, such as
+// object.spec.containers[0].
 type attribute struct {
 	base step
-	// own is what it costs to have the value, beyond the selections. That is free where
+	// own is the cost of reading the value without its qualifiers. cel-go does not charge it where
 	// the attribute is an index or the branch of a conditional.
 	own uint64
-	// selected is what it costs to have base, if that has a selection in it.
+	// selected is the cost of a selection that base includes: variables.x is one selection.
 	selected   uint64
 	qualifiers []qualifier
-	// presence asks whether the last selection finds something, instead of what.
+	// presence is set for has(): the result is whether the last selection finds a value.
 	presence bool
 }
 
-// qualifier is a selection or an index: a constant, or what index evaluates to.
+// A qualifier is a selection or an index. If constant is nil, index evaluates the key.
 type qualifier struct {
 	constant ref.Val
 	index    step
 }
 
-// node returns the attribute as an incomplete node. The node is completed when no further
-// selection extends it, so a path of many selections does not get an evaluation for each of its
-// prefixes.
+// node returns the attribute as an incomplete node. The node is completed when no further selection
+// extends it, so a path of many selections gets one step instead of one for each prefix.
 func (a *attribute) node() node { return node{attribute: a} }
 
 // with returns the attribute with one more qualifier. The original must not be extended again,
@@ -46,16 +46,16 @@ func (a *attribute) with(q qualifier) *attribute {
 	return &extended
 }
 
-// observed evaluates the attribute as an expression of its own.
-func (a *attribute) observed() step {
+// standalone returns the step for an attribute that is an expression of its own, with its own cost.
+func (a *attribute) standalone() step {
 	if a.presence {
 		return a.resolve(0)
 	}
 	return a.resolve(a.own)
 }
 
-// part evaluates the attribute where it is part of another one.
-func (a *attribute) part() step { return a.resolve(0) }
+// nested returns the step for an attribute that is part of another attribute, without its own cost.
+func (a *attribute) nested() step { return a.resolve(0) }
 
 func (a *attribute) resolve(cost uint64) step {
 	base := a.base
@@ -82,8 +82,8 @@ func (a *attribute) resolve(cost uint64) step {
 	}
 }
 
-// chain applies qualifiers one after the other. It evaluates the index of a qualifier only if
-// the operand has a value, because the index may read variables of the policy.
+// chain returns a step that applies qualifiers in order. It evaluates the index of a qualifier only
+// if the operand has a value, because the index may read variables of the policy.
 func chain(base step, qualifiers []qualifier) step {
 	if len(qualifiers) == 0 {
 		return base
@@ -118,7 +118,7 @@ func chain(base step, qualifiers []qualifier) step {
 	}
 }
 
-// constants returns nil if not all qualifiers are constant.
+// constants returns the keys of qualifiers, or nil if not all of them are constant.
 func constants(qualifiers []qualifier) []ref.Val {
 	keys := make([]ref.Val, len(qualifiers))
 	for i, q := range qualifiers {
@@ -129,8 +129,8 @@ func constants(qualifiers []qualifier) []ref.Val {
 	return keys
 }
 
-// at returns what a map has for a key, or a list at a position. It declines everything
-// that is not there.
+// at returns the value of a map for a key, or the element of a list at an index. It declines if
+// there is none, which is an error in CEL.
 func at(value, key ref.Val) ref.Val {
 	if m, ok := value.(traits.Mapper); ok {
 		switch key.(type) {
@@ -166,7 +166,7 @@ func has(value, key ref.Val) ref.Val {
 
 func (p *planner) selection(e ast.Expr) (node, error) {
 	if reference, ok := p.reference(e); ok {
-		return p.referred(e, reference)
+		return p.resolved(e, reference)
 	}
 	selected := e.AsSelect()
 	if i, ok := p.policyVariable(selected); ok {
@@ -189,9 +189,9 @@ func (p *planner) selection(e ast.Expr) (node, error) {
 	return a.node(), nil
 }
 
-// readVariable reads a variable of the policy, which has side effects: the first read
-// evaluates the variable and charges the budget. It declines once the expression is too
-// expensive, because cel-go has ended the evaluation by then.
+// readVariable returns a step that reads a variable of the policy. It declines once the expression
+// has exceeded its cost limit: the first read evaluates the variable and charges the budget, and
+// cel-go has ended the evaluation by then.
 func readVariable(i int) step {
 	return func(f *frame) ref.Val {
 		if f.exhausted() {
@@ -201,7 +201,7 @@ func readVariable(i int) step {
 	}
 }
 
-// operand plans what is selected from.
+// operand plans the operand of a selection or an index.
 func (p *planner) operand(e ast.Expr) (*attribute, error) {
 	plan := p.plan
 	if p.isPath(e) {
@@ -217,8 +217,8 @@ func (p *planner) operand(e ast.Expr) (*attribute, error) {
 	return &attribute{base: operand.eval, own: 1}, nil
 }
 
-// isPath reports whether an expression is a selection or an index that extends the attribute
-// of its own operand.
+// isPath reports whether an expression is a selection or an index that extends the attribute of its
+// own operand.
 func (p *planner) isPath(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -235,7 +235,8 @@ func (p *planner) isPath(e ast.Expr) bool {
 	}
 }
 
-// isField says whether cel-go reads a field without going through CEL values.
+// isField reports whether a selection reads a field of a Go type. cel-go reads such fields without
+// converting the struct to a CEL value.
 func (p *planner) isField(operand ast.Expr, name string) bool {
 	t := p.GetType(operand.ID())
 	if t.Kind() != types.StructKind {
@@ -245,8 +246,8 @@ func (p *planner) isField(operand ast.Expr, name string) bool {
 	return found && field.IsSet != nil && field.GetFrom != nil
 }
 
-// policyVariable returns the position of the policy's variable that is selected, if it is
-// one.
+// policyVariable returns the position of the policy's variable that an expression selects. It
+// returns false for all other selections.
 func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 	operand := selected.Operand()
 	if operand.Kind() != ast.IdentKind || selected.IsTestOnly() || p.scope.Variables == "" {
@@ -261,7 +262,7 @@ func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 	}
 	name := selected.FieldName()
 	i, ok := p.scope.Positions[name]
-	// Names with two underscores may be escaped ones.
+	// cel-go unescapes field names that contain two underscores.
 	return i, ok && !strings.Contains(name, "__")
 }
 
@@ -279,7 +280,7 @@ func (p *planner) index(operand, key ast.Expr) (node, error) {
 	case k.constant != nil:
 		return a.with(qualifier{constant: k.constant}).node(), nil
 	case k.attribute != nil:
-		return a.with(qualifier{index: k.attribute.part()}).node(), nil
+		return a.with(qualifier{index: k.attribute.nested()}).node(), nil
 	default:
 		return unsupported("computed index")
 	}

@@ -30,12 +30,12 @@ func (p *planner) call(e ast.Expr) (node, error) {
 	if !ok {
 		return unsupported("unchecked call of %s", function)
 	}
-	args, err := p.all(exprs)
+	args, err := p.planAll(exprs)
 	if err != nil {
 		return node{}, err
 	}
-	// Several overloads are told apart by the types of the arguments at run time, and
-	// cost what a call without a name costs.
+	// With several candidates, cel-go selects the overload at run time by the types of the
+	// arguments, and charges the call as one without an overload ID.
 	overload := ""
 	if len(reference.OverloadIDs) == 1 {
 		overload = reference.OverloadIDs[0]
@@ -62,7 +62,7 @@ func (p *planner) call(e ast.Expr) (node, error) {
 			return n, nil
 		}
 	}
-	c := &invocation{implementation, price(function, overload), limits.Of(function)}
+	c := &invocation{implementation, costOf(function, overload), limits.Of(function)}
 	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
 		return n, nil
 	}
@@ -76,10 +76,11 @@ func (p *planner) call(e ast.Expr) (node, error) {
 	return n, nil
 }
 
-// invocation is how to call a function that is strict: all its arguments are data.
+// An invocation calls a strict function: one that is called only if no argument is an error or an
+// unknown.
 type invocation struct {
 	*functions.Overload
-	price func(args []ref.Val, result ref.Val) uint64
+	costFunc costFunc
 	// guard is nil for functions that cannot exceed a limit.
 	guard *limits.Guard
 }
@@ -127,7 +128,7 @@ func (c *invocation) node(args []node) node {
 	}
 }
 
-// operands evaluates both sides of an operator. The right one is nil if either declines.
+// operands evaluates both operands of an operator. r is nil if either declines.
 func operands(f *frame, left, right step) (l, r ref.Val) {
 	if l = left(f); l == nil {
 		return nil, nil
@@ -143,11 +144,11 @@ func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
 	if value == nil {
 		return nil
 	}
-	// Without a price there is no need for a slice on the heap.
-	if c.price == nil {
+	// Passing the argument to costFunc would allocate a slice.
+	if c.costFunc == nil {
 		f.cost++
 	} else {
-		f.cost += c.price([]ref.Val{arg}, value)
+		f.cost += c.costFunc([]ref.Val{arg}, value)
 	}
 	return value
 }
@@ -165,15 +166,16 @@ func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
 	if value == nil {
 		return nil
 	}
-	if c.price == nil {
+	if c.costFunc == nil {
 		f.cost++
 	} else {
-		f.cost += c.price([]ref.Val{left, right}, value)
+		f.cost += c.costFunc([]ref.Val{left, right}, value)
 	}
 	return value
 }
 
-// checkResult declines results that are errors or unknowns, or that exceed a limit.
+// checkResult returns the result, or nil to decline if it is an error or an unknown, or exceeds a
+// limit.
 func (c *invocation) checkResult(f *frame, result ref.Val) ref.Val {
 	value := plain(result)
 	if value == nil || c.guard != nil && c.guard.After(f, value) != nil {
@@ -182,9 +184,9 @@ func (c *invocation) checkResult(f *frame, result ref.Val) ref.Val {
 	return value
 }
 
-// mayCall reports whether the function may be called. It returns false if the first argument
-// would be the receiver of the call instead, and if the expression has exceeded its cost limit:
-// cel-go has ended the evaluation by then and does not call the authorizer any more.
+// mayCall reports whether the function may be called. It returns false if cel-go would dispatch the
+// call to its first argument as the receiver, or if the expression has exceeded its cost limit:
+// cel-go has then ended the evaluation and does not call the authorizer any more.
 func (c *invocation) mayCall(f *frame, first ref.Val) bool {
 	if f.exhausted() {
 		return false
@@ -193,8 +195,8 @@ func (c *invocation) mayCall(f *frame, first ref.Val) bool {
 }
 
 func (c *invocation) cost(args []ref.Val, result ref.Val) uint64 {
-	if c.price == nil {
+	if c.costFunc == nil {
 		return 1
 	}
-	return c.price(args, result)
+	return c.costFunc(args, result)
 }

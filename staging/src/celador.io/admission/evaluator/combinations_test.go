@@ -13,8 +13,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// operands are expressions of every type: as literals, as variables that the checker
-// knows the type of, and as such that it does not.
+// operands holds expressions of every type: literals, variables whose type the checker knows, and
+// expressions of dynamic type.
 var operands = []string{
 	"null", "object.missing", "b", "dyn(false)", "1", "i", "-9223372036854775808", "object.spec.replicas", "u", "dyn(18446744073709551615u)",
 	"1.5", "d", "dyn(-0.0)", "double('NaN')", "''", "s", "object.metadata.name", "bytesOf", "dyn(b'')", "[b'x']",
@@ -23,9 +23,9 @@ var operands = []string{
 	"ip('10.0.0.1')", "cidr('10.0.0.0/8')", "url('/a')", "semver('1.2.3')", "authorizer", "authorizer.requestResource",
 }
 
-// try compiles an expression and checks it with the inputs. It returns how many gave a
-// value.
-func try(t *testing.T, source string, ins map[string]*input) int {
+// countValues compiles an expression and checks it with the inputs. It returns the number of inputs
+// for which the evaluator returns a value.
+func countValues(t *testing.T, source string, ins map[string]*input) int {
 	t.Helper()
 	p, err := kubernetes().compile(source)
 	if err != nil {
@@ -43,19 +43,19 @@ func try(t *testing.T, source string, ins map[string]*input) int {
 // TestOperators applies every operator to every two operands.
 func TestOperators(t *testing.T) {
 	ins := inputs()
-	some := map[string]*input{"typed": ins["typed"], "native": ins["native"], "odd": ins["odd"]}
+	selected := map[string]*input{"typed": ins["typed"], "native": ins["native"], "unusual types": ins["unusual types"]}
 	values := map[string]int{}
 	for _, operator := range []string{"==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "in", "&&", "||"} {
 		for _, left := range operands {
 			for _, right := range operands {
-				values[operator] += try(t, fmt.Sprintf("%s %s %s", left, operator, right), some)
+				values[operator] += countValues(t, fmt.Sprintf("%s %s %s", left, operator, right), selected)
 			}
 		}
 	}
 	for _, prefix := range []string{"!", "-", "b && ", "b ? 1 : ", "has(object.spec) ? null : ", "type(", "dyn("} {
 		suffix := strings.Repeat(")", strings.Count(prefix, "(")-strings.Count(prefix, ")"))
 		for _, operand := range operands {
-			values[prefix] += try(t, prefix+operand+suffix, some)
+			values[prefix] += countValues(t, prefix+operand+suffix, selected)
 		}
 	}
 	for operator, n := range values {
@@ -69,13 +69,13 @@ func TestOperators(t *testing.T) {
 // TestIndexes indexes every operand with every other.
 func TestIndexes(t *testing.T) {
 	ins := inputs()
-	some := map[string]*input{"typed": ins["typed"], "native": ins["native"], "odd": ins["odd"]}
+	selected := map[string]*input{"typed": ins["typed"], "native": ins["native"], "unusual types": ins["unusual types"]}
 	values := 0
 	more := []string{"anys", "lists", "byInt", "anyMap", "any", "any.uints", "any.bools", "any.list", "any.map", "request", "request.userInfo", "variables"}
 	keys := []string{"0", "-1", "'app'", "any.number", "any.text", "dyn('app')", "ints[1] - 1", "lists[0][0]", "b ? 0 : 1", "variables.number"}
 	for _, operand := range slices.Concat(operands, more) {
 		for _, key := range slices.Concat(operands, keys) {
-			values += try(t, fmt.Sprintf("%s[%s]", operand, key), some)
+			values += countValues(t, fmt.Sprintf("%s[%s]", operand, key), selected)
 		}
 	}
 	if values == 0 {
@@ -84,7 +84,7 @@ func TestIndexes(t *testing.T) {
 	t.Logf("%d values", values)
 }
 
-// arguments are expressions by the type that a function takes.
+// arguments maps type names to expressions of the type.
 var arguments = map[string][]string{
 	"bool": {"true", "b"}, "int": {"1", "i", "0", "-1"}, "uint": {"2u", "u"}, "double": {"1.5", "d", "1e300"}, "null_type": {"null"},
 	"string": {"'wörld'", "s", "''", "'10.0.0.1'", "'10.0.0.0/8'", "'1.2.3'", "'1.5Gi'", "'https://a.example.com:80/p?q=r'",
@@ -118,8 +118,8 @@ func argumentsFor(t *types.Type) []string {
 	return nil
 }
 
-// calls returns calls of an overload with all combinations of arguments, each of them
-// typed, and each in turn not.
+// calls returns calls of an overload with combinations of arguments. Each call is followed by its
+// variants with one argument of dynamic type.
 func calls(function string, argTypes []*types.Type, member bool) []string {
 	combinations := [][]string{nil}
 	for _, argType := range argTypes {
@@ -131,7 +131,7 @@ func calls(function string, argTypes []*types.Type, member bool) []string {
 		}
 		combinations = longer
 	}
-	// Functions of many arguments have many combinations; every so many will do.
+	// Overloads with many parameters have many combinations; 60 of them suffice.
 	var result []string
 	for i := 0; i < len(combinations); i += 1 + len(combinations)/60 {
 		c := combinations[i]
@@ -150,7 +150,7 @@ func call(function string, args []string, member bool) string {
 	return fmt.Sprintf("%s(%s)", function, strings.Join(args, ", "))
 }
 
-// planned are the functions that take no cel-go to call.
+// planned holds functions that the evaluator calls without cel-go.
 var planned = strings.Fields(`
 	size contains startsWith endsWith matches bool int uint double string bytes duration timestamp type dyn
 	getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds
@@ -177,7 +177,7 @@ func TestFunctions(t *testing.T) {
 			}
 			for _, source := range calls(name, overload.ArgTypes(), overload.IsMemberFunction()) {
 				tried++
-				values[name] += try(t, source, typed)
+				values[name] += countValues(t, source, typed)
 			}
 		}
 	}

@@ -16,12 +16,13 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// orders is how many orders of a Go map are tried.
-const orders = 64
+// evaluationsOfRandomOrder is the number of evaluations by cel-go in which the random order of a Go
+// map is expected to change the value or the cost.
+const evaluationsOfRandomOrder = 64
 
-// check evaluates both ways. Declining is right; a value has to be the one that cel-go
-// comes to, at the same cost. In either case, variables have to be read as cel-go reads
-// them. It returns whether there was a value.
+// check evaluates a program with the evaluator and with cel-go. Unless the evaluator declines, it
+// must return cel-go's value at cel-go's cost. In either case, it must read variables in cel-go's
+// order. check reports whether the evaluator returned a value.
 func check(t testing.TB, p *program, in *input) bool {
 	t.Helper()
 	return checkWith(t, t.Context(), p, in)
@@ -33,7 +34,7 @@ func checkWith(t testing.TB, ctx context.Context, p *program, in *input) bool {
 		return false
 	}
 	answered := checkOnce(t, ctx, p, in)
-	// Now values are there that were made when they were read, and frames were used.
+	// The second evaluation finds the views that the first one filled, and used frames.
 	if again := checkOnce(t, ctx, p, in); again != answered && !t.Failed() {
 		t.Errorf("%s with the input %s: has a value the first time (%t) or the second (%t), not both", p.source, in.name, answered, again)
 	}
@@ -59,9 +60,9 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	return true
 }
 
-// compareReads describes how the variables that the evaluator read differ from those that
-// cel-go reads, or returns an empty string. An evaluation that declines may have read only the
-// first of them.
+// compareReads describes how the variables that the evaluator read differ from those that cel-go
+// reads, or returns an empty string. An evaluation that declines may have read only the first of
+// them.
 func compareReads(ctx context.Context, p *program, in *input, reads []string, complete bool) string {
 	reference := func() []string {
 		return in.readsOf(func() { _, _, _ = p.reference.ContextEval(ctx, in) })
@@ -70,7 +71,7 @@ func compareReads(ctx context.Context, p *program, in *input, reads []string, co
 	if slices.Equal(reads, want) || !complete && len(reads) < len(want) && slices.Equal(reads, want[:len(reads)]) {
 		return ""
 	}
-	for range orders {
+	for range evaluationsOfRandomOrder {
 		if !slices.Equal(reference(), want) {
 			return ""
 		}
@@ -78,11 +79,11 @@ func compareReads(ctx context.Context, p *program, in *input, reads []string, co
 	return fmt.Sprintf("reads the variables %q, want %q (complete: %t)", reads, want, complete)
 }
 
-// changes says whether cel-go itself comes to different values or costs, as the order of
-// a Go map is another every time.
+// changes reports whether cel-go itself returns different values or costs, because the order of a
+// Go map is random.
 func changes(ctx context.Context, p *program, in *input) bool {
 	first, details, err := p.reference.ContextEval(ctx, in)
-	for range orders {
+	for range evaluationsOfRandomOrder {
 		if err != nil {
 			return false
 		}
@@ -93,7 +94,7 @@ func changes(ctx context.Context, p *program, in *input) bool {
 	return false
 }
 
-// compare returns how a value and its cost differ from those of cel-go, or nothing.
+// compare describes how a value and its cost differ from cel-go's, or returns an empty string.
 func compare(ctx context.Context, p *program, in *input, got ref.Val, cost uint64) string {
 	want, details, err := p.reference.ContextEval(ctx, in)
 	switch {
@@ -105,7 +106,7 @@ func compare(ctx context.Context, p *program, in *input, got ref.Val, cost uint6
 	return differ(got, want)
 }
 
-// differ returns in what two values differ for whoever goes on with them, or nothing.
+// differ describes how two values differ, including their Go types, or returns an empty string.
 func differ(got, want ref.Val) string {
 	if g, w := got.Type().TypeName(), want.Type().TypeName(); g != w {
 		return fmt.Sprintf("%v is of type %s, want %s", got, g, w)

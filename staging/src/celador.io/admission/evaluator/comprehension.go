@@ -10,11 +10,11 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// fold is a planned comprehension.
-type fold struct {
+// A loop is a planned comprehension that is not the expansion of a known macro.
+type loop struct {
 	elements step
-	// item and accumulator are the slots of the variables. The slot mutable has a value
-	// when the accumulator began as an empty list or map.
+	// item and accumulator are the slots of the comprehension's variables. The slot mutable is set
+	// if the accumulator started as an empty list or map, which the steps of the loop append to.
 	item, accumulator, mutable int
 	condition, next, finish    step
 }
@@ -39,7 +39,7 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	if n, ok, err := p.macro(c, elements.eval, item.slot, condition); ok || err != nil {
+	if n, ok, err := p.macroExpansion(c, elements.eval, item.slot, condition); ok || err != nil {
 		p.pop()
 		p.pop()
 		return n, err
@@ -54,12 +54,12 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 		return node{}, err
 	}
 	p.pop()
-	loop := &fold{elements.eval, item.slot, accumulator.slot, mutable, condition.eval, next.eval, finish.eval}
-	return node{eval: loop.eval}, nil
+	planned := &loop{elements.eval, item.slot, accumulator.slot, mutable, condition.eval, next.eval, finish.eval}
+	return node{eval: planned.eval}, nil
 }
 
-// start makes an empty list or map one that the steps of the comprehension add to, and
-// marks that it did.
+// start returns a step for the initial value of the accumulator. It replaces an empty list or map
+// with a mutable one, as cel-go does, and sets the slot mutable.
 func (p *planner) start(init node, mutable int) step {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
@@ -76,8 +76,8 @@ func (p *planner) start(init node, mutable int) step {
 	}
 }
 
-func (l *fold) eval(f *frame) ref.Val {
-	c, ok := over(l.elements(f))
+func (l *loop) eval(f *frame) ref.Val {
+	c, ok := newCursor(l.elements(f))
 	if !ok {
 		return nil
 	}
@@ -96,21 +96,22 @@ func (l *fold) eval(f *frame) ref.Val {
 			break
 		}
 		value := l.next(f)
-		if value == nil || !f.nextRound() {
+		if value == nil || !f.nextIteration() {
 			return nil
 		}
 		f.slots[l.accumulator] = value
 	}
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
-		// It may be the accumulator of a comprehension around, which goes on.
+		// The result may be the mutable accumulator of an enclosing comprehension, which still
+		// appends to it.
 		return result
 	}
-	switch made := result.(type) {
+	switch result := result.(type) {
 	case traits.MutableLister:
-		return made.ToImmutableList()
+		return result.ToImmutableList()
 	case traits.MutableMapper:
-		return made.ToImmutableMap()
+		return result.ToImmutableMap()
 	default:
 		return result
 	}

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestConcurrently evaluates the same programs in many goroutines, each with inputs of its
-// own, while others plan the same expressions and what nobody uses is collected.
+// TestConcurrently evaluates the same programs in many goroutines, each with its own inputs. At the
+// same time, other goroutines plan the same expressions, and the garbage collector frees unused
+// plans.
 func TestConcurrently(t *testing.T) {
 	sources := []string{
 		"object.spec.replicas <= 5 && object.metadata.name.startsWith('sh')",

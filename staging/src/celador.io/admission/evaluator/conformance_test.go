@@ -25,9 +25,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// TestConformance checks the expressions of CEL's own conformance tests, which come with
-// the module of its specification: those that compile in Kubernetes' environment, and
-// with the options of Kubernetes' in one that takes nearly all.
+// TestConformance checks the expressions of CEL's conformance tests, which are part of the module
+// cel.dev/expr: once in Kubernetes' environment, and once in an environment with Kubernetes'
+// options that also declares the types and libraries that the tests need.
 func TestConformance(t *testing.T) {
 	plain, err := cel.NewEnv(
 		cel.Types(&proto2pb.TestAllTypes{}, &proto3pb.TestAllTypes{}),
@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 		name    string
 		env     *cel.Env
 		options []cel.ProgramOption
-		// atLeast is how many expressions have a value without cel-go.
+		// atLeast is the minimum number of expressions for which the evaluator returns a value.
 		atLeast int
 	}{
 		{name: "Kubernetes", env: environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv(), atLeast: 1000},
@@ -67,7 +67,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// conformanceFiles are the simple tests of CEL's specification.
+// conformanceFiles returns the simple conformance tests of CEL's specification.
 func conformanceFiles(t *testing.T) []*testpb.SimpleTestFile {
 	t.Helper()
 	module, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "cel.dev/expr").Output()
@@ -94,7 +94,8 @@ func conformanceFiles(t *testing.T) []*testpb.SimpleTestFile {
 	return files
 }
 
-// conformance counts what became of expressions.
+// A conformance run counts the expressions that compile, that are planned, and for which the
+// evaluator returns a value.
 type conformance struct {
 	base                             *language
 	total, compiled, planned, values int
@@ -121,7 +122,7 @@ func (c *conformance) run(t *testing.T, test *testpb.SimpleTest) {
 	}
 }
 
-// compile returns nil for what is no expression in this environment.
+// compile returns nil if the expression of the test does not compile in this environment.
 func (c *conformance) compile(test *testpb.SimpleTest) *program {
 	language := c.base
 	var options []cel.EnvOption
@@ -160,7 +161,7 @@ func (c *conformance) compile(test *testpb.SimpleTest) *program {
 	return p
 }
 
-// bindings returns nil if there is a value that is none in Go.
+// bindings returns nil if a bound value has no CEL representation.
 func bindings(adapter types.Adapter, test *testpb.SimpleTest) *input {
 	in := &input{names: map[string]any{}}
 	for name, bound := range test.GetBindings() {

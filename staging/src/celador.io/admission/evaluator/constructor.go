@@ -16,7 +16,7 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 	if len(list.OptionalIndices()) > 0 {
 		return unsupported("optional element")
 	}
-	elements, err := p.all(list.Elements())
+	elements, err := p.planAll(list.Elements())
 	if err != nil {
 		return node{}, err
 	}
@@ -58,7 +58,7 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 	}
 	adapter := p.library.adapter
 	n := node{eval: func(f *frame) ref.Val {
-		made := make(map[ref.Val]ref.Val, len(keys))
+		built := make(map[ref.Val]ref.Val, len(keys))
 		for i := range keys {
 			key := keys[i].eval(f)
 			if key == nil {
@@ -68,13 +68,13 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 			if value == nil {
 				return nil
 			}
-			made[key] = value
+			built[key] = value
 		}
 		if limits.Literal(f, 2*len(keys)) != nil {
 			return nil
 		}
 		f.cost += common.MapCreateBaseCost
-		return types.NewRefValMap(adapter, made)
+		return types.NewRefValMap(adapter, built)
 	}}
 	if allConstant(keys) && allConstant(values) {
 		n.fold()
@@ -91,8 +91,8 @@ func allConstant(nodes []node) bool {
 	return true
 }
 
-// fold makes a constant of a node that depends on nothing. Constants cost nothing,
-// whatever it takes to make them.
+// fold evaluates a node whose operands are constant and replaces it with its value. It leaves the
+// node alone if the evaluation declines. Constants cost nothing.
 func (n *node) fold() {
 	value := n.eval(&frame{})
 	if value == nil {

@@ -15,13 +15,17 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// estimator knows what the functions of Kubernetes cost.
+// estimator returns the costs of Kubernetes' CEL functions.
 var estimator = &library.CostEstimator{}
 
-// price returns what calls cost by their arguments and result, or nil if it is one unit.
-func price(function, overload string) func(args []ref.Val, result ref.Val) uint64 {
-	byOverload := prices[overload]
-	if plainlyPriced[function] {
+// A costFunc returns the cost of a call from its arguments and its result.
+type costFunc func(args []ref.Val, result ref.Val) uint64
+
+// costOf returns the cost function of a call, or nil if each call costs one unit. overload is empty
+// if the checker left several candidates.
+func costOf(function, overload string) costFunc {
+	byOverload := overloadCosts[overload]
+	if standardCost[function] {
 		return byOverload
 	}
 	return func(args []ref.Val, result ref.Val) uint64 {
@@ -35,8 +39,8 @@ func price(function, overload string) func(args []ref.Val, result ref.Val) uint6
 	}
 }
 
-// prices are those of the standard functions that do not cost one unit.
-var prices = map[string]func(args []ref.Val, result ref.Val) uint64{
+// overloadCosts holds the costs of cel-go's standard overloads that do not cost one unit.
+var overloadCosts = map[string]costFunc{
 	overloads.StartsWithString:    second,
 	overloads.EndsWithString:      second,
 	overloads.StringToBytes:       first,
@@ -70,21 +74,22 @@ func shorter(args []ref.Val, _ ref.Val) uint64 {
 }
 
 func match(args []ref.Val, _ ref.Val) uint64 {
-	// An empty text is one character to the pattern.
+	// cel-go counts one character more, so that an empty string is not free.
 	text := uint64(math.Ceil((1 + float64(size(args[0]))) * common.StringTraversalCostFactor))
 	pattern := uint64(math.Ceil(float64(size(args[1])) * common.RegexStringLengthCostFactor))
 	return text * pattern
 }
 
-// traversal is the cost of going through a text.
+// traversal is the cost of reading a string of the given length.
 func traversal(characters uint64) uint64 {
 	return uint64(math.Ceil(float64(characters) * common.StringTraversalCostFactor))
 }
 
-// length is the size of a text, without a value on the heap.
+// length is size for strings. It does not allocate.
 func length(text types.String) uint64 { return uint64(utf8.RuneCountInString(string(text))) }
 
-// size is how many characters, elements or entries a value has; all else counts as one.
+// size returns the number of characters, elements or entries of a value, and 1 for values without a
+// size.
 func size(value ref.Val) uint64 {
 	if sized, ok := value.(traits.Sizer); ok {
 		if n, ok := sized.Size().(types.Int); ok {

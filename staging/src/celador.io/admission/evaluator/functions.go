@@ -8,8 +8,9 @@ import (
 	"github.com/google/cel-go/common/overloads"
 )
 
-// plainlyPriced are the functions whose cost does not take Kubernetes' estimator.
-var plainlyPriced = set(
+// standardCost holds the functions whose cost cel-go defines itself. The cost of other functions
+// comes from Kubernetes' estimator.
+var standardCost = set(
 	operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo,
 	operators.Negate, operators.LogicalNot, operators.NotStrictlyFalse, operators.In,
 	operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
@@ -19,10 +20,10 @@ var plainlyPriced = set(
 	overloads.TypeConvertType, overloads.TypeConvertDyn,
 )
 
-// supported are the functions whose costs are known here. Not among them are those with
-// a cost tracker in a library that does not export it, such as sets and most of lists,
-// and those with patterns that cel-go compiles ahead.
-var supported = union(plainlyPriced, set(
+// supported holds the functions whose costs the evaluator knows. It leaves out functions whose
+// library does not export its cost tracker, such as sets and most of lists, and functions other
+// than matches whose constant patterns cel-go compiles at planning time.
+var supported = union(standardCost, set(
 	operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.Equals, operators.NotEquals,
 
 	overloads.TimeGetFullYear, overloads.TimeGetMonth, overloads.TimeGetDate, overloads.TimeGetDayOfMonth,

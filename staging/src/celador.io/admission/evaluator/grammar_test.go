@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// grammar has the templates of expressions by the sort of their values: b for a bool, i
-// for an int, n for any number, t for a string, l for a list of ints, w for one of
-// strings, o for a list of objects, e for one of those, m for a map, and d for anything.
-// In a template, {b} stands for an expression of that sort, and {b x:i} for one that also
-// may read x, an int. Maps have one entry, as the order of several is random. Not all
-// values are what they should be.
+// grammar holds the templates of expressions by the sort of their values: b for a bool, i for an
+// int, n for any number, t for a string, l for a list of ints, w for a list of strings, o for a
+// list of objects, e for an object, m for a map, and d for any value. In a template, {b} stands for
+// an expression of sort b, and {b x:i} for an expression that also may read x, an int. Maps have at
+// most one entry, because the order of several is random. Some values have another type than their
+// sort, to cover errors at run time.
 var grammar = map[byte]struct{ simple, composed []string }{
 	'b': {
 		simple: []string{
@@ -129,49 +129,49 @@ var grammar = map[byte]struct{ simple, composed []string }{
 	},
 }
 
-// writer makes up an expression of bytes. When they run out, it takes the first of what
-// there is.
-type writer struct {
+// A generator derives an expression from bytes, each of which chooses one alternative. After the
+// last byte, it always chooses the first alternative.
+type generator struct {
 	choices []byte
-	// locals are the variables around, by sort.
+	// locals holds the comprehension variables in scope, by sort.
 	locals map[byte][]string
-	// left is how many more templates there may be.
-	left int
+	// remaining is the number of composed templates that the expression may still use.
+	remaining int
 }
 
-// write returns an expression of some sort.
-func write(choices []byte) string {
-	w := &writer{choices: choices, locals: map[byte][]string{}}
-	w.left = pick(w, []int{3, 6, 12, 25, 50})
-	return w.expression(pick(w, []byte("bbbbbitlwmd")), 6)
+// generate returns an expression of any sort.
+func generate(choices []byte) string {
+	g := &generator{choices: choices, locals: map[byte][]string{}}
+	g.remaining = pick(g, []int{3, 6, 12, 25, 50})
+	return g.expression(pick(g, []byte("bbbbbitlwmd")), 6)
 }
 
-func pick[T any](w *writer, from []T) T {
-	if len(w.choices) == 0 {
+func pick[T any](g *generator, from []T) T {
+	if len(g.choices) == 0 {
 		return from[0]
 	}
-	choice := int(w.choices[0])
-	w.choices = w.choices[1:]
+	choice := int(g.choices[0])
+	g.choices = g.choices[1:]
 	return from[choice%len(from)]
 }
 
-func (w *writer) expression(sort byte, depth int) string {
-	w.left--
+func (g *generator) expression(sort byte, depth int) string {
+	g.remaining--
 	templates := grammar[sort].composed
-	if depth <= 0 || w.left <= 0 || pick(w, []int{0, 1, 1, 1}) == 0 {
+	if depth <= 0 || g.remaining <= 0 || pick(g, []int{0, 1, 1, 1}) == 0 {
 		templates = grammar[sort].simple
-		if locals := w.locals[sort]; len(locals) > 0 && pick(w, []int{0, 1, 1}) != 0 {
+		if locals := g.locals[sort]; len(locals) > 0 && pick(g, []int{0, 1, 1}) != 0 {
 			templates = locals
 		}
 	}
-	return w.fill(pick(w, templates), depth-1)
+	return g.fill(pick(g, templates), depth-1)
 }
 
 // placeholder matches {b} and {b x:i} at the beginning of a text.
 var placeholder = regexp.MustCompile(`^\{([bintlwoemd])(?: (\w+):([bintlwoemd]))?\}`)
 
 // fill replaces the placeholders of a template.
-func (w *writer) fill(template string, depth int) string {
+func (g *generator) fill(template string, depth int) string {
 	var result strings.Builder
 	for rest := template; rest != ""; {
 		start := strings.IndexByte(rest, '{')
@@ -190,14 +190,14 @@ func (w *writer) fill(template string, depth int) string {
 		rest = rest[len(found[0]):]
 		sort, local := found[1][0], found[2]
 		if local == "" {
-			result.WriteString(w.expression(sort, depth))
+			result.WriteString(g.expression(sort, depth))
 			continue
 		}
 		localSort := found[3][0]
-		outer := w.locals[localSort]
-		w.locals[localSort] = append(slices.Clip(outer), local)
-		result.WriteString(w.expression(sort, depth))
-		w.locals[localSort] = outer
+		outer := g.locals[localSort]
+		g.locals[localSort] = append(slices.Clip(outer), local)
+		result.WriteString(g.expression(sort, depth))
+		g.locals[localSort] = outer
 	}
 	return result.String()
 }

@@ -29,13 +29,13 @@ import (
 	"celador.io/admission/values"
 )
 
-// input resolves names from a map. Not safe for concurrent use.
+// An input resolves names from a map. It is not safe for concurrent use.
 type input struct {
 	name      string
 	names     map[string]any
 	variables map[string]ref.Val
-	// reads are the names of the policy's variables in the order in which they were first
-	// read, which is when a budget is charged.
+	// reads holds the names of the policy's variables in the order of their first reads, which
+	// charge the budget.
 	reads []string
 }
 
@@ -73,23 +73,22 @@ func (in *input) Parent() interpreter.Activation { return nil }
 // Variable implements evaluator.Input.
 func (in *input) Variable(i int) ref.Val { return in.read(variableNames[i]) }
 
-// inputs returns new inputs by name, all of them about the same Deployment as far as they
-// have one. Ordinary expressions have values with the first three.
+// inputs returns new inputs by name. Those that have an object all describe the same Deployment.
 func inputs() map[string]*input {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "blue", Labels: map[string]string{"team": "blüe"}}}
 	ins := map[string]*input{
-		"typed":        newInput(values.Of(deployment(3)), values.Of(deployment(5)), values.Of(request()), values.Of(namespace)),
-		"unstructured": newInput(unstructured(deployment(3)), unstructured(deployment(5)), unstructured(request()), unstructured(namespace)),
-		"native":       newInput(native(deployment(3)), native(deployment(5)), native(request()), native(namespace)),
-		"deletion":     newInput(types.NullValue, values.Of(deployment(5)), values.Of(request()), types.NullValue),
-		"empty":        newInput(values.Of(&appsv1.Deployment{}), map[string]any{}, values.Of(&admissionv1.AdmissionRequest{}), map[string]string{}),
-		"odd":          odd(),
-		"errors":       {names: same(types.NewErr("as good as none")), variables: sameVariables(types.NewErr("as good as none"))},
-		"unknown":      {names: same(types.NewUnknown(1, types.NewAttributeTrail("object"))), variables: sameVariables(types.NewUnknown(1, nil))},
-		"optional":     {names: same(types.OptionalOf(types.Int(1))), variables: sameVariables(types.OptionalNone)},
-		"null":         {names: same(nil), variables: sameVariables(types.NullValue)},
-		"wrong":        {names: same("text"), variables: sameVariables(types.String("text"))},
-		"missing":      {},
+		"typed":         newInput(values.Of(deployment(3)), values.Of(deployment(5)), values.Of(request()), values.Of(namespace)),
+		"unstructured":  newInput(unstructured(deployment(3)), unstructured(deployment(5)), unstructured(request()), unstructured(namespace)),
+		"native":        newInput(native(deployment(3)), native(deployment(5)), native(request()), native(namespace)),
+		"deletion":      newInput(types.NullValue, values.Of(deployment(5)), values.Of(request()), types.NullValue),
+		"empty":         newInput(values.Of(&appsv1.Deployment{}), map[string]any{}, values.Of(&admissionv1.AdmissionRequest{}), map[string]string{}),
+		"unusual types": unusualTypes(),
+		"errors":        {names: oneValue(types.NewErr("an error")), variables: oneVariableValue(types.NewErr("an error"))},
+		"unknown":       {names: oneValue(types.NewUnknown(1, types.NewAttributeTrail("object"))), variables: oneVariableValue(types.NewUnknown(1, nil))},
+		"optional":      {names: oneValue(types.OptionalOf(types.Int(1))), variables: oneVariableValue(types.OptionalNone)},
+		"null":          {names: oneValue(nil), variables: oneVariableValue(types.NullValue)},
+		"wrong":         {names: oneValue("text"), variables: oneVariableValue(types.String("text"))},
+		"missing":       {},
 	}
 	for name, in := range ins {
 		in.name = name
@@ -97,7 +96,7 @@ func inputs() map[string]*input {
 	return ins
 }
 
-// ordinary are the inputs with which ordinary expressions have values.
+// ordinary holds the names of the inputs with which every ordinary expression has a value.
 var ordinary = []string{"typed", "unstructured", "native"}
 
 func newInput(object, oldObject, request, namespace any) *input {
@@ -106,8 +105,8 @@ func newInput(object, oldObject, request, namespace any) *input {
 	maps.Copy(names, map[string]any{
 		"object": object, "oldObject": oldObject, "request": request, "namespaceObject": namespace,
 		"params":                     map[string]any{"data": map[string]any{"most": "5", "limit": int64(3)}},
-		"authorizer":                 library.NewAuthorizerVal(who, readers{}),
-		"authorizer.requestResource": library.NewResourceAuthorizerVal(who, readers{}, requested{}),
+		"authorizer":                 library.NewAuthorizerVal(who, testAuthorizer{}),
+		"authorizer.requestResource": library.NewResourceAuthorizerVal(who, testAuthorizer{}, requestResource{}),
 	})
 	return &input{names: names, variables: map[string]ref.Val{
 		"number": types.Int(7), "text": types.String("tëxt"), "any": types.Double(1.5),
@@ -116,7 +115,7 @@ func newInput(object, oldObject, request, namespace any) *input {
 	}}
 }
 
-// scalars are the variables that are the same everywhere.
+// scalars holds the variables that have the same values in all inputs made by newInput.
 var scalars = map[string]any{
 	"b": true, "i": 42, "j": types.Int(-7), "u": uint64(9), "d": 2.5, "s": "héllo wörld", "t": types.String("wörld"), "bytesOf": []byte("bÿtes"),
 	"nothing": types.NullValue,
@@ -128,8 +127,8 @@ var scalars = map[string]any{
 	"maybe": types.OptionalOf(types.Int(1)), "maybeText": types.OptionalOf(types.String("a text that is long")),
 }
 
-// odd has values in places that normally have others.
-func odd() *input {
+// unusualTypes returns an input whose values have other types than usual in many places.
+func unusualTypes() *input {
 	broken := types.NewErr("broken element")
 	object := map[string]any{
 		"metadata": map[string]any{"name": 1, "labels": []any{"app"}, "annotations": types.OptionalOf(types.String("x")), "namespace": nil},
@@ -145,8 +144,8 @@ func odd() *input {
 	return in
 }
 
-// same has one value for all names.
-func same(value any) map[string]any {
+// oneValue returns the given value for all names.
+func oneValue(value any) map[string]any {
 	names := map[string]any{}
 	for name := range newInput(nil, nil, nil, nil).names {
 		names[name] = value
@@ -154,7 +153,7 @@ func same(value any) map[string]any {
 	return names
 }
 
-func sameVariables(value ref.Val) map[string]ref.Val {
+func oneVariableValue(value ref.Val) map[string]ref.Val {
 	variables := map[string]ref.Val{}
 	for _, name := range variableNames {
 		variables[name] = value
@@ -172,7 +171,8 @@ func native(object any) map[string]any {
 
 func unstructured(object any) ref.Val { return types.DefaultTypeAdapter.NativeToValue(native(object)) }
 
-// deployment has one label and one annotation: the order of more is random in Go maps.
+// deployment returns a Deployment with one label and one annotation: the order of several entries
+// is random in Go maps.
 func deployment(replicas int32) *appsv1.Deployment {
 	container := func(name, image string) corev1.Container {
 		return corev1.Container{
@@ -207,11 +207,12 @@ func request() *admissionv1.AdmissionRequest {
 	}
 }
 
-// readers lets everybody read, and fails when asked to.
-type readers struct{}
+// A testAuthorizer allows the verb get, has no opinion about others, and returns an error for the
+// verb fail.
+type testAuthorizer struct{}
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (readers) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+func (testAuthorizer) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	switch a.GetVerb() {
 	case "get":
 		return authorizer.DecisionAllow, "you may réad", nil
@@ -222,12 +223,12 @@ func (readers) Authorize(_ context.Context, a authorizer.Attributes) (authorizer
 	}
 }
 
-// requested is the resource of the request.
-type requested struct{}
+// requestResource is the resource of the request.
+type requestResource struct{}
 
-func (requested) GetName() string      { return "shöp" }
-func (requested) GetNamespace() string { return "blue" }
-func (requested) GetResource() schema.GroupVersionResource {
+func (requestResource) GetName() string      { return "shöp" }
+func (requestResource) GetNamespace() string { return "blue" }
+func (requestResource) GetResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 }
-func (requested) GetSubresource() string { return "" }
+func (requestResource) GetSubresource() string { return "" }

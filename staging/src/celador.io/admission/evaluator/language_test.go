@@ -20,20 +20,21 @@ import (
 	"celador.io/admission/evaluator"
 )
 
-// language is an environment, with what it takes to plan its expressions.
+// A language is an environment with the library and the program options to plan its expressions.
 type language struct {
 	*cel.Env
 	library *evaluator.Library
 	options []cel.ProgramOption
 }
 
-// policyVariables are in scope as fields of 'variables'.
+// policyVariables holds the types of the policy's variables, which are fields of the object
+// variables.
 var policyVariables = map[string]*apiservercel.DeclType{
 	"number": apiservercel.IntType, "text": apiservercel.StringType, "any": apiservercel.DynType, "containers": apiservercel.NewListType(apiservercel.DynType, -1),
 	"broken": apiservercel.BoolType, "__namespace__": apiservercel.StringType,
 }
 
-// variableNames has them by position.
+// variableNames holds the names of the policy's variables by position.
 var variableNames = []string{"number", "text", "any", "containers", "broken", "__namespace__"}
 
 func positionsOf(names []string) map[string]int {
@@ -44,8 +45,9 @@ func positionsOf(names []string) map[string]int {
 	return positions
 }
 
-// kubernetes is the language of policies, with a variable of every type and cel.bind,
-// which no Kubernetes environment has and which makes comprehensions of another form.
+// kubernetes returns the environment of policies, extended with a variable of every type and with
+// cel.bind. No Kubernetes environment declares cel.bind; its expansion is a comprehension that is
+// none of the other macros.
 var kubernetes = sync.OnceValue(func() *language {
 	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
 	fields := map[string]*apiservercel.DeclField{}
@@ -91,17 +93,17 @@ func newLanguage(env *cel.Env, options ...cel.ProgramOption) *language {
 	return &language{env, functions, options}
 }
 
-// program is an expression, planned both ways.
+// A program is an expression that was planned by cel-go and by the evaluator.
 type program struct {
 	source    string
 	ast       *cel.Ast
 	reference cel.Program
-	// planned is nil for an expression that is cel-go's to evaluate, for a reason.
+	// planned is nil for an expression that Plan declines, and reason is then Plan's error.
 	planned *evaluator.Program
 	reason  error
 }
 
-// compile returns an error for an expression that neither side gets to see.
+// compile returns an error for an expression that does not compile, or that cel-go cannot plan.
 func (l *language) compile(source string) (*program, error) {
 	ast, issues := l.Compile(source)
 	if issues != nil {
@@ -112,7 +114,7 @@ func (l *language) compile(source string) (*program, error) {
 
 func (l *language) plan(source string, ast *cel.Ast) (p *program, err error) {
 	defer func() {
-		// A map with keys that Go cannot hash.
+		// cel-go panics when it folds a map literal with keys that Go cannot hash.
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("%v", cause)
 		}

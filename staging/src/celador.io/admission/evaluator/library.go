@@ -13,20 +13,19 @@ import (
 	"celador.io/admission/intern"
 )
 
-// Library has the implementations of the functions that an environment declares, and
-// what programs have in common. It is safe for concurrent use.
+// A Library holds the function implementations of an environment, and shares plans and compiled
+// patterns between the programs of that environment. It is safe for concurrent use.
 type Library struct {
-	// overloads are by name of the overload, and by name of the function, whose
-	// implementation finds the overload by the types of its arguments.
+	// overloads maps overload IDs and function names to implementations. The implementation of a
+	// function name selects the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
 	adapter   types.Adapter
-	parts     intern.Pool[partKey, part]
+	plans     intern.Pool[planKey, sharedPlan]
 	regexes   regexes
 }
 
-// NewLibrary returns the functions of an environment, which also are those of all that
-// extend it by variables and types only. It is an error if the environment contradicts
-// itself.
+// NewLibrary returns the library of env and of all environments that extend env with variables and
+// types only. It returns an error if the declarations of a function conflict.
 func NewLibrary(env *cel.Env) (*Library, error) {
 	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter()}
 	for name, declaration := range env.Functions() {
@@ -42,8 +41,8 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 }
 
 // Find implements limits.Functions. It returns the implementation of the named overload of a
-// function. If overload is empty, it returns the implementation that selects the overload
-// itself. It returns nil if there is none.
+// function. If overload is empty or unknown, it returns the implementation that selects the
+// overload itself. It returns nil if there is none.
 func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {
 		return found

@@ -30,7 +30,8 @@ func mustCompile(t testing.TB, source string) *program {
 	return p
 }
 
-// TestCostLimit finds texts to search that cost all that an expression may.
+// TestCostLimit searches in strings so long that the search costs exactly as much as the limit of
+// one expression.
 func TestCostLimit(t *testing.T) {
 	// Two names, and a tenth of one length by a tenth of the other.
 	const product = celconfig.PerCallLimit - 2
@@ -42,11 +43,11 @@ func TestCostLimit(t *testing.T) {
 		"s": strings.Repeat("a", product/factor*10), "t": strings.Repeat("b", factor*10), "b": false,
 	}}
 	if !check(t, mustCompile(t, "s.contains(t)"), in) {
-		t.Error("what costs as much as an expression may has no value")
+		t.Error("an expression whose cost equals the limit has no value")
 	}
 	over := mustCompile(t, "s.contains(t) || b")
 	if check(t, over, in) {
-		t.Error("what costs one more has a value")
+		t.Error("an expression whose cost exceeds the limit by one has a value")
 	}
 	if _, details, err := over.reference.ContextEval(t.Context(), in); err == nil || *details.ActualCost() != celconfig.PerCallLimit+1 {
 		t.Errorf("cel-go comes to the cost %d and the error %v, so this does not test the limit", *details.ActualCost(), err)
@@ -120,39 +121,39 @@ func TestCostLimitEndsReads(t *testing.T) {
 // TestCostLimitEndsCalls checks that the authorizer, whose checks are expensive, is called as
 // often as by cel-go.
 func TestCostLimitEndsCalls(t *testing.T) {
-	const question = "authorizer.group('').resource('pods').namespace('%d').check('get').allowed()"
-	var questions []string
+	const check = "authorizer.group('').resource('pods').namespace('%d').check('get').allowed()"
+	var checks []string
 	for i := range 6 {
-		questions = append(questions, fmt.Sprintf(question, i))
+		checks = append(checks, fmt.Sprintf(check, i))
 	}
-	p := mustCompile(t, strings.Join(questions, " && "))
-	asked := func(evaluate func(*input)) int {
-		asking := &questioned{}
+	p := mustCompile(t, strings.Join(checks, " && "))
+	authorizations := func(evaluate func(*input)) int {
+		counting := &countingAuthorizer{}
 		in := inputs()["typed"]
-		in.names["authorizer"] = library.NewAuthorizerVal(&user.DefaultInfo{Name: "jane"}, asking)
+		in.names["authorizer"] = library.NewAuthorizerVal(&user.DefaultInfo{Name: "jane"}, counting)
 		evaluate(in)
-		return asking.n
+		return counting.n
 	}
-	got := asked(func(in *input) { p.planned.Evaluate(nil, in) })
-	want := asked(func(in *input) { _, _, _ = p.reference.ContextEval(t.Context(), in) })
-	if got != want || want == 0 || want == len(questions) {
-		t.Errorf("asks %d times, want %d, which is some of %d", got, want, len(questions))
+	got := authorizations(func(in *input) { p.planned.Evaluate(nil, in) })
+	want := authorizations(func(in *input) { _, _, _ = p.reference.ContextEval(t.Context(), in) })
+	if got != want || want == 0 || want == len(checks) {
+		t.Errorf("calls the authorizer %d times, want %d, which must be between 0 and %d", got, want, len(checks))
 	}
 }
 
-// questioned is an authorizer that counts its calls.
-type questioned struct {
-	readers
+// A countingAuthorizer counts its calls.
+type countingAuthorizer struct {
+	testAuthorizer
 	n int
 }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (q *questioned) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+func (q *countingAuthorizer) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	q.n++
-	return q.readers.Authorize(ctx, a)
+	return q.testAuthorizer.Authorize(ctx, a)
 }
 
-// counted is a list that counts how often its elements are read.
+// A counted list counts the reads of its elements.
 type counted struct {
 	traits.Lister
 	reads int
@@ -167,8 +168,8 @@ func numbers(n int) *counted {
 	return &counted{Lister: types.NewDynamicList(types.DefaultTypeAdapter, make([]int, n))}
 }
 
-// loops go through ints, and more often if there are more loops in them, which are in
-// place of the verb.
+// loops holds loops over ints. The verb is replaced by a subexpression, which may contain further
+// loops.
 var loops = []string{
 	"ints.all(x, %s == x)", "ints.exists(x, %s != x)", "ints.map(x, %s) == []", "ints.map(x, x == 0, %s) == []", "ints.filter(x, %s == x) == []",
 	"ints.exists_one(x, %s != x)", "cel.bind(y, 0, ints.all(x, %s == y))",
@@ -202,7 +203,7 @@ func TestCancelledLoopEnds(t *testing.T) {
 		if ints.reads == 0 || ints.reads > celconfig.CheckFrequency {
 			t.Errorf("%s reads %d elements", p.source, ints.reads)
 		}
-		// cel-go looks every so many rounds, and not before.
+		// cel-go checks the context once every CheckFrequency iterations.
 		for n := range 2*celconfig.CheckFrequency + 2 {
 			in := &input{name: fmt.Sprintf("%d numbers", n), names: map[string]any{"ints": numbers(n)}}
 			if got, want := checkWith(t, cancelled, p, in), n < celconfig.CheckFrequency; got != want {
@@ -210,7 +211,7 @@ func TestCancelledLoopEnds(t *testing.T) {
 			}
 		}
 	}
-	// Rounds of loops in loops count too.
+	// Iterations of nested loops count too.
 	nested := mustCompile(t, "ints.all(x, ints.map(y, y).filter(z, z == 0).size() == ints.size())")
 	for n := range 20 {
 		in := &input{name: fmt.Sprintf("%d numbers", n), names: map[string]any{"ints": numbers(n)}}

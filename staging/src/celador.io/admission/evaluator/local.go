@@ -9,15 +9,15 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// local is a variable of a comprehension.
+// A local is a variable of a comprehension.
 type local struct {
 	name string
 	slot int
-	// init gives an accumulator its first value, when that is first read.
+	// init returns the first value of an accumulator. It is evaluated on the first read.
 	init step
 }
 
-// local returns what a name stands for inside of the comprehensions around.
+// local returns the innermost variable of the enclosing comprehensions with the given name.
 func (p *planner) local(name string) (local, bool) {
 	for i := len(p.locals) - 1; i >= 0; i-- {
 		if p.locals[i].name == name {
@@ -49,15 +49,15 @@ func (l local) read() step {
 	}
 }
 
-// cursor goes over the elements of a list or the keys of a map.
+// A cursor iterates over the elements of a list or the keys of a map.
 type cursor struct {
 	list       traits.Lister
 	next, size types.Int
 	it         traits.Iterator
 }
 
-// over returns false for values without elements.
-func over(value ref.Val) (c cursor, ok bool) {
+// newCursor returns false for values that are neither lists nor iterable.
+func newCursor(value ref.Val) (c cursor, ok bool) {
 	if c.list, ok = value.(traits.Lister); ok {
 		c.size, ok = c.list.Size().(types.Int)
 		return c, ok
@@ -72,7 +72,7 @@ func over(value ref.Val) (c cursor, ok bool) {
 	return c, ok
 }
 
-// advance returns nil at the end.
+// advance returns the next element or key, or nil at the end.
 func (c *cursor) advance() ref.Val {
 	if c.list == nil {
 		if c.it.HasNext() != types.True {

@@ -8,14 +8,14 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Logical operators cost nothing themselves. An operand that is not a bool is an error,
-// which the other operands may make up for: that is left to cel-go.
+// Logical operators have no cost of their own. If an operand is not a bool, another operand may
+// still decide the result; cel-go evaluates such expressions.
 
 func and(terms []node) node { return logical(terms, types.False) }
 
 func or(terms []node) node { return logical(terms, types.True) }
 
-// logical goes on to the next term until one has the decisive value.
+// logical evaluates the terms in order until one has the decisive value.
 func logical(terms []node, decisive types.Bool) node {
 	if len(terms) == 2 {
 		left, right := terms[0].eval, terms[1].eval
@@ -36,7 +36,7 @@ func logical(terms []node, decisive types.Bool) node {
 	}}
 }
 
-// only declines everything but the given bool.
+// only returns v if it equals wanted, and declines otherwise.
 func only(v ref.Val, wanted types.Bool) ref.Val {
 	if v != wanted {
 		return nil
@@ -44,7 +44,7 @@ func only(v ref.Val, wanted types.Bool) ref.Val {
 	return v
 }
 
-// boolean declines what is not a bool.
+// boolean returns v if it is a bool, and declines otherwise.
 func boolean(v ref.Val) ref.Val {
 	if _, ok := v.(types.Bool); !ok {
 		return nil
@@ -52,9 +52,9 @@ func boolean(v ref.Val) ref.Val {
 	return v
 }
 
-// conditional is an attribute: what is selected from it is selected from its branches.
+// conditional returns an attribute, because cel-go selects fields of a conditional from the branch.
 func conditional(condition, yes, no node) node {
-	decide, truthy, falsy := condition.eval, yes.part(), no.part()
+	decide, truthy, falsy := condition.eval, yes.nested(), no.nested()
 	return (&attribute{base: func(f *frame) ref.Val {
 		switch decide(f) {
 		case types.True:
@@ -67,10 +67,10 @@ func conditional(condition, yes, no node) node {
 	}}).node()
 }
 
-// part evaluates a node as a branch of a conditional.
-func (n node) part() step {
+// nested returns the step for a node that is a branch of a conditional.
+func (n node) nested() step {
 	if n.attribute != nil {
-		return n.attribute.part()
+		return n.attribute.nested()
 	}
 	return n.eval
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// macro plans comprehensions that are all, exists, map or filter: they need no value of
-// the accumulator before they end. It is false for other comprehensions. What the parts
-// cost that are not evaluated is what the comprehension costs that the macro stands for.
-func (p *planner) macro(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool, error) {
+// macroExpansion plans comprehensions that are the expansions of all, exists, map and filter. Those
+// macros need no intermediate value of the accumulator, so the loop does not evaluate the expanded
+// condition and step; it adds their costs as constants. It returns false for other comprehensions.
+func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool, error) {
 	if !isIdent(c.Result(), c.AccuVar()) || c.LoopStep().Kind() != ast.CallKind {
 		return node{}, false, nil
 	}
@@ -24,7 +24,8 @@ func (p *planner) macro(c ast.ComprehensionExpr, elements step, item int, condit
 	return p.quantifier(c, elements, item)
 }
 
-// quantifier plans all and exists.
+// quantifier plans the expansions of all and exists. For all, the decisive value of the predicate
+// is false, for exists it is true.
 func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
 	undecided, ok := argument(c.LoopCondition(), operators.NotStrictlyFalse)
 	if !ok || c.AccuInit().Kind() != ast.LiteralKind {
@@ -57,7 +58,7 @@ func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (
 
 func quantify(elements step, slot int, predicate step, decisive types.Bool, condition uint64) step {
 	return func(f *frame) ref.Val {
-		c, ok := over(elements(f))
+		c, ok := newCursor(elements(f))
 		if !ok {
 			return nil
 		}
@@ -69,7 +70,7 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 			}
 			f.slots[slot] = item
 			f.cost++
-			if result, ok = predicate(f).(types.Bool); !ok || !f.nextRound() {
+			if result, ok = predicate(f).(types.Bool); !ok || !f.nextIteration() {
 				return nil
 			}
 		}
@@ -78,7 +79,7 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 	}
 }
 
-// collection plans map and filter.
+// collection plans the expansions of map and filter.
 func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
 	if init := c.AccuInit(); init.Kind() != ast.ListKind || init.AsList().Size() != 0 {
 		return node{}, false, nil
@@ -111,7 +112,8 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (
 	if err != nil {
 		return node{}, false, err
 	}
-	// The accumulator, the list of one element, and adding it. Constant lists are free.
+	// The costs of reading the accumulator, of the list with the new element, and of adding the
+	// two. Constant lists cost nothing.
 	cost := uint64(1 + common.ListCreateBaseCost + 1)
 	if element.constant != nil {
 		cost -= common.ListCreateBaseCost
@@ -119,10 +121,11 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (
 	return node{eval: collect(elements, item, accept, element.eval, cost, p.library.adapter)}, true, nil
 }
 
-// collect takes all elements if accept is nil.
+// collect returns a step that evaluates element for each item that accept accepts. If accept is
+// nil, it accepts all items.
 func collect(elements step, slot int, accept, element step, cost uint64, adapter types.Adapter) step {
 	return func(f *frame) ref.Val {
-		c, ok := over(elements(f))
+		c, ok := newCursor(elements(f))
 		if !ok {
 			return nil
 		}
@@ -143,7 +146,7 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 				}
 				collected = append(collected, value)
 			}
-			if !f.nextRound() {
+			if !f.nextIteration() {
 				return nil
 			}
 		}
@@ -152,7 +155,7 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 	}
 }
 
-// argument returns the argument of a call of the function, which has one.
+// argument returns the argument of a call of the named function with one argument.
 func argument(e ast.Expr, function string) (ast.Expr, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != function || len(e.AsCall().Args()) != 1 {
 		return nil, false

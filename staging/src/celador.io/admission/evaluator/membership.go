@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// scalars returns the elements of a list as a set, with each number in the forms of other
-// types that cel-go takes for the same. It is false if an element is not a scalar.
+// scalars returns the elements of a list as a set. The set holds a number in every numeric type in
+// which cel-go considers it equal. It returns false if an element is not a scalar.
 func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 	l, ok := list.(traits.Lister)
 	if !ok {
@@ -27,7 +27,8 @@ func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 			for _, other := range []ref.Type{types.IntType, types.UintType, types.DoubleType} {
 				form := member.ConvertToType(other)
 				_, isDouble := member.(types.Double)
-				// Only a double has to be exactly what it is converted to.
+				// cel-go compares an int or a uint with the converted value, but requires that a
+				// double is converted exactly.
 				if !types.IsError(form) && (!isDouble || form.Equal(member) == types.True) {
 					members[form] = struct{}{}
 				}

@@ -15,8 +15,9 @@ import (
 	"celador.io/admission/limits"
 )
 
-// specialized returns a node for a function that has a shortcut for the types that it is
-// nearly always called with. Other types take the function's implementation.
+// specialized returns a node that evaluates a function without a call for the operand types that
+// policies mostly use. Comparisons of other types call the function's implementation; other
+// shortcuts decline. It returns false if the function has no shortcut.
 func (c *invocation) specialized(function, overload string, args []node, regexes *regexes) (node, bool) {
 	switch function {
 	case operators.Less:
@@ -84,7 +85,7 @@ func (c *invocation) negation(arg node) node {
 	}}
 }
 
-// affix is about the beginning or end of a text.
+// affix plans startsWith and endsWith.
 func (c *invocation) affix(args []node, found func(text, affix string) bool) node {
 	text, affix := args[0].eval, args[1].eval
 	if fixed, ok := args[1].constant.(types.String); ok {
@@ -108,7 +109,8 @@ func (c *invocation) affix(args []node, found func(text, affix string) bool) nod
 	}}
 }
 
-// pattern compiles a constant pattern ahead.
+// pattern plans matches with a constant pattern, which it compiles once. It returns false for
+// patterns that are not constant or do not compile.
 func (c *invocation) pattern(args []node, regexes *regexes) (node, bool) {
 	source, ok := args[1].constant.(types.String)
 	if !ok {
@@ -131,7 +133,7 @@ func (c *invocation) pattern(args []node, regexes *regexes) (node, bool) {
 	}}, true
 }
 
-// equality compares two values of any type, for being equal or for not being so.
+// equality plans == and, if equal is false, !=.
 func equality(args []node, equal bool) node {
 	left, right := args[0].eval, args[1].eval
 	return node{eval: func(f *frame) ref.Val {
@@ -160,7 +162,7 @@ func equality(args []node, equal bool) node {
 			return nil
 		}
 		result := types.Equal(l, r)
-		f.cost += equalityPrice(l, r, result, equal)
+		f.cost += equalityCost(l, r, result, equal)
 		if equal {
 			return plain(result)
 		}
@@ -168,7 +170,7 @@ func equality(args []node, equal bool) node {
 	}}
 }
 
-func equalityPrice(l, r, result ref.Val, equal bool) uint64 {
+func equalityCost(l, r, result ref.Val, equal bool) uint64 {
 	if equal {
 		if cost := estimator.CallCost(operators.Equals, overloads.Equals, []ref.Val{l, r}, result); cost != nil {
 			return *cost
@@ -177,7 +179,8 @@ func equalityPrice(l, r, result ref.Val, equal bool) uint64 {
 	return traversal(min(size(l), size(r)))
 }
 
-// membership tells whether a value is in a constant list of scalars, which is free.
+// membership plans the operator in for a constant list of scalars, whose lookup cel-go does not
+// charge. It returns false for other lists.
 func membership(arg node, list ref.Val) (node, bool) {
 	members, ok := scalars(list)
 	if !ok {

@@ -14,24 +14,26 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Scope says what the names of an expression stand for, other than itself.
+// A Scope describes the variables of a policy, which the expression reads as fields of an object.
 type Scope struct {
-	// Variables is the name of the object whose fields are the variables of the policy.
+	// Variables is the name of the object whose fields are the policy's variables. If it is empty,
+	// the expression has no access to variables.
 	Variables string
-	// Positions maps the names of the policy's variables to their positions. If several
-	// variables have the same name, the position is that of the last.
+	// Positions maps the names of the policy's variables to their positions. For a name that
+	// several variables have, it holds the position of the last.
 	Positions map[string]int
 }
 
-// Plan returns a program for a checked expression. The error says what is in it that
-// only cel-go can evaluate.
+// Plan returns a program for an expression that env has checked. library must be made from env or
+// an environment that env extends. Plan returns an error that names the first construct that only
+// cel-go can evaluate.
 func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Program, error) {
 	p := &planner{
-		AST:       checked.NativeRep(),
-		library:   library,
-		provider:  env.CELTypeProvider(),
-		scope:     scope,
-		described: map[int64]described{},
+		AST:      checked.NativeRep(),
+		library:  library,
+		provider: env.CELTypeProvider(),
+		scope:    scope,
+		keys:     map[int64]shareKey{},
 	}
 	seen, repeated := p.ids()
 	if repeated {
@@ -42,16 +44,16 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Progr
 	if err != nil {
 		return nil, err
 	}
-	return &Program{eval: n.eval, slots: p.slots, parts: p.parts}, nil
+	return &Program{eval: n.eval, slots: p.slots, plans: p.plans}, nil
 }
 
-// maxSharedSize is the maximum number of parts of an expression whose parts are shared with
-// other programs. Longer expressions have few parts in common with others, and would add
-// thousands of entries.
+// maxSharedSize is the maximum number of subexpressions of an expression that shares their plans.
+// Longer expressions have little in common with others and would fill the pool with thousands of
+// entries.
 const maxSharedSize = 1000
 
-// ids returns the number of parts of the expression, and whether an ID occurs twice. cel-go
-// tracks costs by ID, so its costs are hard to reproduce where a macro repeats a part.
+// ids counts the subexpressions and reports whether an ID occurs twice. cel-go tracks costs by ID,
+// so its costs are hard to reproduce where a macro repeats a subexpression.
 func (p *planner) ids() (count int, repeated bool) {
 	seen := make([]bool, ast.MaxID(p.AST))
 	ast.PreOrderVisit(p.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -62,13 +64,14 @@ func (p *planner) ids() (count int, repeated bool) {
 	return count, repeated
 }
 
-// node is a planned part of an expression.
+// A node is a planned subexpression.
 type node struct {
-	// eval is nil for an attribute that further selections may extend.
+	// eval is nil for an attribute that a further selection may extend.
 	eval step
-	// constant is the value, if that is known.
+	// constant is the value of a constant expression, or nil.
 	constant ref.Val
-	// attribute is set for what may be selected from without a value in between.
+	// attribute is set for selections, indexes, variables and conditionals, which a further
+	// selection extends without an intermediate value.
 	attribute *attribute
 }
 
@@ -81,15 +84,15 @@ type planner struct {
 	library  *Library
 	provider types.Provider
 	scope    Scope
-	// locals are the variables of the comprehensions around, innermost last.
+	// locals holds the variables of the enclosing comprehensions, innermost last.
 	locals []local
 	slots  int
-	// parts are those that were planned last, on the level that is being planned.
-	parts []*part
-	// shares is set if parts are shared with other programs. described holds their keys, by
-	// expression ID.
-	shares    bool
-	described map[int64]described
+	// plans collects the shared plans that the current subexpression uses.
+	plans []*sharedPlan
+	// shares reports whether subexpressions share plans with other programs. keys caches the keys
+	// of those plans by expression ID.
+	shares bool
+	keys   map[int64]shareKey
 }
 
 func unsupported(format string, args ...any) (node, error) {
@@ -100,7 +103,7 @@ func unsupported(format string, args ...any) (node, error) {
 func (p *planner) complete(e ast.Expr) (node, error) {
 	n, err := p.build(e)
 	if err == nil && n.eval == nil {
-		n.eval = n.attribute.observed()
+		n.eval = n.attribute.standalone()
 	}
 	return n, err
 }
@@ -126,7 +129,7 @@ func (p *planner) build(e ast.Expr) (node, error) {
 	}
 }
 
-func (p *planner) all(exprs []ast.Expr) ([]node, error) {
+func (p *planner) planAll(exprs []ast.Expr) ([]node, error) {
 	nodes := make([]node, len(exprs))
 	for i, e := range exprs {
 		var err error
@@ -137,7 +140,7 @@ func (p *planner) all(exprs []ast.Expr) ([]node, error) {
 	return nodes, nil
 }
 
-// reference returns the name that the checker resolved an expression to, if any.
+// reference returns the declaration that the checker resolved an expression to, if any.
 func (p *planner) reference(e ast.Expr) (*ast.ReferenceInfo, bool) {
 	reference, ok := p.ReferenceMap()[e.ID()]
 	return reference, ok
@@ -148,10 +151,10 @@ func (p *planner) ident(e ast.Expr) (node, error) {
 	if !ok {
 		return unsupported("unchecked name")
 	}
-	return p.referred(e, reference)
+	return p.resolved(e, reference)
 }
 
-func (p *planner) referred(e ast.Expr, reference *ast.ReferenceInfo) (node, error) {
+func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) (node, error) {
 	name := reference.Name
 	switch {
 	case reference.Value != nil:
@@ -174,7 +177,7 @@ func (p *planner) referred(e ast.Expr, reference *ast.ReferenceInfo) (node, erro
 	return (&attribute{base: p.variable(name), own: 1}).node(), nil
 }
 
-// variable reads what is in scope of the whole expression.
+// variable returns a step that reads a variable of the environment, such as object.
 func (p *planner) variable(name string) step {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {

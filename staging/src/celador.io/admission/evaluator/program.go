@@ -12,35 +12,38 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// Program is a planned expression. It is safe for concurrent use.
+// A Program is a planned expression. The zero Program declines every evaluation. Programs are safe
+// for concurrent use.
 type Program struct {
 	eval  step
 	slots int
-	// parts stay available to other programs as long as this one is in use.
-	parts []*part
+	// plans keeps the shared plans of subexpressions alive, so that other expressions find them.
+	plans []*sharedPlan
 }
 
-// Input resolves what an expression reads.
+// An Input resolves the names that an expression reads. Evaluate calls it from one goroutine.
 type Input interface {
 	interpreter.Activation
-	// Variable returns the value of a variable of the policy, by its position.
+	// Variable returns the value of the policy's variable at a position of Scope.Positions. The
+	// first read evaluates the variable.
 	Variable(i int) ref.Val
 }
 
-// Evaluate returns the value of the expression and its CEL cost, or false to decline. The
-// zero Program declines everything. A loop ends soon after done is closed.
+// Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
+// and the caller must evaluate the expression with cel-go. Closing done interrupts loops; done may
+// be nil.
 func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
 	defer func() {
-		// cel-go makes an error of it.
+		// cel-go, which evaluates the expression next, turns the panic into an error.
 		if recover() != nil {
 			value, cost, ok = nil, 0, false
 		}
 	}()
 	f := frames.Get().(*frame)
-	f.input, f.done, f.cost, f.rounds = input, done, 0, 0
+	f.input, f.done, f.cost, f.iterations = input, done, 0, 0
 	if cap(f.slots) < p.slots {
 		f.slots = make([]ref.Val, p.slots)
 	}
@@ -55,7 +58,7 @@ func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, co
 	return value, cost, true
 }
 
-// Planned returns 0 for the zero Program, which declines everything, else 1.
+// Planned returns the number of planned expressions: 1, or 0 for the zero Program.
 func (p *Program) Planned() int {
 	if p.eval == nil {
 		return 0
@@ -63,24 +66,23 @@ func (p *Program) Planned() int {
 	return 1
 }
 
-// step evaluates a part of an expression and adds what it costs. It returns nil to
-// decline.
+// A step evaluates a subexpression and adds its cost to the frame. It returns nil to decline.
 type step func(*frame) ref.Val
 
 // frame is the state of one evaluation.
 type frame struct {
 	input Input
 	cost  uint64
-	// slots are the variables of comprehensions.
+	// slots holds the values of comprehension variables.
 	slots []ref.Val
 	done  <-chan struct{}
-	// rounds is how many rounds all loops made.
-	rounds int
+	// iterations counts the iterations of all loops.
+	iterations int
 }
 
 var frames = sync.Pool{New: func() any { return &frame{} }}
 
-// ResolveName implements limits.Source. A frame for constants has no input.
+// ResolveName implements limits.Source. The frame in which constants are folded has no input.
 func (f *frame) ResolveName(name string) (any, bool) {
 	if f.input == nil {
 		return nil, false
@@ -88,11 +90,11 @@ func (f *frame) ResolveName(name string) (any, bool) {
 	return f.input.ResolveName(name)
 }
 
-// nextRound is false when a loop has to end: it is too expensive or nobody waits for
-// the result.
-func (f *frame) nextRound() bool {
-	f.rounds++
-	if f.rounds%celconfig.CheckFrequency == 0 {
+// nextIteration reports whether a loop may continue. It returns false if the expression has
+// exceeded its cost limit, or if done is closed.
+func (f *frame) nextIteration() bool {
+	f.iterations++
+	if f.iterations%celconfig.CheckFrequency == 0 {
 		select {
 		case <-f.done:
 			return false
@@ -102,12 +104,11 @@ func (f *frame) nextRound() bool {
 	return !f.exhausted()
 }
 
-// exhausted reports whether the expression has exceeded the cost limit of a single expression.
-// At every point of an evaluation, the cost is at least the cost in cel-go's evaluation at that
-// point.
+// exhausted reports whether the expression has exceeded the cost limit of a single expression. At
+// every point of an evaluation, the cost is at least as high as cel-go's.
 func (f *frame) exhausted() bool { return f.cost > celconfig.PerCallLimit }
 
-// plain declines values that are not data.
+// plain returns v, or nil to decline if v is an error, an unknown or an optional.
 func plain(v ref.Val) ref.Val {
 	switch v.(type) {
 	case *types.Err, *types.Unknown, *types.Optional:

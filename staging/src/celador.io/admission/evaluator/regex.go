@@ -16,17 +16,16 @@ import (
 	"celador.io/admission/intern"
 )
 
-// regexes caches the compiled patterns that are in use. A compiled pattern can be far larger
-// than its source, so evaluator programs share them with the cel-go programs of the same
-// expressions.
+// regexes caches compiled patterns while a program uses them. A compiled pattern can be far larger
+// than its source, so evaluator programs share it with the cel-go programs of the same expressions.
 type regexes struct {
 	pool intern.Pool[[sha256.Size]byte, regexp.Regexp]
 }
 
 func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
 	key := sha256.Sum256([]byte(pattern))
-	if known := r.pool.Find(key); known != nil {
-		return known, nil
+	if compiled := r.pool.Find(key); compiled != nil {
+		return compiled, nil
 	}
 	compiled, err := regexp.Compile(pattern)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// TestSharedLibrary plans the same expressions where names are of other types, with one
-// library, as policies do.
+// TestSharedLibrary plans the same expressions in environments that declare different types for the
+// same names, with one library, as the compiler does for policies.
 func TestSharedLibrary(t *testing.T) {
 	base := newLanguage(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv())
 	var languages []*language
@@ -48,7 +48,7 @@ func TestSharedLibrary(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			// Parts are shared as long as somebody uses them.
+			// The programs keep their shared plans alive.
 			programs = append(programs, p)
 			for _, in := range ins {
 				check(t, p, in)

@@ -1,0 +1,146 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// A sharedPlan is the plan of a subexpression that several expressions contain. Hundreds of
+// policies often repeat the same subexpressions; sharing their closures saves memory and keeps them
+// in the processor's caches. plans keeps the plans of its operands alive.
+type sharedPlan struct {
+	node
+	plans []*sharedPlan
+}
+
+// A planKey identifies a subexpression by everything that its plan depends on. Subexpressions with
+// equal keys have equal plans. The key is a hash over the keys of the operands, so computing the
+// keys of an expression takes time and memory linear in its size.
+type planKey [sha256.Size]byte
+
+// A shareKey is the key of a subexpression. shared is false for subexpressions that cannot be
+// shared, which have no key.
+type shareKey struct {
+	planKey
+	shared bool
+}
+
+// plan returns the plan of a subexpression. It reuses the plan of an equal subexpression of any
+// expression that the library has planned.
+func (p *planner) plan(e ast.Expr) (node, error) {
+	if e.Kind() == ast.LiteralKind || !p.shares {
+		return p.complete(e)
+	}
+	key := p.key(e)
+	if !key.shared {
+		return p.complete(e)
+	}
+	if shared := p.library.plans.Find(key.planKey); shared != nil {
+		p.plans = append(p.plans, shared)
+		return shared.node, nil
+	}
+	outer := p.plans
+	p.plans = nil
+	n, err := p.complete(e)
+	if err != nil {
+		return node{}, err
+	}
+	plan := &sharedPlan{node: n, plans: p.plans}
+	p.library.plans.Add(key.planKey, plan)
+	p.plans = append(outer, plan)
+	return n, nil
+}
+
+// key returns the key of a subexpression. A subexpression with a comprehension is not shared,
+// because its slots belong to one program.
+func (p *planner) key(e ast.Expr) shareKey {
+	key, ok := p.keys[e.ID()]
+	if !ok {
+		if input, shareable := p.keyInput(e); shareable {
+			key = shareKey{sha256.Sum256(input), true}
+		}
+		p.keys[e.ID()] = key
+	}
+	return key
+}
+
+// keyInput returns the text whose hash is the key of a subexpression. It returns false for a
+// subexpression that cannot be shared.
+func (p *planner) keyInput(e ast.Expr) ([]byte, bool) {
+	key := make([]byte, 0, 2*sha256.Size)
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return appendConstant(key, e.AsLiteral()), true
+	case ast.IdentKind:
+		reference, ok := p.reference(e)
+		if !ok {
+			return nil, false
+		}
+		return p.referenceInput(key, e, reference)
+	case ast.SelectKind:
+		if reference, ok := p.reference(e); ok {
+			return p.referenceInput(key, e, reference)
+		}
+		selected := e.AsSelect()
+		if i, ok := p.policyVariable(selected); ok {
+			return fmt.Appendf(key, "$%d", i), true
+		}
+		form := "."
+		if selected.IsTestOnly() {
+			form = "?"
+		}
+		return p.appendKeys(fmt.Appendf(key, "%s%q ", form, selected.FieldName()), selected.Operand())
+	case ast.CallKind:
+		call := e.AsCall()
+		key = fmt.Appendf(key, "(%q ", call.FunctionName())
+		if reference, ok := p.reference(e); ok {
+			key = fmt.Appendf(key, "%q ", reference.OverloadIDs)
+		}
+		if call.IsMemberFunction() {
+			var shared bool
+			if key, shared = p.appendKeys(key, call.Target()); !shared {
+				return nil, false
+			}
+		}
+		return p.appendKeys(key, call.Args()...)
+	case ast.ListKind:
+		list := e.AsList()
+		return p.appendKeys(fmt.Appendf(key, "[%v ", list.OptionalIndices()), list.Elements()...)
+	default:
+		return nil, false
+	}
+}
+
+// appendKeys appends the keys of subexpressions. The keys have a fixed length, so the result is
+// unambiguous.
+func (p *planner) appendKeys(key []byte, exprs ...ast.Expr) ([]byte, bool) {
+	for _, e := range exprs {
+		d := p.key(e)
+		if !d.shared {
+			return nil, false
+		}
+		key = append(key, d.planKey[:]...)
+	}
+	return key, true
+}
+
+func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.ReferenceInfo) ([]byte, bool) {
+	if reference.Value != nil {
+		return appendConstant(key, reference.Value), true
+	}
+	if l, ok := p.local(reference.Name); ok {
+		return fmt.Appendf(key, "#%d", l.slot), l.init == nil
+	}
+	return fmt.Appendf(key, "%t%q", p.GetType(e.ID()).Kind() == types.TypeKind, reference.Name), true
+}
+
+func appendConstant(key []byte, value ref.Val) []byte {
+	return fmt.Appendf(key, "%s:%v", value.Type().TypeName(), value.Value())
+}
