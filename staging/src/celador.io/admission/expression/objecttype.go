@@ -42,7 +42,7 @@ type objectType struct{ *dynamic.ObjectType }
 // Val implements common.ResolvedType.
 func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 	for name, field := range fields {
-		if values.IsGo(field) {
+		if values.IsTyped(field) {
 			continue // a dynamic.ObjectVal converts it element by element
 		}
 		// A list that contains another list twice takes exponential time to convert.
@@ -61,7 +61,7 @@ func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 // unstructured replaces the values that show Go objects in v by their unstructured form. It
 // returns v itself, and false, if v contains none.
 func unstructured(v ref.Val) (_ ref.Val, changed bool, _ error) {
-	if values.IsGo(v) {
+	if values.IsTyped(v) {
 		converted, err := values.Unstructured(v)
 		return converted, true, err
 	}

@@ -139,7 +139,7 @@ func (e *extent) addGoData(v ref.Val) bool {
 	if !e.all {
 		return e.fits()
 	}
-	if !values.IsGo(v) {
+	if !values.IsTyped(v) {
 		switch content := v.Value().(type) {
 		case []any, map[string]any:
 			e.elements-- // addGo counts it again
@@ -206,7 +206,7 @@ func isGoData(v ref.Val) bool {
 		_, ok := v.Value().(map[ref.Val]ref.Val)
 		return !ok
 	default:
-		return values.ShowsGo(v)
+		return values.IsView(v)
 	}
 }
 

@@ -22,8 +22,8 @@ func keysOf(names ...any) []ref.Val {
 	return keys
 }
 
-// from reads the keys, one in what the other is.
-func from(v ref.Val, keys []ref.Val) ref.Val {
+// readPath selects one key after the other.
+func readPath(v ref.Val, keys []ref.Val) ref.Val {
 	for _, key := range keys {
 		v = v.(traits.Indexer).Get(key)
 	}
@@ -45,14 +45,14 @@ func TestReadAgain(t *testing.T) {
 		"named text":     keysOf("spec", "template", "spec", "containers", 0, "ports", 0, "protocol"),
 		"of other lists": keysOf("spec", "template", "spec", "containers", 0, "securityContext", "capabilities", "drop", 0),
 	} {
-		first := from(root, keys)
+		first := readPath(root, keys)
 		if types.IsError(first) {
 			t.Errorf("%s: %v", name, first)
 		}
-		if from(root, keys) != first {
+		if readPath(root, keys) != first {
 			t.Errorf("%s: the second reading returns another value", name)
 		}
-		if n := testing.AllocsPerRun(100, func() { from(root, keys) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { readPath(root, keys) }); n != 0 {
 			t.Errorf("%s: reading again allocates %v times", name, n)
 		}
 	}
@@ -60,9 +60,9 @@ func TestReadAgain(t *testing.T) {
 
 func TestAskAgain(t *testing.T) {
 	root := values.Of(deployment())
-	spec := from(root, keysOf("spec")).(traits.Mapper)
-	labels := from(root, keysOf("metadata", "labels")).(traits.Mapper)
-	containers := from(root, keysOf("spec", "template", "spec", "containers")).(traits.Lister)
+	spec := readPath(root, keysOf("spec")).(traits.Mapper)
+	labels := readPath(root, keysOf("metadata", "labels")).(traits.Mapper)
+	containers := readPath(root, keysOf("spec", "template", "spec", "containers")).(traits.Lister)
 	var replicas, paused, team, none ref.Val = types.String("replicas"), types.String("paused"), types.String("team"), types.String("none")
 	for name, ask := range map[string]func(){
 		"field that is there":     func() { spec.Find(replicas) },
@@ -92,18 +92,17 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
-// TestNotCopied tells that what is read is part of the object.
+// TestNotCopied checks that views return parts of the object instead of copies.
 func TestNotCopied(t *testing.T) {
 	object := deployment()
-	labels := from(values.Of(object), keysOf("metadata", "labels")).Value().(map[string]string)
+	labels := readPath(values.Of(object), keysOf("metadata", "labels")).Value().(map[string]string)
 	labels["new"] = "label"
 	if object.Labels["new"] != "label" {
 		t.Error("labels were copied")
 	}
 }
 
-// TestConcurrently has many goroutines, each with values of its own, read a type that
-// none has seen before.
+// TestConcurrently reads an object of a new type in many goroutines, each with its own view.
 func TestConcurrently(t *testing.T) {
 	type tree struct {
 		Name        string            `json:"name"`
@@ -115,7 +114,7 @@ func TestConcurrently(t *testing.T) {
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
-			if got := from(values.Of(&object), keys); got != types.String("found") {
+			if got := readPath(values.Of(&object), keys); got != types.String("found") {
 				t.Errorf("got %v", got)
 			}
 		})

@@ -14,8 +14,9 @@ import (
 	"celador.io/admission/values"
 )
 
-// readers are the ways of Kubernetes and of this package to read an object.
-var readers = map[string]func(any) ref.Val{
+// conversions holds the functions of Kubernetes and of this package that convert an object to a CEL
+// value.
+var conversions = map[string]func(any) ref.Val{
 	"upstream": common.SchemalessTypedToVal, "celador": values.Of, "upstream unstructured": convert, "celador unstructured": values.OfUnstructured,
 }
 
@@ -27,8 +28,8 @@ func convert(object any) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(content)
 }
 
-// BenchmarkExpressions compares this package with what it replaces: when an expression is
-// the first to read the object, and when it reads what was read before.
+// BenchmarkExpressions measures expressions on a new value ("first") and on a value whose fields
+// the same expression has read before ("again").
 func BenchmarkExpressions(b *testing.B) {
 	object := deployment()
 	for name, source := range map[string]string{
@@ -37,7 +38,7 @@ func BenchmarkExpressions(b *testing.B) {
 		"map":    "has(object.metadata.labels) && 'team' in object.metadata.labels",
 	} {
 		program := compile(b, source)
-		for by, of := range readers {
+		for by, of := range conversions {
 			activation := map[string]any{"object": nil}
 			evaluate := func(b *testing.B) {
 				if v, _, err := program.Eval(activation); v != types.True {
@@ -62,22 +63,22 @@ func BenchmarkExpressions(b *testing.B) {
 	}
 }
 
-// BenchmarkPath compares reading a path without CEL around it.
+// BenchmarkPath measures reading a path without evaluating CEL.
 func BenchmarkPath(b *testing.B) {
 	object := deployment()
-	for by, of := range readers {
+	for by, of := range conversions {
 		keys := keysOf("spec", "template", "spec", "containers", 2, "image")
 		b.Run("first/"+by, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				from(of(object), keys)
+				readPath(of(object), keys)
 			}
 		})
 		b.Run("again/"+by, func(b *testing.B) {
 			b.ReportAllocs()
 			root := of(object)
 			for b.Loop() {
-				from(root, keys)
+				readPath(root, keys)
 			}
 		})
 	}

@@ -30,10 +30,10 @@ import (
 	"celador.io/admission/values"
 )
 
-// seeds is how many objects of each type are compared.
+// seeds is the number of objects of each type that are compared.
 const seeds = 10
 
-// objects are the types that are read both ways.
+// objects holds the types whose views are compared with Kubernetes' conversions.
 var objects = []reflect.Type{
 	reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[appsv1.StatefulSet](), reflect.TypeFor[appsv1.DaemonSet](),
 	reflect.TypeFor[appsv1.ReplicaSet](), reflect.TypeFor[appsv1.ControllerRevision](), reflect.TypeFor[appsv1.DeploymentList](),
@@ -68,8 +68,8 @@ func FuzzEquivalence(f *testing.F) {
 	})
 }
 
-// checkFilled checks an object of the type, through a pointer and as it is, and that it
-// equals its like and not another.
+// checkFilled checks an object of the type, as a pointer and as a value, and its equality with an
+// equal object and with a different one.
 func checkFilled(t *testing.T, object reflect.Type, seed uint64) {
 	t.Helper()
 	a, same, b := reflect.New(object), reflect.New(object), reflect.New(object)
@@ -106,7 +106,7 @@ func TestEquivalenceOfOthers(t *testing.T) {
 	}
 }
 
-// TestEqual covers pairs that chance does not come up with, each way around.
+// TestEqual compares pairs that random objects seldom contain, in both directions.
 func TestEqual(t *testing.T) {
 	type one struct {
 		A []string `json:"a"`
@@ -132,21 +132,22 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestHidden covers structs that panic when they are compared, here and there.
+// TestHidden covers structs with unexported fields. Comparing them panics, in Kubernetes'
+// conversion and in views.
 func TestHidden(t *testing.T) {
-	object := &secretive{Shown: "a", hidden: "b"}
-	checkMap(t, "secretive", values.Of(object).(traits.Mapper), common.SchemalessTypedToVal(object).(traits.Mapper))
+	object := &unexportedField{Shown: "a", hidden: "b"}
+	checkMap(t, "unexportedField", values.Of(object).(traits.Mapper), common.SchemalessTypedToVal(object).(traits.Mapper))
 }
 
-// strangers are things to index with, to look for and to compare to.
-var strangers = []ref.Val{
+// otherValues holds values that serve as keys, indexes and operands of comparisons.
+var otherValues = []ref.Val{
 	types.NullValue, types.True, types.Int(0), types.Int(-1), types.Int(99), types.Uint(0), types.Double(0), types.String("no such"), types.String(""),
 	types.Bytes("x"), types.NewErr("an error"), types.NewUnknown(7, nil), types.MapType,
 	types.DefaultTypeAdapter.NativeToValue([]string{"a"}), types.DefaultTypeAdapter.NativeToValue([]string{}),
 	types.DefaultTypeAdapter.NativeToValue(map[string]string{"a": "1"}), types.DefaultTypeAdapter.NativeToValue(map[int]int{}),
 }
 
-// check fails the test where ours can be told from theirs.
+// check fails the test if any operation distinguishes ours from theirs.
 func check(t *testing.T, path string, ours, theirs ref.Val) {
 	t.Helper()
 	if t.Failed() {
@@ -158,9 +159,9 @@ func check(t *testing.T, path string, ours, theirs ref.Val) {
 	}
 	checkNative(t, path, ours, theirs)
 	checkSame(t, path+" equal to itself", ours.Equal(ours), theirs.Equal(theirs))
-	others := strangers
+	others := otherValues
 	if copied, ok := plain(theirs); ok {
-		others = append([]ref.Val{types.DefaultTypeAdapter.NativeToValue(copied)}, strangers...)
+		others = append([]ref.Val{types.DefaultTypeAdapter.NativeToValue(copied)}, otherValues...)
 	}
 	for _, other := range others {
 		checkSame(t, fmt.Sprintf("%s equal to %v", path, other), ours.Equal(other), theirs.Equal(other))
@@ -174,7 +175,7 @@ func check(t *testing.T, path string, ours, theirs ref.Val) {
 	}
 }
 
-// checkSame compares two values from the outside.
+// checkSame compares the types and the Go values of two CEL values.
 func checkSame(t *testing.T, path string, ours, theirs ref.Val) {
 	t.Helper()
 	if (ours == nil) != (theirs == nil) {
@@ -220,7 +221,8 @@ func checkNative(t *testing.T, path string, ours, theirs ref.Val) {
 	}
 }
 
-// native converts a value. cel-go's lists panic when they are converted to an array.
+// native converts a value and turns a panic into an error. cel-go's lists panic when they are
+// converted to an array.
 func native(v ref.Val, to reflect.Type) (converted any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -240,9 +242,9 @@ func checkMap(t *testing.T, path string, ours, theirs traits.Mapper) {
 	if a, b := sorted(items(t, path, ours)), sorted(keys); !slices.Equal(a, b) {
 		t.Errorf("%s: the keys are %v, want %v", path, a, b)
 	}
-	for _, key := range slices.Concat(keys, strangers) {
+	for _, key := range slices.Concat(keys, otherValues) {
 		at := fmt.Sprintf("%s.%v", path, key)
-		// Twice: what was read before may be remembered.
+		// The second lookup reads the cache.
 		for range 2 {
 			a, foundA := ours.Find(key)
 			b, foundB := theirs.Find(key)
@@ -255,7 +257,7 @@ func checkMap(t *testing.T, path string, ours, theirs traits.Mapper) {
 			tester, isTester := ours.(traits.FieldTester)
 			reference, wantTester := theirs.(traits.FieldTester)
 			if isTester != wantTester {
-				t.Fatalf("%s: IsSet is there: %t, want %t", path, isTester, wantTester)
+				t.Fatalf("%s: IsSet is implemented: %t, want %t", path, isTester, wantTester)
 			}
 			if isTester {
 				checkSame(t, at+" by IsSet", tester.IsSet(key), reference.IsSet(key))
@@ -274,7 +276,7 @@ func checkMap(t *testing.T, path string, ours, theirs traits.Mapper) {
 func checkList(t *testing.T, path string, ours, theirs traits.Lister) {
 	t.Helper()
 	checkSame(t, path+": size", ours.Size(), theirs.Size())
-	for _, other := range strangers {
+	for _, other := range otherValues {
 		checkSame(t, fmt.Sprintf("%s has %v", path, other), ours.Contains(other), theirs.Contains(other))
 		a, b := ours.Add(other), theirs.Add(other)
 		if types.IsUnknownOrError(b) {
@@ -299,7 +301,7 @@ func checkList(t *testing.T, path string, ours, theirs traits.Lister) {
 	}
 }
 
-// items returns all that the iterator of a list or map returns.
+// items returns all items of an iterator and checks that Next reports the end.
 func items(t *testing.T, path string, of traits.Iterable) (all []ref.Val) {
 	t.Helper()
 	it := of.Iterator()
@@ -307,12 +309,13 @@ func items(t *testing.T, path string, of traits.Iterable) (all []ref.Val) {
 		all = append(all, it.Next())
 	}
 	if end := it.Next(); !types.IsError(end) && end != nil {
-		t.Errorf("%s: there is %v behind the end", path, end)
+		t.Errorf("%s: Next returns %v after the last item", path, end)
 	}
 	return all
 }
 
-// plain returns a copy as JSON would be decoded, unless there is an error in it.
+// plain returns a copy of a value in the form of decoded JSON. It returns false if the value
+// contains an error.
 func plain(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case traits.Mapper:
@@ -356,7 +359,7 @@ func sorted(keys []ref.Val) []string {
 
 func isFunc(v any) bool { return v != nil && reflect.TypeOf(v).Kind() == reflect.Func }
 
-// TestOrder tells that keys come in order, unlike those of Go maps.
+// TestOrder checks that iterators return keys in order.
 func TestOrder(t *testing.T) {
 	for want, object := range map[string]any{
 		"[a b c]":              map[string]string{"c": "", "a": "", "b": ""},

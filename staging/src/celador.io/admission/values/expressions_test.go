@@ -52,8 +52,8 @@ func deployment() *appsv1.Deployment {
 	}
 }
 
-// expressions are evaluated with a Deployment as object and the same one, once decoded
-// and once with more replicas, as json and old.
+// expressions read three variables: object, a Deployment; json, the same Deployment after decoding
+// from JSON; and old, the same Deployment with one more replica.
 var expressions = []string{
 	"object.spec.replicas <= 100",
 	"object.spec.replicas * 2 + 1 == 7 && object.spec.replicas / 2 < 5.5",
@@ -136,11 +136,11 @@ func TestExpressions(t *testing.T) {
 	with := func(of func(any) ref.Val) map[string]any {
 		return map[string]any{"object": of(object), "old": of(old), "json": types.DefaultTypeAdapter.NativeToValue(decoded)}
 	}
-	// One tree for all, as policies of one request share it.
+	// All expressions share one value, as the policies of one request do.
 	ours, theirs := with(values.Of), with(common.SchemalessTypedToVal)
 	for _, source := range expressions {
 		program := compile(t, source)
-		// The first reading may differ from those that follow.
+		// The first evaluation fills the caches that the second reads.
 		for range 2 {
 			got, gotDetails, gotErr := program.Eval(ours)
 			want, wantDetails, wantErr := program.Eval(theirs)

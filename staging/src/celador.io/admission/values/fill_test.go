@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// filler makes up objects. The same seed makes the same object.
+// A filler fills objects with random values, which depend on the seed only.
 type filler struct{ *rand.Rand }
 
-// fillType makes up a value of the type of v and sets v to it.
+// fillType sets v to a random value of its type.
 func fillType(seed uint64, v reflect.Value) {
 	filler{rand.New(rand.NewPCG(seed, 1))}.fill(v, 9)
 }
@@ -31,7 +31,7 @@ func (f filler) text() string {
 	return []string{"", "a", "app", "registry.example.com/a", "ünïcode \"<&>", strconv.Itoa(f.IntN(1000))}[f.IntN(6)]
 }
 
-// fill sets v to something of its type, no deeper than depth.
+// fill sets v to a random value of its type with at most depth levels.
 func (f filler) fill(v reflect.Value, depth int) {
 	if !v.CanSet() {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// keyIterator goes over the keys of a map.
+// A keyIterator iterates over the keys of a map.
 type keyIterator struct {
-	// Val is the map.
+	// Val is the map. cel-go's iterators are values; the iterator borrows the methods of the map.
 	ref.Val
 	keys []ref.Val
 }
@@ -28,7 +28,7 @@ func (i *keyIterator) Next() ref.Val {
 	return key
 }
 
-// elementIterator goes over the elements of a list.
+// An elementIterator iterates over the elements of a list.
 type elementIterator struct {
 	*listValue
 	next int

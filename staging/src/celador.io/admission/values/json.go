@@ -11,10 +11,10 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// jsonValueType is what every CEL value converts to that JSON can represent.
+// jsonValueType is the type of CEL values converted to JSON.
 var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
-// Unstructured deep-copies a value for which IsGo is true into maps, lists and scalars as in an
+// Unstructured deep-copies a value for which IsTyped is true into maps, lists and scalars as in an
 // unstructured object. It returns an error if a part has no JSON form.
 func Unstructured(v ref.Val) (ref.Val, error) {
 	content, err := unstructured(reflect.ValueOf(v.Value()))
@@ -24,9 +24,9 @@ func Unstructured(v ref.Val) (ref.Val, error) {
 	return types.DefaultTypeAdapter.NativeToValue(content), nil
 }
 
-// IsGo reports whether a value returned by Of is a list, map or struct. Such a value converts
-// to JSON as a whole.
-func IsGo(v ref.Val) bool {
+// IsTyped reports whether a value is a view that Of returned. Such a view converts to JSON as a
+// whole.
+func IsTyped(v ref.Val) bool {
 	switch v.(type) {
 	case *listValue, *mapValue, *structValue:
 		return true
@@ -35,14 +35,14 @@ func IsGo(v ref.Val) bool {
 	}
 }
 
-// ShowsGo reports whether a value is a list, map or struct that Of or OfUnstructured returned.
-// Such a value is a tree: it contains no part twice.
-func ShowsGo(v ref.Val) bool {
+// IsView reports whether a value is a view that Of or OfUnstructured returned. A view is a tree: it
+// contains no part twice.
+func IsView(v ref.Val) bool {
 	switch v.(type) {
 	case *unstructuredList, *unstructuredMap:
 		return true
 	default:
-		return IsGo(v)
+		return IsTyped(v)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Keys of maps and structs are strings. An error or unknown in place of a key stays one.
+// Only strings are keys of structs and maps. An error or unknown in place of a key is returned as
+// it is.
 
 func unsupportedKey(key ref.Val) ref.Val {
 	return types.ValOrErr(key, "unsupported map key type: %T", key)

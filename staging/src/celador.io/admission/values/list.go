@@ -14,11 +14,11 @@ import (
 
 var _ traits.Lister = (*listValue)(nil)
 
-// listValue is a slice.
+// A listValue is the view of a slice.
 type listValue struct {
 	elem   *plan
 	object reflect.Value
-	// children are the elements that were read.
+	// children caches the elements that were read.
 	children []ref.Val
 }
 
@@ -32,7 +32,8 @@ func (l *listValue) child(i int) ref.Val {
 	return l.children[i]
 }
 
-// Get implements traits.Indexer. An index is an int, nothing else.
+// Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or
+// double.
 func (l *listValue) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -50,7 +51,7 @@ func (l *listValue) Size() ref.Val { return types.Int(l.object.Len()) }
 // Iterator implements traits.Iterable.
 func (l *listValue) Iterator() traits.Iterator { return &elementIterator{listValue: l} }
 
-// Contains implements traits.Container. Elements that cannot be compared differ.
+// Contains implements traits.Container. Values that CEL cannot compare count as unequal.
 func (l *listValue) Contains(v ref.Val) ref.Val {
 	for i := range l.object.Len() {
 		if l.child(i).Equal(v) == types.True {
@@ -60,7 +61,7 @@ func (l *listValue) Contains(v ref.Val) ref.Val {
 	return types.False
 }
 
-// Equal implements ref.Val. Elements that cannot be compared differ.
+// Equal implements ref.Val. Elements that CEL cannot compare count as unequal.
 func (l *listValue) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -110,8 +111,8 @@ func (l *listValue) ConvertToType(to ref.Type) ref.Val {
 	}
 }
 
-// ConvertToNative implements ref.Val. Whichever slice is asked for, the list is the
-// slice that it is. It is also JSON.
+// ConvertToNative implements ref.Val. It returns the slice itself for every slice type, as
+// Kubernetes' conversion does, and converts to JSON.
 func (l *listValue) ConvertToNative(to reflect.Type) (any, error) {
 	if to == jsonValueType {
 		return jsonValue(l.object)

@@ -17,19 +17,20 @@ import (
 
 var _ traits.Mapper = (*mapValue)(nil)
 
-// mapValue is a map with string keys. Other maps have their size, but nothing is found
-// in them.
+// A mapValue is the view of a map with string keys. A map with keys of another kind has its size,
+// but a lookup finds nothing.
 type mapValue struct {
 	elem   *plan
 	object reflect.Value
-	// strings or resources is the map itself, if it is of a type that most maps are of.
+	// strings or resources is the map itself if it has one of the most frequent types, which are
+	// read without reflection.
 	strings   map[string]string
 	resources corev1.ResourceList
-	// children are the first values that were looked up, and many those after that: a
-	// few names are faster to compare than to hash.
+	// children caches the first maxChildren lookups, and overflow the others. first is the initial
+	// storage of children.
 	children []child
 	first    [1]child
-	many     map[string]ref.Val
+	overflow map[string]ref.Val
 	keys     []ref.Val
 }
 
@@ -44,10 +45,11 @@ func newMapValue(elem *plan, object reflect.Value) *mapValue {
 	return m
 }
 
-// few is how many values are found by comparing names.
-const few = 8
+// maxChildren is the number of cached values up to which comparing names is faster than hashing.
+const maxChildren = 8
 
-// Find implements traits.Mapper. A key that cannot be one is an error that is not found.
+// Find implements traits.Mapper. For a key that is not a string, it returns an error as not found,
+// as Kubernetes' conversion does.
 func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)
 	if !ok {
@@ -59,21 +61,21 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 			return c.value, c.value != nil
 		}
 	}
-	v, known := m.many[name]
-	if !known {
+	v, cached := m.overflow[name]
+	if !cached {
 		v = m.lookUp(name)
-		m.remember(name, v)
+		m.cache(name, v)
 	}
 	return v, v != nil
 }
 
-func (m *mapValue) remember(name string, v ref.Val) {
+func (m *mapValue) cache(name string, v ref.Val) {
 	switch {
-	case len(m.children) == few:
-		if m.many == nil {
-			m.many = map[string]ref.Val{}
+	case len(m.children) == maxChildren:
+		if m.overflow == nil {
+			m.overflow = map[string]ref.Val{}
 		}
-		m.many[name] = v
+		m.overflow[name] = v
 	case m.children == nil:
 		m.children = m.first[:0]
 		fallthrough
@@ -141,8 +143,8 @@ func (m *mapValue) Contains(key ref.Val) ref.Val {
 // Size implements traits.Sizer.
 func (m *mapValue) Size() ref.Val { return types.Int(m.object.Len()) }
 
-// Iterator implements traits.Iterable. It goes over the keys in order, so that results
-// and costs do not depend on chance.
+// Iterator implements traits.Iterable. It sorts the keys, so that results and costs do not depend
+// on Go's random order.
 func (m *mapValue) Iterator() traits.Iterator {
 	if m.keys == nil {
 		m.keys = make([]ref.Val, 0, m.object.Len())
@@ -154,7 +156,7 @@ func (m *mapValue) Iterator() traits.Iterator {
 	return &keyIterator{m, m.keys}
 }
 
-// Equal implements ref.Val. Values that cannot be compared differ.
+// Equal implements ref.Val. Values that CEL cannot compare count as unequal.
 func (m *mapValue) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {
@@ -181,7 +183,7 @@ func (m *mapValue) ConvertToType(to ref.Type) ref.Val {
 	}
 }
 
-// ConvertToNative implements ref.Val. A map is only ever itself, or JSON.
+// ConvertToNative implements ref.Val. A map converts to its own type and to JSON.
 func (m *mapValue) ConvertToNative(to reflect.Type) (any, error) {
 	if to == jsonValueType {
 		return jsonValue(m.object)
@@ -192,7 +194,8 @@ func (m *mapValue) ConvertToNative(to reflect.Type) (any, error) {
 	return m.Value(), nil
 }
 
-// equalMaps is true, or what first came of comparing two values that is not true.
+// equalMaps compares two maps. It returns true, or the first result of comparing two values that is
+// not true.
 func equalMaps(a, b traits.Mapper) ref.Val {
 	if a.Size() != b.Size() {
 		return types.False

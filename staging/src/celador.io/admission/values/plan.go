@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// form says how values of a type look to CEL.
+// A form is the CEL representation of a Go type.
 type form int
 
 const (
@@ -25,7 +25,7 @@ const (
 	formString
 	formBytes
 	formIntOrString
-	// formMarshaler is for types that make their own JSON.
+	// formMarshaler stands for types with their own JSON encoding.
 	formMarshaler
 	formInterface
 	formPointer
@@ -34,15 +34,17 @@ const (
 	formStruct
 )
 
-// plan is how to read values of one type. Plans are immutable once they are published.
+// A plan describes how to read the values of one type. Plans are immutable once planFor has
+// published them.
 type plan struct {
-	// set is the set that holds this plan and the plans of its parts.
+	// set is the set that holds this plan and the plans of the types that it refers to.
 	set   *planSet
 	form  form
 	entry *value.TypeReflectCacheEntry
-	// elem is the plan of what a pointer, list or map holds.
+	// elem is the plan of the element type of a pointer, list or map.
 	elem *plan
-	// fields are those of a struct and of the structs inlined in it, by JSON name.
+	// fields holds the fields of a struct and of its inlined structs. index maps JSON names to
+	// positions in fields.
 	fields []field
 	index  map[string]int
 }
@@ -54,11 +56,11 @@ type field struct {
 	key ref.Val
 }
 
-// planSet caches a plan for each type. It never shrinks, because a program has a fixed number
-// of types.
+// A planSet caches one plan for each type. It never shrinks, because a program has a fixed number
+// of types. It is safe for concurrent use.
 type planSet struct {
 	plans sync.Map // reflect.Type -> *plan
-	// unstructured is set if values have their unstructured form.
+	// unstructured is set if views behave like unstructured objects.
 	unstructured bool
 }
 
@@ -71,10 +73,10 @@ func (s *planSet) planFor(t reflect.Type) *plan {
 	if p, ok := s.plans.Load(t); ok {
 		return p.(*plan)
 	}
-	made := map[reflect.Type]*plan{}
-	p := s.makePlan(t, made)
-	// Only now are all of them complete: types may refer to each other in circles.
-	for t, p := range made {
+	planned := map[reflect.Type]*plan{}
+	p := s.makePlan(t, planned)
+	// Types may refer to each other in cycles, so no plan is complete before all are.
+	for t, p := range planned {
 		s.plans.Store(t, p)
 	}
 	return p
@@ -82,24 +84,24 @@ func (s *planSet) planFor(t reflect.Type) *plan {
 
 var intOrStringType = reflect.TypeFor[intstr.IntOrString]()
 
-func (s *planSet) makePlan(t reflect.Type, made map[reflect.Type]*plan) *plan {
+func (s *planSet) makePlan(t reflect.Type, planned map[reflect.Type]*plan) *plan {
 	if p, ok := s.plans.Load(t); ok {
 		return p.(*plan)
 	}
-	if p, ok := made[t]; ok {
+	if p, ok := planned[t]; ok {
 		return p
 	}
 	p := &plan{set: s, entry: value.TypeReflectEntryOf(t)}
 	p.form = s.formOf(t, p.entry)
-	made[t] = p
+	planned[t] = p
 	switch p.form {
 	case formPointer, formList, formMap:
-		p.elem = s.makePlan(t.Elem(), made)
+		p.elem = s.makePlan(t.Elem(), planned)
 	case formStruct:
 		fields, zero := p.entry.OrderedFields(), reflect.Zero(t)
 		p.fields, p.index = make([]field, len(fields)), make(map[string]int, len(fields))
 		for i, f := range fields {
-			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), made), types.String(f.JsonName)}
+			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), planned), types.String(f.JsonName)}
 			p.index[f.JsonName] = i
 		}
 	}

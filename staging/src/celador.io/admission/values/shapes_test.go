@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// shapes holds what Kubernetes types seldom or never do.
+// shapes has fields of forms that Kubernetes types seldom or never use.
 type shapes struct {
 	embedded
 	*EmbeddedPointer
@@ -77,14 +77,14 @@ type (
 		A string `json:"a"`
 		B *int32 `json:"b,omitempty"`
 	}
-	// EmbeddedPointer is exported: the fields of others cannot be set.
+	// EmbeddedPointer is exported because reflection cannot set unexported embedded pointers.
 	EmbeddedPointer struct {
 		C       string   `json:"c,omitempty"`
 		D       []string `json:"d"`
 		Skipped string   `json:"skipped"`
 	}
-	// secretive cannot be compared.
-	secretive struct {
+	// unexportedField has a field that reflection cannot read.
+	unexportedField struct {
 		Shown  string
 		hidden string
 	}

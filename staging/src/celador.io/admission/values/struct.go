@@ -18,20 +18,20 @@ var (
 	_ traits.FieldTester = (*structValue)(nil)
 )
 
-// structValue is a struct, which CEL sees as a map.
+// A structValue is the view of a struct, which CEL reads as a map.
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	// first are the fields that were read first, of which there are count.
+	// first holds the first count fields that were read.
 	first [2]child
 	count int
-	more  *more
+	cache *structCache
 }
 
-// more is what most structs do not need.
-type more struct {
-	// children are the other fields that were read. There are few: finding one by
-	// comparing names is faster than by hashing.
+// A structCache holds the other cached parts of a struct. Most structs do not need one.
+type structCache struct {
+	// children holds the other fields that were read. Comparing a few names is faster than hashing
+	// one.
 	children []child
 	keys     []ref.Val
 }
@@ -42,7 +42,8 @@ type child struct {
 	value ref.Val
 }
 
-// Find implements traits.Mapper. A key that cannot be one is found to be an error.
+// Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
+// Kubernetes' conversion does.
 func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)
 	if !ok {
@@ -54,9 +55,9 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 			return c.value, c.value != nil
 		}
 	}
-	if s.more != nil {
-		for i := range s.more.children {
-			if c := &s.more.children[i]; c.name == name {
+	if s.cache != nil {
+		for i := range s.cache.children {
+			if c := &s.cache.children[i]; c.name == name {
 				return c.value, c.value != nil
 			}
 		}
@@ -74,17 +75,17 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 		s.first[s.count] = c
 		s.count++
 	} else {
-		others := s.others()
-		others.children = append(others.children, c)
+		cache := s.ensureCache()
+		cache.children = append(cache.children, c)
 	}
 	return c.value, c.value != nil
 }
 
-func (s *structValue) others() *more {
-	if s.more == nil {
-		s.more = &more{}
+func (s *structValue) ensureCache() *structCache {
+	if s.cache == nil {
+		s.cache = &structCache{}
 	}
-	return s.more
+	return s.cache
 }
 
 // Get implements traits.Indexer.
@@ -114,25 +115,25 @@ func (s *structValue) IsSet(key ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// present returns the JSON names of the fields that are not omitted, in order.
+// present returns the JSON names of the fields that are not omitted, in the order of JSON names.
 func (s *structValue) present() []ref.Val {
-	others := s.others()
-	if others.keys == nil {
-		others.keys = make([]ref.Val, 0, len(s.plan.fields))
+	cache := s.ensureCache()
+	if cache.keys == nil {
+		cache.keys = make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]
 			if !f.CanOmit(f.GetFrom(s.object)) {
-				others.keys = append(others.keys, f.key)
+				cache.keys = append(cache.keys, f.key)
 			}
 		}
 	}
-	return others.keys
+	return cache.keys
 }
 
 // Size implements traits.Sizer.
 func (s *structValue) Size() ref.Val { return types.Int(len(s.present())) }
 
-// Iterator implements traits.Iterable. It goes over the keys in order.
+// Iterator implements traits.Iterable. It returns the keys in the order of present.
 func (s *structValue) Iterator() traits.Iterator { return &keyIterator{s, s.present()} }
 
 // Equal implements ref.Val. Two structs are compared as Go values, by what Kubernetes
@@ -166,7 +167,7 @@ func (s *structValue) ConvertToType(to ref.Type) ref.Val {
 	}
 }
 
-// ConvertToNative implements ref.Val. A struct is only ever itself, or JSON.
+// ConvertToNative implements ref.Val. A struct converts to its own type and to JSON.
 func (s *structValue) ConvertToNative(to reflect.Type) (any, error) {
 	if to == jsonValueType {
 		return jsonValue(s.object)

@@ -55,8 +55,8 @@ func TestUnstructuredKinds(t *testing.T) {
 	}
 }
 
-// checkUnstructured checks an object of the type. It reports whether the converter has a
-// value for it.
+// checkUnstructured checks a random object of the type. It reports whether the converter can
+// convert the object.
 func checkUnstructured(t *testing.T, object reflect.Type, seed uint64) bool {
 	t.Helper()
 	filled := reflect.New(object)
@@ -112,7 +112,7 @@ func TestUnstructuredExpressions(t *testing.T) {
 	shared := ours()
 	for _, source := range expressions {
 		program := compile(t, source)
-		// Also parts that were read or converted before.
+		// The shared value has parts that earlier expressions read or converted.
 		for _, ours := range []map[string]any{ours(), shared} {
 			got, gotDetails, gotErr := program.Eval(ours)
 			want, wantDetails, wantErr := program.Eval(theirs)
@@ -157,12 +157,12 @@ func TestUnstructuredDiffers(t *testing.T) {
 func TestUnstructuredIsLazy(t *testing.T) {
 	root := values.OfUnstructured(deployment())
 	keys := keysOf("spec", "template", "spec", "containers", 1, "image")
-	from(root, keys)
-	if n := testing.AllocsPerRun(100, func() { from(root, keys) }); n != 0 {
+	readPath(root, keys)
+	if n := testing.AllocsPerRun(100, func() { readPath(root, keys) }); n != 0 {
 		t.Errorf("reading a path again allocates %v times, want none", n)
 	}
 	object := deployment()
-	if n := testing.AllocsPerRun(100, func() { from(values.OfUnstructured(object), keys) }); n > 8 {
+	if n := testing.AllocsPerRun(100, func() { readPath(values.OfUnstructured(object), keys) }); n > 8 {
 		t.Errorf("reading a path allocates %v times, want at most one for each step and a little more", n)
 	}
 }

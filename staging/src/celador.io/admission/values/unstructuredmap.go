@@ -4,7 +4,6 @@
 package values
 
 import (
-	"fmt"
 	"reflect"
 
 	"github.com/google/cel-go/common/types"
@@ -19,57 +18,47 @@ var (
 
 // unstructuredMap is the CEL value of the unstructured form of a struct or map.
 type unstructuredMap struct {
-	// typed is the value of the struct or map. Only strings are looked up in it.
-	typed traits.Mapper
-	// whole is the converted map, or an error; nil until it is needed.
-	whole ref.Val
+	// typed is the view of the struct or map. Only keys that are strings are looked up in typed.
+	conversion[traits.Mapper]
 }
 
 // noEntries is looked up for keys that are not strings, to get cel-go's result for such keys.
 var noEntries = types.NewStringInterfaceMap(types.DefaultTypeAdapter, map[string]any{})
 
+func newUnstructuredMap(elem *plan, object reflect.Value) *unstructuredMap {
+	return &unstructuredMap{conversion[traits.Mapper]{typed: newMapValue(elem, object)}}
+}
+
 func newUnstructuredStruct(p *plan, object reflect.Value) *unstructuredMap {
-	// One allocation holds both values.
-	made := &struct {
+	// One allocation holds both views.
+	both := &struct {
 		unstructuredMap
 		structValue
 	}{structValue: structValue{plan: p, object: object}}
-	made.unstructuredMap.typed = &made.structValue
-	return &made.unstructuredMap
+	both.typed = &both.structValue
+	return &both.unstructuredMap
 }
 
-func (m *unstructuredMap) convert() ref.Val {
-	if m.whole == nil {
-		m.whole = converted(m.typed)
-	}
-	return m.whole
-}
-
-// entries returns the map in which a key is looked up.
-func (m *unstructuredMap) entries(key ref.Val) traits.Mapper {
+// entriesFor returns the map in which a key is looked up: the converted map, or the typed view
+// before it is converted.
+func (m *unstructuredMap) entriesFor(key ref.Val) traits.Mapper {
 	if _, ok := key.(types.String); !ok {
 		return noEntries
 	}
-	if whole, ok := m.whole.(traits.Mapper); ok {
-		return whole
+	if converted, ok := m.converted.(traits.Mapper); ok {
+		return converted
 	}
 	return m.typed
 }
 
 // Find implements traits.Mapper.
-func (m *unstructuredMap) Find(key ref.Val) (ref.Val, bool) { return m.entries(key).Find(key) }
+func (m *unstructuredMap) Find(key ref.Val) (ref.Val, bool) { return m.entriesFor(key).Find(key) }
 
 // Get implements traits.Indexer.
-func (m *unstructuredMap) Get(key ref.Val) ref.Val { return m.entries(key).Get(key) }
+func (m *unstructuredMap) Get(key ref.Val) ref.Val { return m.entriesFor(key).Get(key) }
 
 // Contains implements traits.Container.
-func (m *unstructuredMap) Contains(key ref.Val) ref.Val { return m.entries(key).Contains(key) }
-
-// Size implements traits.Sizer.
-func (m *unstructuredMap) Size() ref.Val { return m.typed.Size() }
-
-// IsZeroValue implements traits.Zeroer.
-func (m *unstructuredMap) IsZeroValue() bool { return m.Size() == types.IntZero }
+func (m *unstructuredMap) Contains(key ref.Val) ref.Val { return m.entriesFor(key).Contains(key) }
 
 // Iterator implements traits.Iterable. It returns the keys in order.
 func (m *unstructuredMap) Iterator() traits.Iterator { return m.typed.Iterator() }
@@ -82,12 +71,6 @@ func (m *unstructuredMap) Equal(other ref.Val) ref.Val {
 	return m.convert().Equal(other)
 }
 
-// Type implements ref.Val.
-func (m *unstructuredMap) Type() ref.Type { return types.MapType }
-
-// Value implements ref.Val.
-func (m *unstructuredMap) Value() any { return m.convert().Value() }
-
 // ConvertToType implements ref.Val.
 func (m *unstructuredMap) ConvertToType(to ref.Type) ref.Val {
 	if to == types.MapType {
@@ -95,11 +78,3 @@ func (m *unstructuredMap) ConvertToType(to ref.Type) ref.Val {
 	}
 	return m.convert().ConvertToType(to)
 }
-
-// ConvertToNative implements ref.Val.
-func (m *unstructuredMap) ConvertToNative(to reflect.Type) (any, error) {
-	return m.convert().ConvertToNative(to)
-}
-
-// String implements fmt.Stringer.
-func (m *unstructuredMap) String() string { return fmt.Sprint(m.convert()) }

@@ -13,10 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Of returns the CEL value of an object, which may be anything that has a JSON form: a
-// struct or map is a CEL map, a slice a list, bytes are a base64 string, nil is null.
-// What has no JSON form is a CEL error, there and then or where it is read. Not safe for
-// concurrent use, except that Of itself is.
+// Of returns the CEL value of an object with a JSON form. Structs and maps become CEL maps, slices
+// become lists, byte slices base64 strings, and nil null. A part without a JSON form becomes a CEL
+// error where it is read. Of is safe for concurrent use; the returned value is not.
 func Of(object any) ref.Val { return typedPlans.of(object) }
 
 func (s *planSet) of(object any) ref.Val {
@@ -68,12 +67,12 @@ func (p *plan) value(v reflect.Value) ref.Val {
 		return p.elem.value(v.Elem())
 	case formList:
 		if p.set.unstructured {
-			return &unstructuredList{typed: listValue{elem: p.elem, object: v}}
+			return newUnstructuredList(p.elem, v)
 		}
 		return &listValue{elem: p.elem, object: v}
 	case formMap:
 		if p.set.unstructured {
-			return &unstructuredMap{typed: newMapValue(p.elem, v)}
+			return newUnstructuredMap(p.elem, v)
 		}
 		return newMapValue(p.elem, v)
 	case formStruct:
@@ -86,7 +85,7 @@ func (p *plan) value(v reflect.Value) ref.Val {
 	}
 }
 
-// marshal returns the value of the JSON that the type makes of v.
+// marshal converts v with its own JSON encoding.
 func (p *plan) marshal(v reflect.Value) ref.Val {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice:
@@ -95,7 +94,7 @@ func (p *plan) marshal(v reflect.Value) ref.Val {
 		}
 	}
 	if !v.CanAddr() {
-		// The methods may be those of a pointer.
+		// The type may implement its encoding with a pointer receiver.
 		addressable := reflect.New(v.Type()).Elem()
 		addressable.Set(v)
 		v = addressable
