@@ -4,6 +4,8 @@
 package evaluator
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
@@ -28,7 +30,7 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 				return nil
 			}
 		}
-		if limits.Literal(f, len(elements)) != nil {
+		if limits.CountElements(f, len(elements)) != nil {
 			return nil
 		}
 		f.cost += common.ListCreateBaseCost
@@ -70,7 +72,7 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 			}
 			built[key] = value
 		}
-		if limits.Literal(f, 2*len(keys)) != nil {
+		if limits.CountElements(f, 2*len(keys)) != nil {
 			return nil
 		}
 		f.cost += common.MapCreateBaseCost
@@ -83,12 +85,7 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 }
 
 func allConstant(nodes []node) bool {
-	for _, n := range nodes {
-		if n.constant == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(nodes, func(n node) bool { return n.constant == nil })
 }
 
 // fold evaluates a node whose operands are constant and replaces it with its value. It leaves the

@@ -193,7 +193,7 @@ func TestLimits(t *testing.T) {
 			}
 			// The limit of a series counts twice, because cel-go evaluates expressions again
 			// that end in an error. Garbage doubles it again.
-			if limit := uint64(4 * limits.MaxMade); made > limit {
+			if limit := uint64(4 * limits.MaxAllocated); made > limit {
 				t.Errorf("takes %d bytes, want at most %d", made, limit)
 			}
 		})
@@ -318,7 +318,7 @@ func TestCompileWithinLimits(t *testing.T) {
 		if err != nil {
 			t.Errorf("%.100s: %v", source, err)
 		}
-		if limit := uint64(limits.MaxMade); made > limit {
+		if limit := uint64(limits.MaxAllocated); made > limit {
 			t.Errorf("compiling %.100s takes %d bytes, want at most %d", source, made, limit)
 		}
 	}

@@ -4,6 +4,8 @@
 package limits
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/operators"
@@ -28,9 +30,9 @@ type Functions interface {
 
 // Decorator returns a decorator for cel-go programs of a checked expression. The decorator
 // guards the calls and literals that can exceed a limit and leaves all other nodes alone, so
-// most programs do not grow. It is safe for concurrent use if known is.
-func Decorator(checked *ast.AST, known Functions) interpreter.InterpretableDecoratorV2 {
-	d := &decorator{checked, known}
+// most programs do not grow. It is safe for concurrent use if functions is.
+func Decorator(checked *ast.AST, functions Functions) interpreter.InterpretableDecoratorV2 {
+	d := &decorator{checked, functions}
 	return d.decorate
 }
 
@@ -44,7 +46,7 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 	case interpreter.InterpretableCall:
 		return d.call(n)
 	case interpreter.InterpretableConstructor:
-		if parts := n.InitVals(); IsLarge(len(parts)) && !areConstant(parts) {
+		if parts := n.InitVals(); len(parts) > smallList && !areConstant(parts) {
 			return &literal{n, len(parts)}, nil
 		}
 	}
@@ -55,7 +57,7 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 	args := call.Args()
 	switch call.Function() {
 	case operators.Equals, operators.NotEquals:
-		if d.mayBeMade(args[0]) && d.mayBeMade(args[1]) {
+		if d.mayBeConstructed(args[0]) && d.mayBeConstructed(args[1]) {
 			return &comparison{call, args[0], args[1], call.Function() == operators.Equals}, nil
 		}
 		return call, nil
@@ -84,12 +86,13 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 	return newGuarded(call, guard, implementation), nil
 }
 
-// sums holds the overloads of + whose results can be larger than their operands. The empty
-// overload stands for operands of dynamic type.
+// sums holds the overloads of + whose results can be larger than their operands. The empty overload
+// stands for operands of dynamic type.
 var sums = map[string]bool{"": true, overloads.AddString: true, overloads.AddBytes: true, overloads.AddList: true}
 
-// mayBeMade reports whether the static type of a node allows a list, a map or an object.
-func (d *decorator) mayBeMade(arg interpreter.InterpretableV2) bool {
+// mayBeConstructed reports whether a node can evaluate to a list, map or object that an expression
+// constructed, according to its static type.
+func (d *decorator) mayBeConstructed(arg interpreter.InterpretableV2) bool {
 	switch constant(arg).(type) {
 	case nil, traits.Lister, traits.Mapper:
 	default:
@@ -113,21 +116,16 @@ func constant(node interpreter.InterpretableV2) ref.Val {
 }
 
 func areConstant(nodes []interpreter.InterpretableV2) bool {
-	for _, node := range nodes {
-		if constant(node) == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(nodes, func(node interpreter.InterpretableV2) bool { return constant(node) == nil })
 }
 
-// isSmallLiteral reports whether a node is a literal so small that the cost limit bounds how
-// many of it an expression can add, such as [x] in the expansion of map().
+// isSmallLiteral reports whether a node is a literal so small that the cost limit bounds the total
+// size that an expression can add, such as [x] in the expansion of map().
 func isSmallLiteral(node interpreter.InterpretableV2) bool {
 	switch n := node.(type) {
 	case interpreter.InterpretableConst:
 		text, isText := n.Value().(types.String)
-		return !isText && sizeOf(n.Value()) <= smallList && !holdsMade(n.Value()) || isText && len(text) == 0
+		return !isText && sizeOf(n.Value()) <= smallList && !holdsConstructed(n.Value()) || isText && len(text) == 0
 	case interpreter.InterpretableConstructor:
 		return n.Type() == types.ListType && len(n.InitVals()) == 1
 	default:
@@ -135,18 +133,14 @@ func isSmallLiteral(node interpreter.InterpretableV2) bool {
 	}
 }
 
-// holdsMade reports whether an expression constructed any element of a list.
-func holdsMade(v ref.Val) bool {
+// holdsConstructed reports whether any element of a list is a list, map or object that an
+// expression constructed.
+func holdsConstructed(v ref.Val) bool {
 	elements, _ := elementsOf(v)
-	for _, element := range elements {
-		if isMade(element) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elements, isConstructed)
 }
 
-// guarded is a strict call of a function with a guard.
+// A guarded node is a strict call of a function with a guard.
 type guarded struct {
 	interpreter.InterpretableCall
 	args           []interpreter.InterpretableV2
@@ -207,9 +201,9 @@ func (g *guarded) invoke(values []ref.Val) ref.Val {
 	return types.NewErr("no such overload: %s", g.Function())
 }
 
-// refuse cancels the evaluation if err is that of a limit. Any other error is a CEL error,
-// which || can absorb: cel-go charges such calls, and the charge ends the evaluation where it
-// exceeds the cost limit.
+// refuse turns an error of a guard into the result of the call. An exceeded limit cancels the
+// evaluation. Any other error becomes a CEL error, which || can absorb: cel-go charges such calls,
+// and the charge ends the evaluation if it exceeds the cost limit.
 func refuse(id int64, err error) ref.Val {
 	if exceeded, ok := err.(exceededError); ok {
 		panic(interpreter.EvalCancelledError{Message: string(exceeded), Cause: interpreter.CostLimitExceeded})
@@ -217,7 +211,7 @@ func refuse(id int64, err error) ref.Val {
 	return types.LabelErrNode(id, types.WrapErr(err))
 }
 
-// comparison is == or != where both operands may be lists, maps or objects.
+// A comparison is == or != where both operands can be constructed lists, maps or objects.
 type comparison struct {
 	interpreter.InterpretableCall
 	left, right interpreter.InterpretableV2
@@ -248,7 +242,7 @@ func (c *comparison) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return types.Bool(result != types.True)
 }
 
-// literal is a list, map or object literal with many parts, some of which are not constant.
+// A literal is a large list, map or object literal, some of whose parts are not constant.
 type literal struct {
 	interpreter.InterpretableConstructor
 	parts int
@@ -265,7 +259,7 @@ func (l *literal) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	if types.IsUnknownOrError(result) {
 		return result
 	}
-	if err := Literal(frame, l.parts); err != nil {
+	if err := CountElements(frame, l.parts); err != nil {
 		return refuse(l.ID(), err)
 	}
 	return result

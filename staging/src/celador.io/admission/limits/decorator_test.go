@@ -29,7 +29,7 @@ func environmentWithVariables(t *testing.T) *cel.Env {
 	return env
 }
 
-// operands are values of all types, including errors.
+// operands holds expressions of all types, including expressions that fail.
 var operands = []string{
 	"1", "1.5", "2u", "true", "null", "'a'", "'abc'", "b'abc'", "''", "[]", "[1, 2]", "['a', 'b']", "[[1], [2]]", "[dyn(1), dyn('a')]", "{}", "{'a': 1}", "{'a': [1]}",
 	"object.text", "object.list", "object.map", "object.nested", "object.missing", "object.number", "dyn('a')", "dyn([1])", "dyn([[1], [1]])", "object.list + [1]", "[object.list, [object.list]]",
@@ -37,7 +37,7 @@ var operands = []string{
 	"['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(x, x + '" + strings.Repeat("long ", 60) + "')", "lists.range(100)", "1 / (object.number - 3)",
 }
 
-// calls call each function that has a guard; $ and % stand for operands.
+// calls holds calls of each function with a guard. $ and % are replaced by operands.
 var calls = []string{
 	"$ + %", "$ == %", "$ != %", "$ in %", "dyn($) in dyn(%)", "$.includes(%)", "$.indexOf(%)", "$.lastIndexOf(%)", "$.indexOf(%, 1)", "sets.contains($, %)", "sets.intersects($, %)", "sets.equivalent($, %)",
 	"$.distinct()", "$.sort()", "$.sortBy(x, x)", "$.isSorted()", "$.sum()", "$.min()", "$.max()", "lists.range($)", "$.slice(0, 1)", "$.reverse()", "$.flatten()", "$.flatten(2)",
@@ -113,7 +113,7 @@ func TestDecorated(t *testing.T) {
 	}
 }
 
-// replaceOperand replaces % but not the clauses of formats.
+// replaceOperand replaces % except in the verbs of format strings.
 func replaceOperand(call, operand string) string {
 	var b strings.Builder
 	for i, r := range call {
@@ -136,8 +136,8 @@ func functionsOf(checked *cel.Ast) []string {
 	return names
 }
 
-// harmless lists the functions without a guard. Their work and results exceed the size of their
-// arguments at most by a small factor. Expressions cannot call in and _in_ as functions.
+// harmless lists the functions without a guard. Their work and results are at most a small factor
+// larger than their arguments. Expressions cannot call in and _in_ as functions.
 var harmless = strings.Fields(`
 	!_ -_ @not_strictly_false __not_strictly_false__ _!=_ _==_ _%_ _&&_ _*_ _-_ _/_ _<=_ _<_ _>=_ _>_ _?_:_ _?._ _[?_] _[_] _||_ cel.@mapInsert
 	add allowed asApproximateFloat asInteger bool check cidr compareTo contains containsCIDR containsIP double duration dyn endsWith error errored family

@@ -10,41 +10,32 @@ import (
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 )
 
-// Equality returns an error if comparing two values takes more steps than the series has left.
-// It returns nil at once unless an expression constructed both values: data from outside of
-// expressions, such as the request, bounds the comparison by its own size.
+// Equality returns an error if comparing two values takes more steps than the series has left. It
+// returns nil at once unless an expression constructed both values: the size of the request and of
+// other input bounds all other comparisons.
 func Equality(from Source, l, r ref.Val) error {
-	if !isMade(l) || !isMade(r) || sizeOf(l) != sizeOf(r) {
+	if !isConstructed(l) || !isConstructed(r) || sizeOf(l) != sizeOf(r) {
 		return nil
 	}
 	if steps, ok := stepsOf(l, smallList); ok && steps <= smallList {
 		return nil
 	}
-	meter := meterOf(from)
-	if err := meter.Err(); err != nil {
-		return err
-	}
-	steps, ok := stepsOf(l, meter.remaining())
-	if !ok && l != r {
-		// A comparison ends where the smaller value does.
-		steps, ok = stepsOf(r, meter.remaining())
-	}
-	if !ok {
-		return meter.exceedSteps()
-	}
-	return meter.step(steps)
+	// A comparison ends where the smaller value does.
+	return meterOf(from).charge(
+		func(limit int) (int, bool) { return stepsOf(l, limit) },
+		func(limit int) (int, bool) { return stepsOf(r, limit) })
 }
 
-// isMade reports whether an expression constructed a list, map or object, as opposed to reading
-// it from an input.
-func isMade(v ref.Val) bool {
+// isConstructed reports whether a value is a list, map or object that an expression constructed, as
+// opposed to read from the request or another input.
+func isConstructed(v ref.Val) bool {
 	switch v := v.(type) {
 	case types.String, types.Int, types.Bool, types.Null, types.Uint, types.Double, types.Bytes, types.Duration, types.Timestamp:
 		return false
 	case *types.Optional:
-		return v.HasValue() && isMade(v.GetValue())
+		return v.HasValue() && isConstructed(v.GetValue())
 	case *celmutation.JSONPatchVal:
-		return v.Val != nil && isMade(v.Val)
+		return v.Val != nil && isConstructed(v.Val)
 	case traits.Lister, traits.Mapper:
 		return !isGoData(v)
 	default:
@@ -52,69 +43,56 @@ func isMade(v ref.Val) bool {
 	}
 }
 
-// stepsOf returns how many steps it takes to walk a value, and false if that is more than most.
-func stepsOf(v ref.Val, most int) (int, bool) {
-	e := extent{all: true, most: most, mostText: most * textPerStep}
-	ok := e.add(v) && e.steps() <= most
+// stepsOf returns the number of steps of walking a value. It returns false if the number exceeds
+// limit.
+func stepsOf(v ref.Val, limit int) (int, bool) {
+	e := extent{goContent: true, maxElements: limit, maxText: limit * textPerStep}
+	ok := e.add(v) && e.steps() <= limit
 	return e.steps(), ok
 }
 
-// checkSearch checks value in list. A lookup in a map is not limited, because it takes constant
-// time.
-func checkSearch(from Source, value, in ref.Val) error {
+// checkIn checks value in list. A lookup in a map takes constant time and has no limit.
+func checkIn(from Source, value, in ref.Val) error {
 	list, ok := in.(traits.Lister)
 	if !ok {
 		return nil
 	}
 	n := sizeOf(list)
-	if n <= smallList && !isMade(value) {
+	if n <= smallList && !isConstructed(value) {
 		return nil
 	}
 	meter := meterOf(from)
-	if err := meter.Err(); err != nil {
-		return err
+	if !isConstructed(value) || isGoData(list) {
+		return meter.charge(func(int) (int, bool) { return n, true })
 	}
-	if !isMade(value) || isGoData(list) {
-		return meter.step(n)
-	}
-	steps, ok := stepsOf(list, meter.remaining())
-	if !ok {
-		if steps, ok = stepsOf(value, meter.remaining()/n); !ok {
-			return meter.exceedSteps()
-		}
-		steps *= n
-	}
-	return meter.step(steps)
+	return meter.charge(
+		func(limit int) (int, bool) { return stepsOf(list, limit) },
+		func(limit int) (int, bool) {
+			steps, ok := stepsOf(value, limit/n)
+			return steps * n, ok
+		})
 }
 
-// checkEach returns an error if comparing each element of a list with the given number of other
+// checkPairs returns an error if comparing each element of a list with the given number of other
 // values takes more steps than the series has left.
-func checkEach(from Source, list ref.Val, others int) error {
+func checkPairs(from Source, list ref.Val, others int) error {
 	if steps, ok := pairs(list, others, smallList); ok && steps <= smallList {
 		return nil
 	}
-	meter := meterOf(from)
-	if err := meter.Err(); err != nil {
-		return err
-	}
-	steps, ok := pairs(list, others, meter.remaining())
-	if !ok {
-		return meter.exceedSteps()
-	}
-	return meter.step(steps)
+	return meterOf(from).charge(func(limit int) (int, bool) { return pairs(list, others, limit) })
 }
 
-// pairs returns how many steps it takes to compare each element of a list with the given number
-// of other values, and false if that is more than most. Elements of Go data count as one: each
-// occurs once, so their number and the size of the request bound the work.
-func pairs(list ref.Val, others, most int) (steps int, ok bool) {
+// pairs returns the number of steps of comparing each element of a list with the given number of
+// other values. It returns false if the number exceeds limit. Elements of Go data count as one
+// step: each occurs once, so their number and the size of the request bound the work.
+func pairs(list ref.Val, others, limit int) (steps int, ok bool) {
 	n := sizeOf(list)
-	if n*others > most {
+	if n*others > limit {
 		return 0, false
 	}
 	if n == 0 || others == 0 || isGoData(list) {
 		return n * others, true
 	}
-	steps, ok = stepsOf(list, most/others)
+	steps, ok = stepsOf(list, limit/others)
 	return steps * others, ok
 }

@@ -16,26 +16,26 @@ import (
 	"celador.io/admission/values"
 )
 
-// extent measures a value. A part that occurs several times in the value counts each time.
+// An extent measures values. A part that occurs several times in a value counts each time.
 type extent struct {
 	elements, text int
 	// goParts counts lists, maps and structs that are Go data, such as parts of the request. If
-	// all is set, extent also measures their content; otherwise each of them counts as one
+	// goContent is set, extent also measures their content; otherwise each of them counts as one
 	// element.
-	goParts int
-	all     bool
-	// most and mostText are the numbers of elements and of bytes of text at which measuring
+	goParts   int
+	goContent bool
+	// maxElements and maxText are the numbers of elements and of bytes of text at which measuring
 	// ends.
-	most, mostText int
+	maxElements, maxText int
 }
 
 // steps returns how many steps it takes to walk the measured values.
 func (e *extent) steps() int { return e.elements + e.text/textPerStep }
 
-func (e *extent) fits() bool { return e.elements <= e.most && e.text <= e.mostText }
+func (e *extent) fits() bool { return e.elements <= e.maxElements && e.text <= e.maxText }
 
-// add adds a value. It reports whether the extent is within most and mostText so far, and stops
-// measuring when it is not.
+// add adds a value. It stops measuring and returns false when the extent exceeds maxElements or
+// maxText.
 func (e *extent) add(v ref.Val) bool {
 	e.elements++
 	switch v := v.(type) {
@@ -129,14 +129,14 @@ func (e *extent) addObject(object *dynamic.ObjectVal) bool {
 	return e.fits()
 }
 
-// conversionsOfNested is how often dynamic.ObjectVal converts an object that is the value of
-// one of its fields.
+// conversionsOfNested is the number of times that dynamic.ObjectVal converts an object that is the
+// value of one of its fields.
 const conversionsOfNested = 3
 
 // addGoData adds a list, a map or a struct that is Go data.
 func (e *extent) addGoData(v ref.Val) bool {
 	e.goParts++
-	if !e.all {
+	if !e.goContent {
 		return e.fits()
 	}
 	if !values.IsTyped(v) {

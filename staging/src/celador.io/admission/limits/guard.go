@@ -19,12 +19,12 @@ import (
 // neither errors nor unknowns. Guards are immutable and safe for concurrent use; the meter that
 // a Source resolves is not.
 type Guard struct {
-	// before checks the arguments of a call, and pair those of a call that always has two. At
-	// most one of them is set.
+	// before checks the arguments of a call. pair does so for functions with exactly two arguments.
+	// At most one of them is set.
 	before func(from Source, args []ref.Val) error
 	pair   func(from Source, l, r ref.Val) error
-	// makes is set if the size of the result counts towards MaxMade.
-	makes bool
+	// countsResult is set if the size of the result counts towards MaxAllocated.
+	countsResult bool
 }
 
 // Before returns an error if the call would exceed a limit. It is called before the function.
@@ -39,7 +39,7 @@ func (g *Guard) Before(from Source, args []ref.Val) error {
 	}
 }
 
-// BeforePair is Before for calls with two arguments. It does not allocate for operators.
+// BeforePair is Before for a call with two arguments. It does not allocate for guards of operators.
 func (g *Guard) BeforePair(from Source, l, r ref.Val) error {
 	if g.pair != nil {
 		return g.pair(from, l, r)
@@ -47,39 +47,40 @@ func (g *Guard) BeforePair(from Source, l, r ref.Val) error {
 	return g.Before(from, []ref.Val{l, r})
 }
 
-// After counts the result of a call. It returns an error if the series has then made more than
-// MaxMade bytes.
+// After counts the result of a call. It returns an error if the series has then constructed more
+// than MaxAllocated bytes.
 func (g *Guard) After(from Source, result ref.Val) error {
-	if !g.makes {
+	if !g.countsResult {
 		return nil
 	}
 	return countResult(from, result)
 }
 
-// Of returns the guard of a function, or nil if cost or argument size bound the work and the
-// result of the function. == and != have no guard; see Equality.
+// Of returns the guard of a function. It returns nil for functions whose work and result are
+// bounded by the cost limit or by the size of the arguments, and for == and !=, which Equality
+// checks.
 func Of(function string) *Guard { return guards[function] }
 
 var guards = map[string]*Guard{
 	operators.Add:   {pair: checkSum},
-	operators.In:    {pair: checkSearch},
+	operators.In:    {pair: checkIn},
 	"includes":      {pair: checkFind},
 	"indexOf":       {before: checkIndexOf},
 	"lastIndexOf":   {before: checkIndexOf},
 	"sets.contains": {pair: checkSets(1)}, "sets.intersects": {pair: checkSets(1)}, "sets.equivalent": {pair: checkSets(2)},
 	"distinct": {before: checkDistinct},
-	"sort":     {before: checkComparisons(sorting), makes: true}, "@sortByAssociatedKeys": {before: checkComparisons(sorting), makes: true},
+	"sort":     {before: checkComparisons(comparisonsPerElement), countsResult: true}, "@sortByAssociatedKeys": {before: checkComparisons(comparisonsPerElement), countsResult: true},
 	"isSorted": {before: checkComparisons(1)}, "sum": {before: checkComparisons(1)}, "min": {before: checkComparisons(1)}, "max": {before: checkComparisons(1)},
-	"lists.range": {before: checkRange, makes: true}, "slice": {makes: true}, "reverse": {makes: true}, "flatten": {before: checkFlatten, makes: true},
+	"lists.range": {before: checkRange, countsResult: true}, "slice": {countsResult: true}, "reverse": {countsResult: true}, "flatten": {before: checkFlatten, countsResult: true},
 
-	"join": {before: checkJoin, makes: true}, "replace": {before: checkReplace, makes: true},
-	"split": {before: checkSplit, makes: true}, "format": {before: checkFormat, makes: true},
-	"charAt": {makes: true}, "substring": {makes: true}, "trim": {makes: true}, "lowerAscii": {makes: true}, "upperAscii": {makes: true},
-	"strings.quote": {makes: true}, "jsonpatch.escapeKey": {makes: true},
-	overloads.TypeConvertString: {makes: true}, overloads.TypeConvertBytes: {makes: true},
-	"getHost": {makes: true}, "getHostname": {makes: true}, "getEscapedPath": {makes: true}, "getQuery": {makes: true},
+	"join": {before: checkJoin, countsResult: true}, "replace": {before: checkReplace, countsResult: true},
+	"split": {before: checkSplit, countsResult: true}, "format": {before: checkFormat, countsResult: true},
+	"charAt": {countsResult: true}, "substring": {countsResult: true}, "trim": {countsResult: true}, "lowerAscii": {countsResult: true}, "upperAscii": {countsResult: true},
+	"strings.quote": {countsResult: true}, "jsonpatch.escapeKey": {countsResult: true},
+	overloads.TypeConvertString: {countsResult: true}, overloads.TypeConvertBytes: {countsResult: true},
+	"getHost": {countsResult: true}, "getHostname": {countsResult: true}, "getEscapedPath": {countsResult: true}, "getQuery": {countsResult: true},
 
-	overloads.Matches: {before: checkCost("find")}, "find": {before: checkCost("find")}, "findAll": {before: checkCost("findAll"), makes: true},
+	overloads.Matches: {before: checkCost("find")}, "find": {before: checkCost("find")}, "findAll": {before: checkCost("findAll"), countsResult: true},
 	"validate": {before: checkCost("validate")}, "fieldSelector": {before: checkCost("fieldSelector")}, "labelSelector": {before: checkCost("labelSelector")},
 
 	"quantity": {before: checkQuantity}, "isQuantity": {before: checkQuantity},
@@ -102,7 +103,7 @@ func checkCost(as string) func(Source, []ref.Val) error {
 // offset is optional.
 func checkIndexOf(from Source, args []ref.Val) error { return checkFind(from, args[0], args[1]) }
 
-// checkFind checks functions that look for a value in a list, or for a part in a string.
+// checkFind checks functions that search a list for a value, or a string for a substring.
 func checkFind(from Source, in, value ref.Val) error {
 	text, isText := in.(types.String)
 	part, isPart := value.(types.String)
@@ -110,43 +111,35 @@ func checkFind(from Source, in, value ref.Val) error {
 		if len(text)*len(part) <= checkDoneAfter {
 			return nil
 		}
-		return meterOf(from).step(findingSteps(string(text), string(part)))
+		return meterOf(from).step(searchSteps(string(text), string(part)))
 	}
 	// list.indexOf() costs as much as walking the whole list.
-	if err := checkEach(from, in, 1); err != nil {
+	if err := checkPairs(from, in, 1); err != nil {
 		return err
 	}
-	return checkSearch(from, value, in)
+	return checkIn(from, value, in)
 }
 
-// findingSteps estimates how many steps it takes to find a part in a text. The search compares
-// the part at every position of the text that matches the beginning of the part.
-func findingSteps(text, part string) int {
+// searchSteps estimates the steps of searching a text for a part. The search compares the part at
+// every position of the text that matches the beginning of the part.
+func searchSteps(text, part string) int {
 	beginning := part[:min(len(part), bytesPerElement)]
 	const overlapping = bytesPerElement // strings.Count skips overlapping matches
 	return (len(text) + strings.Count(text, beginning)*overlapping*len(part)) / textPerStep
 }
 
-// checkSets checks functions that look up each element of one list in another, as often as
-// given. Kubernetes charges for every pair of elements.
+// checkSets checks functions that look up each element of one list in another the given number of
+// times. Kubernetes charges for every pair of elements.
 func checkSets(times int) func(Source, ref.Val, ref.Val) error {
 	return func(from Source, l, r ref.Val) error {
 		left, right := sizeOf(l), sizeOf(r)
 		if left*right*times >= celconfig.PerCallLimit {
 			return errCost("comparing sets")
 		}
-		meter := meterOf(from)
-		if err := meter.Err(); err != nil {
-			return err
-		}
-		steps, ok := pairs(l, right*times, meter.remaining())
-		if !ok {
-			// A comparison ends where the smaller value does.
-			if steps, ok = pairs(r, left*times, meter.remaining()); !ok {
-				return meter.exceedSteps()
-			}
-		}
-		return meter.step(steps)
+		// A comparison ends where the smaller value does.
+		return meterOf(from).charge(
+			func(limit int) (int, bool) { return pairs(l, right*times, limit) },
+			func(limit int) (int, bool) { return pairs(r, left*times, limit) })
 	}
 }
 
@@ -156,17 +149,17 @@ func checkDistinct(from Source, args []ref.Val) error {
 	if 2*n*n >= celconfig.PerCallLimit {
 		return errCost("distinct")
 	}
-	return checkEach(from, args[0], n)
+	return checkPairs(from, args[0], n)
 }
 
-// sorting is an upper bound of the comparisons per element when a list is sorted: the binary
-// logarithm of MaxElements is 22.
-const sorting = 24
+// comparisonsPerElement is an upper bound of the comparisons per element when a list is sorted: the
+// binary logarithm of MaxElements is 22.
+const comparisonsPerElement = 24
 
 // checkComparisons checks functions that compare each element of a list the given number of
 // times.
 func checkComparisons(times int) func(Source, []ref.Val) error {
-	return func(from Source, args []ref.Val) error { return checkEach(from, args[len(args)-1], times) }
+	return func(from Source, args []ref.Val) error { return checkPairs(from, args[len(args)-1], times) }
 }
 
 // checkRange checks lists.range(n).
@@ -209,17 +202,18 @@ func flatSize(v ref.Val, depth types.Int, n int) int {
 }
 
 // Result returns an error if the result of an expression is too large to convert to JSON: it
-// exceeds MaxResultElements or MaxText. A part that occurs several times in the result counts
-// each time. Content of at most a few Go objects is not counted.
+// exceeds MaxResultElements or MaxText. A part that occurs several times in the result counts each
+// time. The content of Go values, such as the object of the request, counts only if the result
+// contains more than four of them.
 func Result(v ref.Val) error {
 	switch v.(type) {
 	case types.Bool, types.String, types.Null, types.Int:
 		return nil
 	}
-	e := extent{most: MaxResultElements, mostText: MaxText}
+	e := extent{maxElements: MaxResultElements, maxText: MaxText}
 	fits := e.add(v)
-	if fits && e.goParts > fewGoParts {
-		e = extent{all: true, most: MaxResultElements, mostText: MaxText}
+	if fits && e.goParts > maxUnmeasuredGoParts {
+		e = extent{goContent: true, maxElements: MaxResultElements, maxText: MaxText}
 		fits = e.add(v)
 	}
 	switch {
@@ -232,6 +226,6 @@ func Result(v ref.Val) error {
 	}
 }
 
-// fewGoParts is how many parts that are Go data, such as the object of the request, a result
-// may contain without their content being measured.
-const fewGoParts = 4
+// maxUnmeasuredGoParts is the maximum number of Go values in a result, such as the object of the
+// request, whose content Result does not measure.
+const maxUnmeasuredGoParts = 4

@@ -9,21 +9,22 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// API requests have at most 3 MiB, and etcd takes objects of 1.5 MiB.
+// The limits derive from the size of requests: an API request has at most 3 MiB, and etcd accepts
+// objects of 1.5 MiB.
 const (
-	// MaxText is the maximum size in bytes of a string or bytes value that an expression makes.
-	// It leaves room for several copies of the largest request.
+	// MaxText is the maximum size in bytes of a string or bytes value that an expression
+	// constructs. It leaves room for several copies of the largest request.
 	MaxText = 16 << 20
-	// MaxElements is the maximum size of a list that an expression makes. It leaves room for
+	// MaxElements is the maximum size of a list that an expression constructs. It leaves room for
 	// the lists of two requests: a request has at most 1.5 million elements.
 	MaxElements = 4 << 20
-	// MaxMade is the maximum size in bytes of all strings, lists and maps that one series of
-	// evaluations makes. The cost budget of a series pays for 100 million characters where
+	// MaxAllocated is the maximum size in bytes of all strings, lists and maps that one series of
+	// evaluations constructs. The cost budget of a series pays for 100 million characters where
 	// types are known.
-	MaxMade = 128 << 20
-	// MaxSteps is how many values within lists and maps one series of evaluations may compare.
-	// The cost budget pays for 10 million values if each is compared by an expression of its
-	// own.
+	MaxAllocated = 128 << 20
+	// MaxSteps is the maximum number of values within lists and maps that one series of evaluations
+	// compares. The cost budget pays for 10 million values if each is compared by an expression of
+	// its own.
 	MaxSteps = 8 << 20
 	// MaxQuantity is the maximum length of the text of a quantity, and MaxExponent the maximum
 	// magnitude of its decimal exponent. Quantities are at most 10^19 and, unless they are
@@ -37,18 +38,18 @@ const (
 )
 
 const (
-	// smallText is the size in bytes of strings, and smallList the number of elements of lists,
-	// up to which results are not counted: the cost budget bounds their number.
+	// smallText is the size in bytes of strings, and smallList the number of elements of lists, up
+	// to which results are not counted: the cost budget bounds their number.
 	smallText = 256
 	smallList = 64
-	// bytesPerElement is the approximate memory of a list element, bytesPerEntry that of a map
+	// bytesPerElement is the approximate memory of a list element, and bytesPerEntry of a map
 	// entry.
 	bytesPerElement = 16
 	bytesPerEntry   = 128
 	// checkDoneAfter is the work, in bytes, after which a meter checks whether the request has
 	// ended. The work takes microseconds.
 	checkDoneAfter = 64 << 10
-	// textPerStep is how many bytes of text are compared in one step.
+	// textPerStep is the number of bytes of text that are compared in one step.
 	textPerStep = 64
 )
 
@@ -71,17 +72,16 @@ func errElements(n int) error {
 	return exceeded("elements of one list", n, MaxElements, "filter the lists before combining them")
 }
 
-func errMade() error {
-	return exceededError(fmt.Sprintf("the strings, lists and maps that the expressions of one policy make exceed the limit of %d bytes; combine fewer or smaller values", MaxMade))
+func errAllocated() error {
+	return exceededError(fmt.Sprintf("the strings, lists and maps that the expressions of one policy make exceed the limit of %d bytes; combine fewer or smaller values", MaxAllocated))
 }
 
 func errSteps() error {
 	return exceededError(fmt.Sprintf("comparing lists or maps takes more than the limit of %d steps; compare the parts that matter, or filter lists first", MaxSteps))
 }
 
-// errCost is the error of a call that alone costs more than an expression may. cel-go charges
-// the call, which has not been made, and ends the evaluation with its own error, which clients
-// see.
+// errCost returns the error for a call whose cost alone exceeds the cost limit of an expression.
+// The function is not called. cel-go charges the call and reports its own cost error to the client.
 func errCost(function string) error {
 	return fmt.Errorf("%s costs more than the limit of %d units of an expression", function, celconfig.PerCallLimit)
 }

@@ -29,7 +29,7 @@ func checkSum(from Source, l, r ref.Val) error {
 	return nil
 }
 
-// countText counts a string or bytes value of the given size.
+// countText counts a string or bytes value. It returns an error if a limit is exceeded.
 func countText(from Source, bytes int) error {
 	switch {
 	case bytes > MaxText:
@@ -41,8 +41,9 @@ func countText(from Source, bytes int) error {
 	}
 }
 
-// countElements counts a list of n elements.
-func countElements(from Source, n int) error {
+// CountElements counts the memory of a list, map or object literal with n elements, or n keys and
+// values. It returns an error if a limit is exceeded.
+func CountElements(from Source, n int) error {
 	switch {
 	case n > MaxElements:
 		return errElements(n)
@@ -53,7 +54,7 @@ func countElements(from Source, n int) error {
 	}
 }
 
-// countResult counts the memory of a result of a call. It returns an error if a limit is
+// countResult counts the memory of the result of a call. It returns an error if a limit is
 // exceeded.
 func countResult(from Source, v ref.Val) error {
 	switch v := v.(type) {
@@ -62,7 +63,7 @@ func countResult(from Source, v ref.Val) error {
 	case types.Bytes:
 		return countText(from, len(v))
 	case traits.Lister:
-		return countElements(from, sizeOf(v))
+		return CountElements(from, sizeOf(v))
 	case traits.Mapper:
 		if n := sizeOf(v); n > smallList {
 			return meterOf(from).allocate(n * bytesPerEntry)
@@ -70,10 +71,3 @@ func countResult(from Source, v ref.Val) error {
 	}
 	return nil
 }
-
-// Literal counts the memory of a list, map or object literal with the given number of parts. It
-// returns an error if a limit is exceeded.
-func Literal(from Source, parts int) error { return countElements(from, parts) }
-
-// IsLarge reports whether Literal must be called for a literal with the given number of parts.
-func IsLarge(parts int) bool { return parts > smallList }

@@ -16,16 +16,16 @@ type Source interface {
 	ResolveName(name string) (any, bool)
 }
 
-// A Meter counts the memory and the comparisons of a series of evaluations, which end when a
-// limit is exceeded. The zero value is ready for use. Not safe for concurrent use.
+// A Meter counts the memory and the comparisons of a series of evaluations. The series ends when it
+// exceeds a limit. The zero value is ready for use. A Meter is not safe for concurrent use.
 type Meter struct {
 	// Done interrupts evaluations when it is closed. It may be nil.
 	Done             <-chan struct{}
 	allocated, steps int
 	// unchecked is the work, in bytes, since the meter last checked Done.
 	unchecked int
-	// keptBytes and keptSteps are the parts of allocated and steps that variables take, which are
-	// evaluated once.
+	// keptBytes and keptSteps are the parts of allocated and steps that belong to variables, whose
+	// values are kept after the evaluation.
 	keptBytes, keptSteps int
 	// err is the error of the limit that the series exceeded.
 	err error
@@ -44,8 +44,8 @@ func (m *Meter) Keep(since Mark) {
 	m.keptSteps = since.keptSteps + m.steps - since.steps
 }
 
-// Repeat resets the counts to the mark, except for those of variables: the expression is
-// evaluated again by the other evaluator, but variables keep their values.
+// Repeat resets the counts to the mark, except for the counts of variables. It is called before
+// cel-go evaluates an expression that the evaluator has declined; variables keep their values.
 func (m *Meter) Repeat(since Mark) {
 	m.allocated = since.allocated + m.keptBytes - since.keptBytes
 	m.steps = since.steps + m.keptSteps - since.keptSteps
@@ -80,8 +80,8 @@ func meterOf(from Source) *Meter {
 }
 
 func (m *Meter) allocate(bytes int) error {
-	if m.allocated += bytes; m.allocated > MaxMade {
-		m.err = errMade()
+	if m.allocated += bytes; m.allocated > MaxAllocated {
+		m.err = errAllocated()
 		return m.err
 	}
 	return m.checkDone(bytes)
@@ -104,7 +104,21 @@ func (m *Meter) step(steps int) error {
 	return m.checkDone(steps * bytesPerElement)
 }
 
-// exceedSteps ends the series because it needs more steps than MaxSteps.
+// charge counts the steps that the first of several measures returns. Each measure returns an upper
+// bound of the same work, or false if its bound exceeds limit. If all of them return false, the
+// series has exceeded MaxSteps and ends.
+func (m *Meter) charge(measures ...func(limit int) (steps int, ok bool)) error {
+	if m.err != nil {
+		return m.err
+	}
+	for _, measure := range measures {
+		if steps, ok := measure(m.remaining()); ok {
+			return m.step(steps)
+		}
+	}
+	return m.exceedSteps()
+}
+
 func (m *Meter) exceedSteps() error {
 	m.err = errSteps()
 	return m.err

@@ -34,8 +34,8 @@ type callOf struct {
 // Args implements interpreter.InterpretableCall.
 func (c *callOf) Args() []interpreter.InterpretableV2 { return c.args }
 
-// opaqueArg hides from cel-go that an argument is constant, so that it does not compile the
-// pattern itself.
+// An opaqueArg hides from cel-go that an argument is constant. cel-go then does not compile the
+// pattern and replace the guarded call.
 type opaqueArg struct{ interpreter.InterpretableV2 }
 
 // evaluatedArgs holds the values of a call's arguments. It is the activation of the optimized

@@ -18,8 +18,8 @@ func checkQuantity(_ Source, args []ref.Val) error {
 	if !ok {
 		return nil
 	}
-	// A text that does not begin with a number, or has a suffix other than an exponent, takes
-	// no arithmetic: it is small, or not a quantity.
+	// A text that does not begin with a number, or has a suffix other than an exponent, is not a
+	// quantity or has a small exponent.
 	suffix := strings.TrimLeft(string(text), "+-.0123456789")
 	number := string(text[:len(text)-len(suffix)])
 	if len(number) > MaxQuantity {

@@ -40,17 +40,17 @@ func checkJoin(_ Source, args []ref.Val) error {
 func checkReplace(_ Source, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	old, isOld := args[1].(types.String)
-	with, isWith := args[2].(types.String)
-	if !isText || !isOld || !isWith || len(with) <= len(old) || (len(text)+1)*len(with)+len(text) <= MaxText {
+	replacement, isReplacement := args[2].(types.String)
+	if !isText || !isOld || !isReplacement || len(replacement) <= len(old) || (len(text)+1)*len(replacement)+len(text) <= MaxText {
 		return nil
 	}
 	times := strings.Count(string(text), string(old))
 	if len(args) > 3 {
-		if most, ok := args[3].(types.Int); ok && most >= 0 {
-			times = min(times, int(most))
+		if limit, ok := args[3].(types.Int); ok && limit >= 0 {
+			times = min(times, int(limit))
 		}
 	}
-	return fitText(len(text) + times*(len(with)-len(old)))
+	return fitText(len(text) + times*(len(replacement)-len(old)))
 }
 
 // checkSplit checks text.split(separator) and text.split(separator, limit).
@@ -62,15 +62,15 @@ func checkSplit(_ Source, args []ref.Val) error {
 	}
 	parts := strings.Count(string(text), string(separator)) + 1
 	if len(args) > 2 {
-		if most, ok := args[2].(types.Int); ok && most >= 0 {
-			parts = min(parts, int(most))
+		if limit, ok := args[2].(types.Int); ok && limit >= 0 {
+			parts = min(parts, int(limit))
 		}
 	}
 	return fitElements(parts)
 }
 
-// checkFormat checks text.format(list). The text of a value has only a few bytes beyond those
-// of its strings.
+// checkFormat checks text.format(list). The formatted text of a list or map is only a few bytes
+// longer than its strings.
 func checkFormat(_ Source, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {
@@ -81,7 +81,7 @@ func checkFormat(_ Source, args []ref.Val) error {
 		return errText(length)
 	}
 	const perElement = 32
-	e := extent{all: true, most: MaxText / perElement, mostText: MaxText}
+	e := extent{goContent: true, maxElements: MaxText / perElement, maxText: MaxText}
 	if !e.add(args[1]) {
 		return errText(length + e.text + e.elements*perElement)
 	}
