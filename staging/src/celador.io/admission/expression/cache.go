@@ -16,17 +16,17 @@ import (
 	"celador.io/admission/intern"
 )
 
-// cache holds the programs that are in use, so that policies with equal expressions share them.
-// Safe for concurrent use.
+// A cache shares programs between policies with equal expressions while the programs are in use. It
+// is safe for concurrent use.
 type cache struct {
 	programs intern.Pool[digest, Program]
 	lock     sync.Mutex
-	// compiling holds the compilations in progress. The plugin and the status controller
-	// compile a policy at the same time.
+	// compiling holds the compilations in progress. The admission plugin and the status controller
+	// often compile the same policy at the same time.
 	compiling map[digest]*compilation
 }
 
-// compilation is a compilation in progress. Its lock is held until it ends.
+// A compilation is in progress while its lock is held.
 type compilation struct {
 	sync.Mutex
 	ended   bool
@@ -34,19 +34,19 @@ type compilation struct {
 	err     *apiservercel.Error
 }
 
-// program returns the program with the given key. If no such program is in use, it calls
-// compile, once for concurrent calls with the same key.
+// program returns the program with the given key. If no such program is in use, it calls compile,
+// once for concurrent calls with the same key.
 func (c *cache) program(key digest, compile func() (*Program, *apiservercel.Error)) (*Program, *apiservercel.Error) {
-	if known := c.programs.Find(key); known != nil {
-		return known, nil
+	if program := c.programs.Find(key); program != nil {
+		return program, nil
 	}
-	compilation, others := c.join(key)
+	compilation, waited := c.join(key)
 	defer compilation.Unlock()
-	if others && compilation.ended {
+	if waited && compilation.ended {
 		return compilation.program, compilation.err
 	}
 	defer c.leave(key)
-	// Another compilation may have ended since the first lookup.
+	// A compilation in another goroutine may have ended since the first lookup.
 	compilation.program = c.programs.Find(key)
 	if compilation.program == nil {
 		compilation.program, compilation.err = compile()
@@ -58,12 +58,13 @@ func (c *cache) program(key digest, compile func() (*Program, *apiservercel.Erro
 	return compilation.program, compilation.err
 }
 
-// join returns the locked compilation of a key, and whether another goroutine began it. That
-// compilation has then ended, or panicked.
-func (c *cache) join(key digest) (joined *compilation, others bool) {
+// join returns the locked compilation of a key. If another goroutine has started that compilation,
+// join waits for its end and returns true. The compilation of a goroutine that panicked has not
+// ended.
+func (c *cache) join(key digest) (joined *compilation, waited bool) {
 	c.lock.Lock()
-	joined, others = c.compiling[key]
-	if others {
+	joined, waited = c.compiling[key]
+	if waited {
 		c.lock.Unlock()
 		joined.Lock()
 		return joined, true
@@ -84,12 +85,12 @@ func (c *cache) leave(key digest) {
 	delete(c.compiling, key)
 }
 
-// digest is a collision-resistant hash of a text of any length, such as all variables of a
-// policy. Cache keys of expressions therefore have the same size, however many variables are in
-// scope.
+// A digest is a collision-resistant hash of a text of any length, such as all variables of a
+// policy. Cache keys of expressions therefore have the same size, however many variables are
+// declared.
 type digest [sha256.Size]byte
 
-// digester hashes strings and numbers so that different sequences have different digests.
+// A digester hashes strings and numbers so that different sequences have different digests.
 type digester struct{ hash.Hash }
 
 func newDigester() digester { return digester{sha256.New()} }
@@ -128,8 +129,8 @@ func (d digester) sum() (sum digest) {
 	return sum
 }
 
-// newCacheKey returns the digest of everything that a program depends on. scope is the digest
-// of the variables.
+// newCacheKey returns the digest of everything that a program depends on. scope is the digest of
+// the declared variables.
 func newCacheKey(scope digest, source string, in Declarations, origin environment.Type, returns []*cel.Type) digest {
 	d := newDigester()
 	d.Write(scope[:])

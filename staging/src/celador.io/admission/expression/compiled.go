@@ -10,18 +10,19 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Compiled is a program or the reason why there is none: stored expressions that do not
-// compile are kept, for requests to run into. With neither, the expression is absent.
+// A Compiled expression is a program or a compilation error. Policies with expressions that do not
+// compile can be stored; the error then applies to each request that evaluates the expression. The
+// zero value stands for an optional expression that is not set.
 type Compiled struct {
 	Program *Program
 	Err     *apiservercel.Error
 }
 
-// Absent says whether there is no expression.
+// Absent reports whether the expression is not set.
 func (c *Compiled) Absent() bool { return c.Program == nil && c.Err == nil }
 
-// Evaluate is Program.Evaluate if there is a program, and otherwise returns the reason
-// why there is none. It must not be called for an absent expression.
+// Evaluate evaluates the program as Program.Evaluate does. If the expression does not compile, it
+// returns the compilation error. It must not be called if Absent returns true.
 func (c *Compiled) Evaluate(s *Series) (ref.Val, error) {
 	if c.Err != nil {
 		return nil, &apiservercel.Error{

@@ -18,11 +18,11 @@ import (
 	"celador.io/admission/evaluator"
 )
 
-// The variables have been there since the first release with policies, so they
-// belong to the environment of every compatibility version.
+// always is the version in which the environments introduce their variables. All releases that
+// support policies have the variables, so every compatibility version declares them.
 var always = version.MajorMinor(1, 0)
 
-// Compiler compiles expressions. It is safe for concurrent use.
+// A Compiler compiles expressions. It is safe for concurrent use.
 type Compiler struct {
 	base *environment.EnvSet
 	envs map[Declarations]func() (*environment.EnvSet, error)
@@ -34,22 +34,22 @@ type Compiler struct {
 	scope     digest
 	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
-	// composedBy is the compiler whose Compose method returned this composition's compiler, and
-	// nil for other compilers.
+	// composedBy is the compiler whose Compose method returned the composition of this compiler. It
+	// is nil for other compilers.
 	composedBy *Compiler
-	// compositions are at hand for policies: environments are expensive to make.
+	// compositions holds released compositions, because environments are expensive to construct.
 	compositions sync.Pool
 }
 
-// Default returns the compiler for the server's own compatibility version. The
-// first call fixes that version, so it must come after flags are parsed.
+// Default returns the compiler for the server's own compatibility version. The first call fixes the
+// version, so it must come after flags are parsed.
 var Default = sync.OnceValue(func() *Compiler {
 	return NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 })
 
-// NewCompiler returns a compiler whose expressions use the functions and types of
-// the base environment. Environments are built when first needed; an environment
-// that cannot be built shows as an internal error of Compile.
+// NewCompiler returns a compiler whose expressions use the functions and types of the base
+// environment. It extends base with the variables of policies on first use; if that fails, Compile
+// returns an internal error.
 func NewCompiler(base *environment.EnvSet) *Compiler {
 	c := &Compiler{
 		base:      base,
@@ -57,10 +57,10 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 		cache:     &cache{},
 		functions: newFunctions(base),
 	}
-	either := []bool{false, true}
-	for _, params := range either {
-		for _, authorizer := range either {
-			for _, patches := range either {
+	bools := []bool{false, true}
+	for _, params := range bools {
+		for _, authorizer := range bools {
+			for _, patches := range bools {
 				in := Declarations{Params: params, Authorizer: authorizer, Patches: patches}
 				c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
 			}
@@ -70,21 +70,22 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	return c
 }
 
-// Bare returns the compiler for policies that have no variables: 'variables' is in
-// scope, without any fields.
+// Bare returns the compiler for policies without variables. It declares 'variables' as an object
+// without fields.
 func (c *Compiler) Bare() *Compiler { return c.bare() }
 
 // Compile parses, checks and plans an expression.
 //
-// Stored expressions (environment.StoredExpressions) may use everything that some
-// supported release knows; new ones only what the compatibility version allows.
-// The result has to be of one of the given types; cel.AnyType accepts all.
+// Expressions of stored objects (environment.StoredExpressions) may use all functions and types of
+// the environment. New expressions (environment.NewExpressions) may use only those that the
+// compatibility version allows. The type of the result must be one of returns; cel.AnyType allows
+// every type.
 //
-// Equal calls return the same program while it is in use. Concurrent equal calls compile it
-// once.
+// Compile returns the same program for equal arguments while that program is in use. Concurrent
+// calls with equal arguments compile once.
 //
-// Errors are of type ErrorTypeInvalid when the expression is wrong, with line and
-// column in the detail, and ErrorTypeInternal otherwise.
+// An error has the type ErrorTypeInvalid, with line and column in its detail, if the expression is
+// invalid, and ErrorTypeInternal otherwise.
 func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
 	return c.cache.program(newCacheKey(c.scope, source, in, origin, returns), func() (*Program, *apiservercel.Error) {
 		return c.compile(source, in, origin, returns)
@@ -96,11 +97,11 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	known, err := c.functions.of(origin)
+	functions, err := c.functions.of(origin)
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	ast, issues, err := check(env, known, source)
+	ast, issues, err := check(env, functions, source)
 	if err != nil {
 		return nil, internal("compilation failed: %v", err)
 	}
@@ -115,21 +116,21 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
 	program := &Program{source: source, output: ast.OutputType()}
-	if planned, err := c.plan(env, ast, known.Library); err == nil {
+	if planned, err := c.plan(env, ast, functions.Library); err == nil {
 		program.closures = *planned
 	}
 	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
 	// never needs that program.
-	made, err := instantiate(env, ast.NativeRep(), known.Library)
+	interpreted, err := instantiate(env, ast.NativeRep(), functions.Library)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	lasting, err := c.lastingEnv(in, origin)
+	permanent, err := c.permanentEnv(in, origin)
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	if program.Planned() == 0 || !program.interpreted.postpone(lasting, ast.NativeRep(), known.Library) {
-		program.interpreted.planned.Store(&made)
+	if program.Planned() == 0 || !program.interpreted.postpone(permanent, ast.NativeRep(), functions.Library) {
+		program.interpreted.planned.Store(&interpreted)
 	}
 	return program, nil
 }
@@ -149,11 +150,11 @@ func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, erro
 	return set.Env(origin)
 }
 
-// lastingEnv returns an environment that can plan cel-go programs of checked expressions at any
-// later time. The environment of a composition takes much memory and is reused for other
-// policies, whose variables change it. Variables have types only while an expression is
-// checked, so the environment of policies without variables serves instead.
-func (c *Compiler) lastingEnv(in Declarations, origin environment.Type) (*cel.Env, error) {
+// permanentEnv returns an environment that can plan cel-go programs of checked expressions at any
+// later time. The environment of a composition takes much memory and is reused for other policies,
+// whose variables change it. Variables have types only while an expression is checked, so the
+// environment of policies without variables serves instead.
+func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.Env, error) {
 	if c.composedBy != nil {
 		c = c.composedBy.Bare()
 	}
@@ -162,11 +163,11 @@ func (c *Compiler) lastingEnv(in Declarations, origin environment.Type) (*cel.En
 
 // check parses and checks an expression. It turns panics into errors: cel-go panics where an
 // optional entry of a list or map is of dynamic type, as in [?object.a].
-func check(env *cel.Env, known *builtins, source string) (checked *cel.Ast, issues *cel.Issues, err error) {
+func check(env *cel.Env, functions *builtins, source string) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer rescue(&err)
 	parsed, issues := env.Parse(source)
 	if issues == nil {
-		issues = known.sizes.Check(env, parsed)
+		issues = functions.sizes.Check(env, parsed)
 	}
 	if issues == nil {
 		checked, issues = env.Check(parsed)
@@ -194,8 +195,8 @@ func internal(format string, args ...any) *apiservercel.Error {
 	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
 }
 
-// declare extends an environment by the variables in scope. Objects and params are
-// dynamically typed: one expression serves all kinds that a policy matches.
+// declare extends an environment with the variables that expressions may read. The object,
+// oldObject and params have dynamic types, because one policy matches objects of several kinds.
 func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, error) {
 	variables := []cel.EnvOption{
 		cel.Variable(Object, cel.DynType),
@@ -216,9 +217,9 @@ func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, er
 	return set.Extend(PatchDeclarations())
 }
 
-// PatchDeclarations declare JSONPatch, Object with the types of its fields, and
-// jsonpatch.escapeKey. They extend an environment that has all other types already, as
-// these are looked up behind them.
+// PatchDeclarations declares JSONPatch, Object with the types of its fields, and
+// jsonpatch.escapeKey. It must extend an environment that already declares all other types, because
+// its type resolver falls back to the types of the environment that it extends.
 func PatchDeclarations() environment.VersionedOptions {
 	return environment.VersionedOptions{
 		IntroducedVersion: always,
@@ -229,8 +230,8 @@ func PatchDeclarations() environment.VersionedOptions {
 	}
 }
 
-// RequestDeclarations declare Request and NamespaceObject, which have the same types in
-// every environment.
+// RequestDeclarations declares Request and NamespaceObject, which have the same types in every
+// environment.
 func RequestDeclarations() environment.VersionedOptions {
 	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
 	return environment.VersionedOptions{

@@ -12,19 +12,19 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Composition compiles the expressions of one policy, which may read the policy's
-// own variables as 'variables.<name>'. Not safe for concurrent use.
+// A Composition compiles the expressions of one policy, which may read the policy's variables as
+// 'variables.<name>'. It is not safe for concurrent use.
 type Composition struct {
 	*Compiler
 	fields *apiservercel.DeclType
-	// declared is the number of calls of Declare. types decides the types of the variables that
-	// compiled.
+	// declared is the number of calls of Declare. types assigns types to the variables that
+	// compile.
 	declared int
 	types    VariableTypes
 }
 
-// Compose returns a compiler for one policy, without any variables yet. Releasing it
-// makes the next one cheap.
+// Compose returns a composition for one policy without variables. The caller passes it to Release
+// after compiling the policy, which makes the next call of Compose cheap.
 func (c *Compiler) Compose() *Composition {
 	if composition, ok := c.compositions.Get().(*Composition); ok {
 		return composition
@@ -32,10 +32,11 @@ func (c *Compiler) Compose() *Composition {
 	return c.newComposition()
 }
 
-// Release ends the use of a composition that came from Compose of the same compiler.
-// Its programs stay valid: variables have their names and types at compile time only.
+// Release takes back a composition that Compose of the same compiler returned, for reuse by other
+// policies. The caller must not use the composition any more. Its programs stay valid, because the
+// names and types of variables matter only while an expression is compiled.
 func (c *Compiler) Release(composition *Composition) {
-	// Cleared maps would keep the size of the largest policy.
+	// Clearing the maps instead would keep the memory of the largest policy.
 	composition.fields.Fields, composition.positions = map[string]*apiservercel.DeclField{}, map[string]int{}
 	composition.declared, composition.types, composition.scope = 0, VariableTypes{}, noVariables
 	c.compositions.Put(composition)
@@ -62,16 +63,16 @@ func (c *Compiler) newComposition() *Composition {
 	return &Composition{Compiler: composed, fields: variables}
 }
 
-// Declare compiles a variable and puts it in scope for all later expressions. A
-// variable that does not compile is in scope too, with dynamic type, so that
-// expressions that read it are not reported as wrong themselves.
+// Declare compiles a variable and declares it for all later expressions of the policy. A variable
+// that does not compile is declared with dynamic type, so that expressions that read it still
+// compile. Errors are those of Compile.
 func (c *Composition) Declare(name, source string, in Declarations, origin environment.Type) (*Program, *apiservercel.Error) {
 	program, err := c.Compile(source, in, origin, cel.AnyType)
 	declared := apiservercel.DynType
 	if err == nil {
 		declared = declType(c.types.Of(program.output))
 	}
-	// The environments hold on to this type and look its fields up on use.
+	// The environments refer to this type and look up its fields when an expression is checked.
 	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
 	c.positions[name] = c.declared
 	c.declared++
@@ -92,8 +93,8 @@ var scalars = map[*cel.Type]*apiservercel.DeclType{
 	cel.AnyType:       apiservercel.AnyType,
 }
 
-// declType returns the declaration that stands for a checked type. Types without
-// one, such as objects and library types, become dynamic.
+// declType returns the declaration of a checked type. Types without a declaration, such as objects
+// and library types, become dynamic.
 func declType(t *cel.Type) *apiservercel.DeclType {
 	if scalar, ok := scalars[t]; ok {
 		return scalar

@@ -92,7 +92,8 @@ func TestScopeOfVariables(t *testing.T) {
 	if _, err := composition.Declare("allowed", allowed, everything, fresh); err != nil {
 		t.Fatal(err)
 	}
-	// A variable may use what the expression that reads it may not.
+	// The expression may read a variable whose source needs more declarations than the expression
+	// has.
 	if _, err := composition.Compile("variables.allowed", nothing, fresh, cel.BoolType); err != nil {
 		t.Error(err)
 	}
@@ -115,7 +116,7 @@ func TestCompositionsAreIndependent(t *testing.T) {
 	}
 }
 
-// Policies without variables may name 'variables', as all policies.
+// Policies without variables may still refer to 'variables'.
 func TestBare(t *testing.T) {
 	_, err := expression.Default().Bare().Compile("variables.v == 1", nothing, fresh, cel.BoolType)
 	wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: ERROR: <input>:1:10: undefined field 'v'")
@@ -123,8 +124,8 @@ func TestBare(t *testing.T) {
 	wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')")
 }
 
-// What is released serves the next policy, which does not see the variables, and does
-// not change programs that are there.
+// A released composition serves the next policy, which does not see the previous variables.
+// Existing programs stay valid.
 func TestRelease(t *testing.T) {
 	compiler := expression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	composition := compiler.Compose()

@@ -12,13 +12,13 @@ import (
 	"celador.io/admission/typesize"
 )
 
-// functions indexes the functions of a base environment, for stored and for new expressions,
-// when they are first needed.
+// functions indexes the functions of a base environment, for stored and for new expressions, on
+// first use.
 type functions struct {
 	stored, fresh func() (*builtins, error)
 }
 
-// builtins holds what the compiler needs to know of the functions of an environment. Safe for
+// builtins holds the function implementations and overloads of an environment. It is safe for
 // concurrent use.
 type builtins struct {
 	*evaluator.Library

@@ -14,8 +14,9 @@ import (
 	"celador.io/admission/expression"
 )
 
-// growing makes the expressions of variables by position, for policies of any length.
-var growing = map[string]func(i int) string{
+// sources holds functions that return the expression of a variable by its position, for policies
+// with any number of variables.
+var sources = map[string]func(i int) string{
 	"constants":      func(i int) string { return fmt.Sprint(i) },
 	"fields":         func(i int) string { return fmt.Sprintf("object.spec.field%d == 'a'", i) },
 	"read by next":   func(i int) string { return previous(i, "%s + 1", "1") },
@@ -59,43 +60,43 @@ func memory() (allocated, held uint64) {
 // run in parallel.
 func TestMemoryOfVariables(t *testing.T) {
 	const (
-		few = 500
+		count = 500
 		// maxAllocated and maxHeld are bytes per variable. Kubernetes' compiler allocates 40 kB
 		// for a constant, and holds on to 16 kB. cel-go allocates more for larger types, and
 		// under the race detector.
 		maxAllocated = 1 << 20
 		maxHeld      = 8 << 10
 	)
-	for name, source := range growing {
+	for name, source := range sources {
 		t.Run(name, func(t *testing.T) {
 			compiler := expression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 			declare(compiler, 1, func(int) string { return "object" }) // creates the environments
-			measure := func(count int) (allocated, held uint64) {
+			measure := func(n int) (allocated, held uint64) {
 				allocatedBefore, heldBefore := memory()
-				variables := declare(compiler, count, source)
+				variables := declare(compiler, n, source)
 				allocated, held = memory()
 				runtime.KeepAlive(variables)
 				return allocated - allocatedBefore, held - min(held, heldBefore)
 			}
-			allocated, held := measure(few)
-			allocatedTwice, heldTwice := measure(2 * few)
+			allocated, held := measure(count)
+			allocatedTwice, heldTwice := measure(2 * count)
 			if float64(allocatedTwice) > 2.3*float64(allocated) || float64(heldTwice) > 2.3*float64(held)+1<<20 {
-				t.Errorf("%d variables allocate %d bytes and hold %d; twice as many allocate %d and hold %d", few, allocated, held, allocatedTwice, heldTwice)
+				t.Errorf("%d variables allocate %d bytes and hold %d; twice as many allocate %d and hold %d", count, allocated, held, allocatedTwice, heldTwice)
 			}
-			if allocated > few*maxAllocated || held > few*maxHeld {
-				t.Errorf("%d variables allocate %d bytes and hold %d", few, allocated, held)
+			if allocated > count*maxAllocated || held > count*maxHeld {
+				t.Errorf("%d variables allocate %d bytes and hold %d", count, allocated, held)
 			}
 		})
 	}
 }
 
-// TestReleaseForgets checks that a compiler shrinks to its previous size after a policy is no
+// TestReleaseFreesMemory checks that a compiler shrinks to its previous size after a policy is no
 // longer used. It must not run in parallel.
-func TestReleaseForgets(t *testing.T) {
+func TestReleaseFreesMemory(t *testing.T) {
 	compiler := expression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-	declare(compiler, 1, growing["fields"])
+	declare(compiler, 1, sources["fields"])
 	_, before := memory()
-	declare(compiler, 5000, growing["fields"])
+	declare(compiler, 5000, sources["fields"])
 	_, after := memory()
 	runtime.KeepAlive(compiler)
 	if left := int64(after) - int64(before); left > 4<<20 {
@@ -109,7 +110,7 @@ func BenchmarkDeclare(b *testing.B) {
 			b.ReportAllocs()
 			compiler := expression.Default()
 			for b.Loop() {
-				declare(compiler, count, growing["read by next"])
+				declare(compiler, count, sources["read by next"])
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*count), "µs/variable")
 		})

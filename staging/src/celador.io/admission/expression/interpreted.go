@@ -18,9 +18,9 @@ import (
 	"celador.io/admission/limits"
 )
 
-// interpreted plans the cel-go program of an expression when an evaluation first needs it. Most
-// expressions never need the program, which takes several times the memory of everything else
-// that an expression keeps. Safe for concurrent use.
+// An interpreted expression plans its cel-go program on first use. Most expressions never need the
+// program, which takes several times the memory of the rest of the expression. It is safe for
+// concurrent use.
 type interpreted struct {
 	planned atomic.Pointer[cel.Program]
 	// env, library and checked are set by postpone, for program to plan from.
@@ -48,7 +48,7 @@ func (i *interpreted) program() (cel.Program, error) {
 	return planned, err
 }
 
-// postpone keeps what program needs. It reports whether the AST can be encoded.
+// postpone stores what program needs to plan later. It returns false if the AST cannot be encoded.
 func (i *interpreted) postpone(env *cel.Env, checked *ast.AST, library *evaluator.Library) bool {
 	encoded, err := encode(checked)
 	if err != nil {
@@ -72,9 +72,9 @@ func rescue(err *error) {
 	}
 }
 
-// encode encodes the parts of a checked AST that instantiate needs: the tree, its references,
-// and the types of type names and objects, because cel-go reads fields of objects in other ways
-// than those of maps. It leaves out source positions and all other types.
+// encode encodes the parts of a checked AST that instantiate needs: the tree, its references, and
+// the types of type names and objects. cel-go needs the latter because it reads fields of objects
+// and entries of maps in different ways. encode leaves out source positions and all other types.
 func encode(checked *ast.AST) ([]byte, error) {
 	kept := map[int64]*types.Type{}
 	for id, t := range checked.TypeMap() {

@@ -28,13 +28,13 @@ func chain(n int, first, next string) [][2]string {
 	return variables
 }
 
-// addedToItself and nested are chains of 30 variables, the last of which has 2^30 parts.
+// addedToItself and nested return chains of 30 variables, the last of which has 2^30 elements.
 func addedToItself(first string) [][2]string { return chain(30, first, "dyn($) + dyn($)") }
 func nested(first string) [][2]string        { return chain(30, first, "[$, $]") }
 
-// declining returns variables that fail after they have read others, each of which compares
+// failingVariables returns variables that fail after they have read others, each of which compares
 // large lists.
-func declining(n int) [][2]string {
+func failingVariables(n int) [][2]string {
 	variables := chain(20, "1", "[$, $]")
 	for i := range n {
 		fails := "object.missing"
@@ -48,8 +48,8 @@ func declining(n int) [][2]string {
 	return variables
 }
 
-// TestLimitOfOneBudget has expressions that exceed a limit with one budget, and others that
-// are evaluated with the next.
+// TestLimitOfOneBudget checks that an exceeded limit ends the evaluations with one budget, but not
+// the evaluations with the next budget.
 func TestLimitOfOneBudget(t *testing.T) {
 	series := expression.NewSeries(t.Context(), largeObject(t), nil, expression.NewBudget(plenty)).Recurring()
 	defer series.End()
@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 		"large quantities, added":  {source: "quantity('1').add(quantity(object.huge)).isInteger()", want: exponentExceeds},
 		"small quantities":         {source: "quantity(object.tiny).compareTo(quantity('1')) == 0", want: "exponent of a quantity: 999999999 exceeds"},
 		"long quantities":          {source: "quantity(object.digits) == quantity('1')", want: "characters of a quantity: 2000 exceeds the limit of 1000"},
-		"declined comparisons":     {variables: declining(5), source: "(variables.w0 || variables.w1 || variables.w2 || true) && variables.w4", want: stepsExceed},
+		"declined comparisons":     {variables: failingVariables(5), source: "(variables.w0 || variables.w1 || variables.w2 || true) && variables.w4", want: stepsExceed},
 		"equal nested lists":       {variables: twice(nested("1"), nested("1")), source: "variables.v30 == variables.w30", want: stepsExceed},
 		"equal to itself":          {variables: nested("1"), source: "variables.v30 != variables.v30", want: stepsExceed},
 		"equal with cel-go":        {variables: nested("1"), source: "optional.of(variables.v30).value() == variables.v30", want: stepsExceed},
@@ -184,17 +184,17 @@ func TestLimits(t *testing.T) {
 		"objects of objects":       {in: patches, variables: chain(30, "Object.a{b: 1}", "Object.a{b: $, c: [$]}"), source: "Object{a: variables.v30}", want: resultExceeds},
 	} {
 		t.Run(name, func(t *testing.T) {
-			value, made, err := measured(func() (ref.Val, error) { return evaluate(t, t.Context(), test.variables, test.in, test.source) })
+			value, allocated, err := measured(func() (ref.Val, error) { return evaluate(t, t.Context(), test.variables, test.in, test.source) })
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v and the error %.1000v, want %q", value, err, test.want)
 			}
 			if expression.IsFatal(err) {
 				t.Errorf("an expression's own error is fatal: %v", err)
 			}
-			// The limit of a series counts twice, because cel-go evaluates expressions again
-			// that end in an error. Garbage doubles it again.
-			if limit := uint64(4 * limits.MaxAllocated); made > limit {
-				t.Errorf("takes %d bytes, want at most %d", made, limit)
+			// cel-go evaluates expressions that end in an error again, so they count twice. Garbage
+			// doubles the memory again.
+			if limit := uint64(4 * limits.MaxAllocated); allocated > limit {
+				t.Errorf("takes %d bytes, want at most %d", allocated, limit)
 			}
 		})
 	}
@@ -257,7 +257,7 @@ func TestWithinLimits(t *testing.T) {
 	}
 }
 
-// cancelling is an activation that cancels the context when the object is first read.
+// A cancelling activation cancels the context when the object is first read.
 type cancelling struct {
 	interpreter.Activation
 	cancel func()
@@ -308,7 +308,7 @@ func TestCompileWithinLimits(t *testing.T) {
 		"lists.range(1000000000) == []", "'%.999999999f'.format([1.0]) == ''", "string(" + long + ") in [" + long + "]", "bytes(" + long + ") == b''",
 		"[[1, 2], [3]] in [[[1, 2], [3]]]",
 	} {
-		_, made, err := measured(func() (ref.Val, error) {
+		_, allocated, err := measured(func() (ref.Val, error) {
 			_, err := expression.Default().Compile(source, nothing, fresh, cel.AnyType)
 			if err != nil {
 				return nil, err
@@ -318,8 +318,8 @@ func TestCompileWithinLimits(t *testing.T) {
 		if err != nil {
 			t.Errorf("%.100s: %v", source, err)
 		}
-		if limit := uint64(limits.MaxAllocated); made > limit {
-			t.Errorf("compiling %.100s takes %d bytes, want at most %d", source, made, limit)
+		if limit := uint64(limits.MaxAllocated); allocated > limit {
+			t.Errorf("compiling %.100s takes %d bytes, want at most %d", source, allocated, limit)
 		}
 	}
 }

@@ -33,10 +33,10 @@ func (p *patchTypes) Resolve(name string) (common.ResolvedType, bool) {
 // objectType constructs objects whose fields may contain Go values, such as [request.userInfo].
 //
 // A dynamic.ObjectVal converts list literals, map literals and optionals in its fields with
-// Value(). For values of package values, Value() returns a Go struct, map or slice, which
-// becomes part of the object. For some values of CEL libraries, such as IP addresses, it also
-// returns a Go value, which must be rejected. Val tells the two apart while both are still CEL
-// values.
+// Value(). For a view of package values, Value() returns a Go struct, map or slice, which becomes
+// part of the object. For some values of CEL libraries, such as IP addresses, it also returns a Go
+// value, which must be rejected. Val converts views to unstructured values while they can still be
+// distinguished from values of libraries.
 type objectType struct{ *dynamic.ObjectType }
 
 // Val implements common.ResolvedType.
@@ -58,8 +58,8 @@ func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 	return t.ObjectType.Val(fields)
 }
 
-// unstructured replaces the values that show Go objects in v by their unstructured form. It
-// returns v itself, and false, if v contains none.
+// unstructured replaces the views of Go objects in v with their unstructured form. It returns v
+// itself, and false, if v contains none.
 func unstructured(v ref.Val) (_ ref.Val, changed bool, _ error) {
 	if values.IsTyped(v) {
 		converted, err := values.Unstructured(v)

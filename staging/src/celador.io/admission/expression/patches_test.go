@@ -13,13 +13,13 @@ import (
 	"celador.io/admission/expression"
 )
 
-// The types of mutations are there for mutations only, beside all that others read.
+// TestPatches checks that the types of mutations are declared for mutations only.
 func TestPatches(t *testing.T) {
 	patch, object := cel.ObjectType(mutation.JSONPatchTypeName), cel.ObjectType(mutation.ObjectTypeName)
 	const undeclared = "compilation failed: ERROR: <input>:1:"
 	for source, test := range map[string]struct {
 		output *cel.Type
-		// otherwise is the error where mutations are out of scope.
+		// otherwise is the error of an expression that is compiled without Declarations.Patches.
 		otherwise string
 	}{
 		`[JSONPatch{op: "add", path: "/spec", value: Object.spec{replicas: 3}}]`: {cel.ListType(patch), undeclared + "1" + "1: undeclared reference to 'JSONPatch' (in container '')"},

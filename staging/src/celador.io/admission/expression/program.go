@@ -16,11 +16,12 @@ import (
 	"celador.io/admission/limits"
 )
 
-// Program is a compiled expression. It is safe for concurrent use.
+// A Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
 	source string
 	output *cel.Type
-	// closures evaluates the expression, or declines. It is empty if it would always decline.
+	// closures evaluates the expression or declines. It is the zero Program if the evaluator does
+	// not support the expression.
 	closures evaluator.Program
 	// interpreted evaluates the expression when closures decline.
 	interpreted interpreted
@@ -29,23 +30,25 @@ type Program struct {
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.source }
 
-// OutputType returns the type of the result, as far as it is known without data.
+// OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }
 
-// Planned returns 1 if the program can be evaluated without cel-go's interpreter, else 0.
+// Planned returns 1 if the evaluator has planned the expression, and 0 if cel-go's interpreter
+// evaluates it.
 func (p *Program) Planned() int { return p.closures.Planned() }
 
-// ErrOutOfBudget is the cause of errors that end a series of evaluations because
-// they cost too much, or because what they cost is not known.
+// ErrOutOfBudget is the cause of fatal errors: the cost exceeds the budget, or cel-go did not
+// return the cost.
 var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 
-// Evaluate runs the program and charges the budget of the series with what it cost.
+// Evaluate evaluates the program and charges its cost to the budget of the series, together with
+// the cost of the variables that it reads first.
 //
-// An error for which IsFatal is false concerns this expression alone. After a fatal
-// one, nothing more may be evaluated in the same series.
+// If IsFatal returns true for the error, no further expression of the series may be evaluated. Any
+// other error concerns this expression alone.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
-	o := s.outcome(p)
-	if !o.known {
+	e := s.evaluate(p)
+	if !e.hasCost {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
@@ -53,21 +56,21 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 		}}
 	}
 	budget := s.budget
-	// The budget also pays for the variables that this expression was first to read.
-	budget.owe(o.cost)
-	if charged := budget.settle(); charged != nil {
+	// The variables that this expression has read first have added their costs.
+	budget.add(e.cost)
+	if charged := budget.charge(); charged != nil {
 		return nil, charged
 	}
-	if o.err != nil {
-		return nil, p.failed(o.err)
+	if e.err != nil {
+		return nil, p.failed(e.err)
 	}
-	if err := limits.Result(o.value); err != nil {
+	if err := limits.Result(e.value); err != nil {
 		return nil, p.failed(err)
 	}
-	return o.value, nil
+	return e.value, nil
 }
 
-// failed returns the error to report for this expression.
+// failed wraps an error of evaluating this expression, for clients.
 func (p *Program) failed(err error) error {
 	return &apiservercel.Error{
 		Type:   apiservercel.ErrorTypeInvalid,
@@ -75,57 +78,57 @@ func (p *Program) failed(err error) error {
 	}
 }
 
-func (p *Program) run(s *Series) outcome {
+func (p *Program) run(s *Series) evaluation {
 	if err := s.next(); err != nil {
-		return outcome{known: true, err: err}
+		return evaluation{hasCost: true, err: err}
 	}
 	before := s.meter.Mark()
 	if value, cost, ok := p.closures.Evaluate(s.meter.Done, s); ok {
-		return outcome{value: value, cost: cost, known: true}
+		return evaluation{value: value, cost: cost, hasCost: true}
 	}
 	s.meter.Repeat(before)
 	program, err := p.interpreted.program()
 	if err != nil {
-		return outcome{err: err}
+		return evaluation{err: err}
 	}
 	value, details, err := program.ContextEval(s.ctx, s)
 	if actual := details.ActualCost(); actual != nil {
-		return outcome{value: value, cost: *actual, known: true, err: err}
+		return evaluation{value: value, cost: *actual, hasCost: true, err: err}
 	}
-	return outcome{err: err}
+	return evaluation{err: err}
 }
 
-// Budget is the CEL cost that a series of evaluations may still cause. Not safe
-// for concurrent use.
+// A Budget is the CEL cost that a series of evaluations may still spend. It is not safe for
+// concurrent use.
 type Budget struct {
 	remaining int64
-	owed      int64
+	pending   int64
 }
 
 // NewBudget returns a budget of the given number of CEL cost units.
 func NewBudget(units int64) *Budget { return &Budget{remaining: units} }
 
-// Remaining returns the cost units that are left, or -1 once they were exceeded.
+// Remaining returns the remaining cost units, or -1 once they were exceeded.
 func (b *Budget) Remaining() int64 { return b.remaining }
 
-func (b *Budget) owe(cost uint64) {
-	if cost > math.MaxInt64 || b.owed > math.MaxInt64-int64(cost) {
-		b.owed = math.MaxInt64
+func (b *Budget) add(cost uint64) {
+	if cost > math.MaxInt64 || b.pending > math.MaxInt64-int64(cost) {
+		b.pending = math.MaxInt64
 		return
 	}
-	b.owed += int64(cost)
+	b.pending += int64(cost)
 }
 
-func (b *Budget) settle() error {
-	if b.owed > b.remaining {
-		b.remaining, b.owed = -1, 0
+func (b *Budget) charge() error {
+	if b.pending > b.remaining {
+		b.remaining, b.pending = -1, 0
 		return &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: "validation failed due to running out of cost budget, no further validation rules will be run",
 			Cause:  ErrOutOfBudget,
 		}}
 	}
-	b.remaining, b.owed = b.remaining-b.owed, 0
+	b.remaining, b.pending = b.remaining-b.pending, 0
 	return nil
 }
 
@@ -133,7 +136,7 @@ type fatal struct{ error }
 
 func (f *fatal) Unwrap() error { return f.error }
 
-// IsFatal says whether an error of Evaluate ends the whole series of evaluations.
+// IsFatal reports whether an error of Evaluate ends the series of evaluations.
 func IsFatal(err error) bool {
 	if err == nil {
 		return false

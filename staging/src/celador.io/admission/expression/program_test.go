@@ -47,7 +47,7 @@ func object(t *testing.T) interpreter.Activation {
 	}})
 }
 
-// cost returns what it costs to evaluate the program.
+// cost returns the CEL cost of evaluating the program.
 func cost(t *testing.T, program *expression.Program, activation interpreter.Activation) int64 {
 	t.Helper()
 	budget := expression.NewBudget(plenty)
@@ -169,8 +169,8 @@ func TestIsFatal(t *testing.T) {
 	}
 }
 
-// withVariables declares the variables and returns a series that may read them. Each
-// variable sees the object and those before it.
+// withVariables declares the variables and returns a series for expressions that read them. Each
+// variable may read the object and the variables before it.
 func withVariables(t *testing.T, composition *expression.Composition, budget *expression.Budget, sources ...[2]string) *expression.Series {
 	t.Helper()
 	var variables []expression.Variable
@@ -304,7 +304,7 @@ func TestEvaluateConcurrently(t *testing.T) {
 	}
 }
 
-// Validation lets several variables have one name. All expressions read the last.
+// API validation accepts several variables of one name. All expressions read the last.
 func TestVariablesOfOneName(t *testing.T) {
 	for name, test := range map[string]struct {
 		variables [][2]string

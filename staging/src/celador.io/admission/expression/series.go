@@ -17,42 +17,44 @@ import (
 	"celador.io/admission/limits"
 )
 
-// Series is a series of evaluations that share the variables of a policy and a budget. A
-// variable is evaluated when it is first read, at the expense of the budget. One that
-// fails fails only the expressions that read it. Not safe for concurrent use.
+// A Series is a sequence of evaluations that share the variables of a policy and a cost budget. A
+// variable is evaluated on its first read, and its cost is charged to the budget. A variable that
+// fails to evaluate fails only the expressions that read it. A Series is not safe for concurrent
+// use.
 type Series struct {
 	interpreter.Activation
 	ctx context.Context
 	// meter bounds the memory and the comparisons of the series.
 	meter limits.Meter
-	// evaluations counts the evaluated expressions, including variables.
-	evaluations int
-	variables   []Variable
-	// values are those of the variables that were read. Few needs no other memory.
+	// evaluated counts the evaluated expressions, including variables.
+	evaluated int
+	variables []Variable
+	// values holds the values of the variables that were read, by position. inline is its storage
+	// for policies with at most four variables.
 	values []ref.Val
-	few    [4]ref.Val
-	// object is what 'variables' is for cel-go.
+	inline [4]ref.Val
+	// object is the value of 'variables' in cel-go's programs.
 	object ref.Val
 	budget *Budget
-	// outcomes are nil unless the series is recurring.
-	outcomes map[*Program]outcome
+	// memo holds the evaluations of a recurring series. It is nil for other series.
+	memo map[*Program]evaluation
 }
 
-// NewSeries returns a series with the given variables and budget. The variables must have been
-// linked with Link. The activation resolves all other names. A series is not safe for
-// concurrent use.
+// NewSeries returns a series with the given variables, which must have been prepared with Link. The
+// activation resolves all names other than 'variables'. Each evaluation charges budget. Cancelling
+// ctx interrupts evaluations.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
 	return &Series{Activation: activation, ctx: ctx, meter: limits.Meter{Done: ctx.Done()}, variables: variables, budget: budget}
 }
 
-// next returns an error if no other expression may be evaluated. It checks the context after
-// every celconfig.CheckFrequency expressions, as cel-go does after as many rounds of a
-// comprehension, and returns an error with the same text.
+// next returns an error if no further expression may be evaluated. It checks the context after
+// every celconfig.CheckFrequency expressions, as cel-go does for iterations of a comprehension, and
+// returns an error with the same text.
 func (s *Series) next() error {
 	if err := s.meter.Err(); err != nil {
 		return err
 	}
-	if s.evaluations++; s.evaluations%celconfig.CheckFrequency != 0 {
+	if s.evaluated++; s.evaluated%celconfig.CheckFrequency != 0 {
 		return nil
 	}
 	if err := s.meter.Interrupted(); err != nil {
@@ -82,14 +84,15 @@ func (s *Series) ResolveName(name string) (any, bool) {
 	return s.object, true
 }
 
-// errReadsItself has an ID because cel-go would set it where it sees the error first.
+// errReadsItself has a node ID because cel-go sets the ID of errors without one, and this error is
+// shared between requests.
 var errReadsItself = types.NewErrWithNodeID(-1, "composited variable reads itself")
 
-// Variable implements evaluator.Input.
+// Variable implements evaluator.Input. It evaluates the variable on the first read.
 func (s *Series) Variable(i int) ref.Val {
 	if s.values == nil {
-		if n := len(s.variables); n <= len(s.few) {
-			s.values = s.few[:n]
+		if n := len(s.variables); n <= len(s.inline) {
+			s.values = s.inline[:n]
 		} else {
 			s.values = make([]ref.Val, n)
 		}
@@ -100,13 +103,13 @@ func (s *Series) Variable(i int) ref.Val {
 		v = &s.variables[i]
 	}
 	if s.values[i] == nil {
-		s.values[i] = errReadsItself // until there is a value
+		s.values[i] = errReadsItself // while the variable is evaluated
 		s.values[i] = v.evaluate(s)
 	}
 	return s.values[i]
 }
 
-// Variable is a compiled variable of a policy, or the reason why it does not compile.
+// A Variable is a compiled variable of a policy, or the reason why it does not compile.
 type Variable struct {
 	Name    string
 	Program *Program
@@ -116,8 +119,8 @@ type Variable struct {
 	replacedBy int
 }
 
-// Link prepares the variables of a policy for NewSeries. If several variables have the same
-// name, all expressions read the last, including expressions that were compiled before it was
+// Link prepares the variables of a policy for NewSeries, in place. If several variables have the
+// same name, all expressions read the last, including expressions that were compiled before it was
 // declared.
 func Link(variables []Variable) {
 	last := make(map[string]int, len(variables))
@@ -136,14 +139,14 @@ func (v *Variable) evaluate(s *Series) ref.Val {
 		return types.NewErr("composited variable %q fails to compile: %v", v.Name, v.Err)
 	}
 	before := s.meter.Mark()
-	o := v.Program.run(s)
+	e := v.Program.run(s)
 	s.meter.Keep(before)
-	if !o.known {
+	if !e.hasCost {
 		return types.NewErr("unable to calculate cost of variable %q", v.Name)
 	}
-	s.budget.owe(o.cost)
-	if o.err != nil {
-		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, o.err)
+	s.budget.add(e.cost)
+	if e.err != nil {
+		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, e.err)
 	}
-	return o.value
+	return e.value
 }

@@ -15,14 +15,14 @@ const (
 	Variables       = "variables"
 )
 
-// Declarations says which of the optional variables are in scope. Object,
-// OldObject, Request and NamespaceObject always are.
+// Declarations selects the optional variables that an expression may read. Object, OldObject,
+// Request and NamespaceObject are always declared.
 type Declarations struct {
 	// Params declares 'params', for policies with a paramKind.
 	Params bool
 	// Authorizer declares 'authorizer' and 'authorizer.requestResource'.
 	Authorizer bool
-	// Patches declares the types of mutations, JSONPatch and Object with the types of
-	// its fields, and the function jsonpatch.escapeKey.
+	// Patches declares the types of mutations, JSONPatch and Object with the types of its fields,
+	// and the function jsonpatch.escapeKey.
 	Patches bool
 }

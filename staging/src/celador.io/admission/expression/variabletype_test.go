@@ -14,7 +14,7 @@ import (
 	"celador.io/admission/expression"
 )
 
-// lists returns the type of lists in lists around a type.
+// lists returns the type of lists nested to the given depth around a type.
 func lists(depth int, of *cel.Type) *cel.Type {
 	for range depth {
 		of = cel.ListType(of)
@@ -22,7 +22,7 @@ func lists(depth int, of *cel.Type) *cel.Type {
 	return of
 }
 
-// doubled returns the type of maps from maps to maps and so on.
+// doubled returns the type of nested maps whose keys and values have the same type.
 func doubled(depth int) *cel.Type {
 	t := cel.IntType
 	for range depth {
@@ -35,7 +35,7 @@ func TestVariableTypes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		output *cel.Type
-		known  bool
+		keeps  bool
 	}{
 		"scalar":           {cel.IntType, true},
 		"object":           {cel.ObjectType("a.B"), true},
@@ -53,31 +53,31 @@ func TestVariableTypes(t *testing.T) {
 			t.Parallel()
 			var types expression.VariableTypes
 			got := types.Of(test.output)
-			if test.known && got != test.output {
+			if test.keeps && got != test.output {
 				t.Errorf("the type is %v", got)
 			}
-			if !test.known && got != cel.DynType {
-				t.Error("the type is still known")
+			if !test.keeps && got != cel.DynType {
+				t.Error("the type is still declared")
 			}
 		})
 	}
 }
 
-// TestManyLargeVariables declares more variables of large types than a policy may have.
+// TestManyLargeVariables declares more variables of large types than can keep their types.
 func TestManyLargeVariables(t *testing.T) {
 	t.Parallel()
 	var types expression.VariableTypes
-	known := 0
+	kept := 0
 	for range 100 {
 		if types.Of(doubled(10)) != cel.DynType {
-			known++
+			kept++
 		}
 	}
-	if known < 4 || known == 100 {
-		t.Errorf("the types of %d variables are known", known)
+	if kept < 4 || kept == 100 {
+		t.Errorf("%d of 100 variables keep their types", kept)
 	}
 	if got := types.Of(doubled(5)); got == cel.DynType {
-		t.Error("a small type is not known any more")
+		t.Error("a variable of a small type does not keep its type")
 	}
 }
 
@@ -89,8 +89,8 @@ func size(t *cel.Type) int {
 	return sum
 }
 
-// TestLiteralVariables compares with Kubernetes' errors for the wrong use of variables with
-// long types.
+// TestLiteralVariables compares the errors for invalid reads of variables with long types with
+// those of Kubernetes.
 func TestLiteralVariables(t *testing.T) {
 	t.Parallel()
 	for _, depth := range []int{31, 32, 63, 64, 100, 200} {

@@ -1,0 +1,61 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// An evaluation is the result of evaluating a program. A recurring series charges it to several
+// budgets.
+type evaluation struct {
+	value ref.Val
+	cost  uint64
+	// hasCost is false if cel-go did not return the cost.
+	hasCost bool
+	err     error
+}
+
+// Recurring makes s remember the result of each program, and returns s. Match conditions of several
+// webhooks share such a series: Continue sets the budget of the next webhook, and a program that
+// was evaluated before is charged again, but not evaluated again. s must have no variables. The
+// caller calls End after the last evaluation.
+func (s *Series) Recurring() *Series {
+	s.memo = memos.Get().(map[*Program]evaluation)
+	return s
+}
+
+// End frees the results of a recurring series for reuse. The series must not be used any more.
+func (s *Series) End() {
+	clear(s.memo)
+	memos.Put(s.memo)
+	s.memo = nil
+}
+
+// memos holds empty maps for reuse.
+var memos = sync.Pool{New: func() any { return map[*Program]evaluation{} }}
+
+// Continue sets the budget of the next evaluations and resets the meter. Results of programs and
+// values of variables are kept.
+func (s *Series) Continue(budget *Budget) {
+	s.budget = budget
+	s.meter.Reset()
+}
+
+func (s *Series) evaluate(p *Program) evaluation {
+	if s.memo == nil {
+		return p.run(s)
+	}
+	e, ok := s.memo[p]
+	if !ok {
+		e = p.run(s)
+		// A meter error depends on what other expressions have used before.
+		if s.meter.Err() == nil {
+			s.memo[p] = e
+		}
+	}
+	return e
+}
