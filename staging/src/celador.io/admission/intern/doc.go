@@ -1,5 +1,6 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package intern keeps one of equal values, as thousands of policies and bindings say much the same.
+// Package intern shares equal values. Thousands of policies and bindings often contain the same
+// selectors, rules and expressions.
 package intern

@@ -9,40 +9,40 @@ import (
 	"weak"
 )
 
-// Pool has values by key as long as somebody uses them. The zero value is empty. Safe
-// for concurrent use.
+// A Pool holds values by key while they are in use: it refers to them weakly. The zero value is
+// ready for use. A Pool is safe for concurrent use.
 type Pool[K comparable, V any] struct {
 	lock   sync.Mutex
 	values map[K]weak.Pointer[V]
-	// sweep is at how many values those that are gone are looked for. A cleanup for each
-	// value would take more memory than many values do.
-	sweep int
+	// nextSweep is the number of entries at which add removes the entries of collected values. A
+	// cleanup function for each value would take more memory than many values do.
+	nextSweep int
 }
 
-// minSweep is the least number of values to look through.
+// minSweep is the minimum number of entries before add removes any.
 const minSweep = 64
 
-// Get returns the value with that key, which is shared and must not be changed. When
-// nobody uses one any more, it is made anew. The function must not use the pool.
-func (p *Pool[K, V]) Get(key K, make func() *V) *V {
+// Get returns the value of a key. If no such value is in use, Get adds the result of newValue. The
+// value is shared and must not be changed. newValue must not use the pool.
+func (p *Pool[K, V]) Get(key K, newValue func() *V) *V {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	value := p.values[key].Value()
 	if value == nil {
-		value = make()
+		value = newValue()
 		p.add(key, value)
 	}
 	return value
 }
 
-// Find returns the value with that key, or nil if nobody uses one.
+// Find returns the value of a key, or nil if no such value is in use.
 func (p *Pool[K, V]) Find(key K) *V {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.values[key].Value()
 }
 
-// Add makes a value the one with that key.
+// Add sets the value of a key. Values that Get or Find returned before stay valid.
 func (p *Pool[K, V]) Add(key K, value *V) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -50,9 +50,9 @@ func (p *Pool[K, V]) Add(key K, value *V) {
 }
 
 func (p *Pool[K, V]) add(key K, value *V) {
-	if len(p.values) >= p.sweep {
+	if len(p.values) >= p.nextSweep {
 		maps.DeleteFunc(p.values, func(_ K, value weak.Pointer[V]) bool { return value.Value() == nil })
-		p.sweep = max(minSweep, 2*len(p.values))
+		p.nextSweep = max(minSweep, 2*len(p.values))
 	}
 	if p.values == nil {
 		p.values = map[K]weak.Pointer[V]{}
@@ -60,8 +60,8 @@ func (p *Pool[K, V]) add(key K, value *V) {
 	p.values[key] = weak.Make(value)
 }
 
-// Len returns how many values the pool has. Those that nobody uses any more may still
-// be counted, but they are never more than those in use by far.
+// Len returns the number of entries, which may include collected values. It is at most a small
+// multiple of the number of values in use.
 func (p *Pool[K, V]) Len() int {
 	p.lock.Lock()
 	defer p.lock.Unlock()

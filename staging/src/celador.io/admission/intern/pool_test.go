@@ -17,16 +17,16 @@ func newValue(key int) *value { return &value{&key} }
 
 func TestPool(t *testing.T) {
 	var pool intern.Pool[int, value]
-	made := 0
+	created := 0
 	get := func(key int) *value {
-		return pool.Get(key, func() *value { made++; return newValue(key) })
+		return pool.Get(key, func() *value { created++; return newValue(key) })
 	}
 	one, two := get(1), get(2)
-	if *one.key != 1 || *two.key != 2 || made != 2 {
-		t.Fatalf("got %d and %d after %d were made", *one.key, *two.key, made)
+	if *one.key != 1 || *two.key != 2 || created != 2 {
+		t.Fatalf("got %d and %d after %d calls of the constructor", *one.key, *two.key, created)
 	}
-	if get(1) != one || get(2) != two || made != 2 {
-		t.Errorf("%d were made, want the first again", made)
+	if get(1) != one || get(2) != two || created != 2 {
+		t.Errorf("the constructor was called %d times, want 2", created)
 	}
 	runtime.KeepAlive([]*value{one, two})
 }
@@ -39,17 +39,17 @@ func TestPoolAdd(t *testing.T) {
 	one := newValue(1)
 	pool.Add(1, one)
 	if pool.Find(1) != one || pool.Get(1, func() *value { return newValue(1) }) != one {
-		t.Error("what was added is not there")
+		t.Error("an added value is not found")
 	}
 	runtime.KeepAlive(one)
 }
 
-// What nobody uses any more goes, and what somebody uses does not.
-func TestPoolLetsGo(t *testing.T) {
+// TestPoolDropsUnusedValues checks that the pool drops collected values and keeps values in use.
+func TestPoolDropsUnusedValues(t *testing.T) {
 	var pool intern.Pool[int, value]
-	made := map[int]int{}
+	created := map[int]int{}
 	get := func(key int) *value {
-		return pool.Get(key, func() *value { made[key]++; return newValue(key) })
+		return pool.Get(key, func() *value { created[key]++; return newValue(key) })
 	}
 	const kept = 1000
 	var inUse []*value
@@ -67,12 +67,12 @@ func TestPoolLetsGo(t *testing.T) {
 	}
 	runtime.GC()
 	get(kept)
-	if made[kept] != 2 {
-		t.Errorf("a value that was dropped was made %d times, want anew", made[kept])
+	if created[kept] != 2 {
+		t.Errorf("a value that was dropped was created %d times, want 2", created[kept])
 	}
 	for key, value := range inUse {
-		if get(key) != value || made[key] != 1 {
-			t.Fatalf("value %d was in use and was made %d times", key, made[key])
+		if get(key) != value || created[key] != 1 {
+			t.Fatalf("value %d was in use and was created %d times", key, created[key])
 		}
 	}
 }
@@ -83,12 +83,12 @@ func TestPoolConcurrently(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			for i := range 1000 {
-				make := func() *value { return newValue(i % 10) }
-				first := pool.Get(i%10, make)
+				newKeyValue := func() *value { return newValue(i % 10) }
+				first := pool.Get(i%10, newKeyValue)
 				if i%100 == 0 {
 					runtime.GC()
 				}
-				if second := pool.Get(i%10, make); first != second {
+				if second := pool.Get(i%10, newKeyValue); first != second {
 					t.Error("two values with one key are in use")
 				}
 				runtime.KeepAlive(first)

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// patience is how long a request waits for the objects of a kind to be known.
-const patience = time.Second
+// syncTimeout is the time that a request waits for the informer of a paramKind to sync.
+const syncTimeout = time.Second
 
 var (
 	errNoNamespace  = errors.New("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
@@ -27,27 +27,28 @@ var (
 	errNotFound     = errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
 )
 
-// Ref is a compiled paramRef. Immutable, so safe for concurrent use.
+// A Ref is a compiled paramRef. It is immutable and safe for concurrent use.
 type Ref struct {
 	*v1.ParamRef
 	selector labels.Selector
-	// invalid is why the selector cannot be parsed.
-	invalid error
+	// invalidSelector is the error of parsing the selector.
+	invalidSelector error
 }
 
-// Compile returns the reference that r states. It refers to r, which must not change
-// any more.
+// Compile returns the compiled form of a paramRef. The Ref keeps r, which must not be changed
+// afterwards. An invalid selector is an error of Find.
 func Compile(r *v1.ParamRef) *Ref {
 	ref := &Ref{ParamRef: r}
 	if r.Selector != nil {
-		ref.selector, ref.invalid = metav1.LabelSelectorAsSelector(r.Selector)
+		ref.selector, ref.invalidSelector = metav1.LabelSelectorAsSelector(r.Selector)
 	}
 	return ref
 }
 
-// Find returns the params for a request in the given namespace, which is empty for
-// cluster-scoped objects. Nothing is a valid answer when the parameterNotFoundAction
-// is Allow. The error says why params cannot be told.
+// Find returns the params for a request in the given namespace, which is empty for cluster-scoped
+// objects. If there are none, it returns an error if parameterNotFoundAction is Deny, and an empty
+// slice otherwise. It also returns an error if the paramRef does not fit the scope of the paramKind
+// or of the request, or if the informer of kind does not sync within a second.
 func (r *Ref) Find(ctx context.Context, lister Lister, kind *v1.ParamKind, namespace string) ([]*unstructured.Unstructured, error) {
 	switch {
 	case !lister.Namespaced():
@@ -79,7 +80,7 @@ func synced(ctx context.Context, lister Lister) bool {
 		return true
 	default:
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	select {
 	case <-lister.Synced():
@@ -102,8 +103,8 @@ func (r *Ref) find(ctx context.Context, lister Lister, namespace string) ([]*uns
 			return nil, err
 		}
 		return []*unstructured.Unstructured{param}, nil
-	case r.invalid != nil:
-		return nil, r.invalid
+	case r.invalidSelector != nil:
+		return nil, r.invalidSelector
 	case r.Selector != nil:
 		return lister.List(namespace, r.selector)
 	default:

@@ -28,11 +28,11 @@ var (
 	errStore = errors.New("storage is down")
 )
 
-// kind is a params.Lister with the same objects in each namespace.
+// A kind is a params.Lister with the same objects in each namespace.
 type kind struct {
 	namespaced bool
 	unsynced   bool
-	// broken says that objects that are not there cannot be told from others.
+	// broken makes Get return errStore instead of a NotFound error.
 	broken bool
 }
 
@@ -93,7 +93,7 @@ func (k kind) find(ctx context.Context, ref *v1.ParamRef, namespace string) ([]s
 	return keys(found), err
 }
 
-// keys ignores the order, which is up to the lister.
+// keys returns the sorted keys of objects. Unlike other listers, kind lists objects in any order.
 func keys(objects []*unstructured.Unstructured) []string {
 	var all []string
 	for _, object := range objects {
@@ -191,7 +191,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// late is a kind that takes a while to be synced.
+// A late kind syncs when its channel is closed.
 type late struct {
 	kind
 	synced chan struct{}

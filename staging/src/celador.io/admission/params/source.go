@@ -11,35 +11,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Source gives access to objects by kind. Safe for concurrent use.
+// A Source reads objects of any kind. Implementations are safe for concurrent use.
 type Source interface {
-	// Open starts to follow the objects of a kind, if nothing does yet, and returns at
-	// once, whether or not there is such a kind. The caller closes what it opened.
+	// Open starts to watch the objects of a kind, unless they are watched already, and returns
+	// without waiting. The kind need not be served. The caller must close the returned Kind.
 	Open(kind schema.GroupVersionKind) Kind
 }
 
-// Kind is one opened kind. Its methods are safe for concurrent use.
+// A Kind is an opened kind. Implementations are safe for concurrent use.
 type Kind interface {
-	// Lister returns access to the objects as the kind is served now. It returns an
-	// error when the kind is not served, and may wait a moment to find out.
+	// Lister returns a lister for the resource that serves the kind now. It returns an error if no
+	// resource does, and may wait shortly for discovery.
 	Lister(ctx context.Context) (Lister, error)
-	// Close tells that the caller no longer needs the kind. Listers still work
-	// afterwards, but see no changes.
+	// Close releases the kind. Listers that Lister returned remain usable, but may no longer see
+	// changes.
 	Close()
 }
 
-// Lister reads objects of one kind. Objects are shared and must not be changed. Safe
-// for concurrent use.
+// A Lister reads objects of one kind. The objects are shared and must not be changed.
+// Implementations are safe for concurrent use.
 type Lister interface {
-	// Namespaced says whether objects of the kind are in namespaces.
+	// Namespaced reports whether the kind is namespaced.
 	Namespaced() bool
-	// Synced returns a channel that is closed once all objects are known.
+	// Synced returns a channel that is closed once the informer has synced.
 	Synced() <-chan struct{}
-	// Get returns an object, even one that was created a moment ago. The namespace is
-	// empty for cluster-scoped kinds. The error is a NotFound API error when there is
-	// no such object.
+	// Get returns an object, including an object that was created a moment ago and that the
+	// informer does not know yet. namespace is empty for cluster-scoped kinds. If there is no such
+	// object, the error satisfies apierrors.IsNotFound.
 	Get(ctx context.Context, namespace, name string) (*unstructured.Unstructured, error)
-	// List returns the objects with matching labels in a namespace, or of a
-	// cluster-scoped kind, sorted by name.
+	// List returns the objects whose labels match, sorted by name. namespace is empty for
+	// cluster-scoped kinds.
 	List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error)
 }

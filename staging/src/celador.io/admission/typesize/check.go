@@ -11,24 +11,23 @@ import (
 )
 
 const (
-	// MaxType is the maximum size of the type of any part of an expression, in types including
-	// itself: list(int) is made of two. A literal whose lists and maps are nested as deep as
-	// the parser allows has about 500.
+	// MaxType is the maximum size of the type of a subexpression, in types including itself:
+	// list(int) consists of two. A literal whose lists and maps are nested as deep as the parser
+	// allows has about 500.
 	MaxType = 1 << 12
-	// maxWork is the maximum sum of Size.Work over all parts of an expression. cel-go allocates
-	// about 700 MB in total for types of this size. The longest expression that the parser
-	// accepts has about 50,000 parts, each with a Work between one and twenty. Exceeding the
-	// limit takes 220 nested lists.
+	// maxWork is the maximum sum of Size.Work over all subexpressions. cel-go allocates about 700
+	// MB in total for types of this size. The longest expression that the parser accepts has about
+	// 50,000 subexpressions, each with a Work between one and twenty. 220 nested lists exceed the
+	// limit.
 	maxWork = 100_000_000
 	// maxSteps is the maximum number of inference steps, a hundred times what the longest
 	// expressions need.
 	maxSteps = 1 << 22
 )
 
-// Check returns an issue if a type in the parsed expression may be too large for the checker,
-// and nil otherwise. env declares the variables and types; its functions must be those that f
-// was made from. Check ignores type errors, which the checker reports. It is safe for
-// concurrent use.
+// Check returns an issue if a type in the parsed expression may be too large for the checker, and
+// nil otherwise. f must hold the functions of env. Check ignores type errors, which the checker
+// reports. It is safe for concurrent use.
 func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())
@@ -36,7 +35,7 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 		return tooMuchWork(parsed, parsed.NativeRep().Expr().ID())
 	}
 	work := i.scalars
-	for _, p := range i.parts {
+	for _, p := range i.subexpressions {
 		size := p.measure()
 		if size.Types > MaxType {
 			return issue(parsed, p.id, fmt.Sprintf("type is too large: it is made of more than %d types, as those of nested maps with keys that are maps or lists. Use dyn() for such keys or values", MaxType))
@@ -48,14 +47,14 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	return nil
 }
 
-// Sizes returns the size of the type that Check infers for each part of an expression, by the
-// ID of the part. Parts of scalar type are left out. When a well-typed expression is checked,
-// no part gets a larger type.
+// Sizes returns the inferred size of the type of each subexpression, by expression ID. It leaves
+// out subexpressions of scalar type. In a well-typed expression, the checker infers no larger type
+// for any subexpression.
 func (f *Functions) Sizes(env *cel.Env, parsed *cel.Ast) map[int64]Size {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())
 	sizes := map[int64]Size{}
-	for _, p := range i.parts {
+	for _, p := range i.subexpressions {
 		sizes[p.id] = p.measure()
 	}
 	return sizes

@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// nested returns a text in which each format contains the result of the one before.
+// nested applies a format to its own result the given number of times.
 func nested(format, inner string, count int) string {
 	for range count {
 		inner = fmt.Sprintf(format, inner)

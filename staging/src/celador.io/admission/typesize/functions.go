@@ -24,8 +24,8 @@ type overload struct {
 	result    *types.Type
 }
 
-// NewFunctions returns the functions of env. They also serve all environments that extend env
-// by variables and types only.
+// NewFunctions returns the functions of env and of all environments that extend env with variables
+// and types only.
 func NewFunctions(env *cel.Env) *Functions {
 	f := &Functions{overloads: map[string][]overload{}}
 	for name, function := range env.Functions() {
@@ -36,8 +36,8 @@ func NewFunctions(env *cel.Env) *Functions {
 	return f
 }
 
-// call returns the shape of the result of a function. Where an argument list binds a type
-// parameter several times, it joins the shapes.
+// call returns the shape of the result of a function. If several overloads fit the arguments, it
+// joins the shapes of their results.
 func (i *inference) call(function string, member bool, arguments []*shape) *shape {
 	var result *shape
 	several := false
@@ -71,7 +71,7 @@ func (i *inference) call(function string, member bool, arguments []*shape) *shap
 }
 
 // fits reports whether an argument can have the declared type of a parameter. It binds the type
-// parameters of the function.
+// parameters of the function, and joins the shapes that one type parameter is bound to.
 func (i *inference) fits(declared *types.Type, argument *shape, parameters map[string]*shape) bool {
 	argument = argument.resolve()
 	if i.exhausted() {
@@ -86,21 +86,21 @@ func (i *inference) fits(declared *types.Type, argument *shape, parameters map[s
 		}
 		return true
 	}
-	wanted := declared.Parameters()
+	declaredParameters := declared.Parameters()
 	switch {
 	case isDynamic(declared.Kind()) || isDynamic(argument.kind):
 		return true
 	case argument.is(types.NullTypeKind):
 		return true // objects may be null
 	case argument.is(types.TypeParamKind):
-		if len(wanted) > 0 {
+		if len(declaredParameters) > 0 {
 			i.join(argument, i.instantiate(declared, parameters))
 		}
 		return true
-	case argument.kind != declared.Kind() || len(argument.parameters) != len(wanted):
+	case argument.kind != declared.Kind() || len(argument.parameters) != len(declaredParameters):
 		return false
 	}
-	for at, t := range wanted {
+	for at, t := range declaredParameters {
 		if !i.fits(t, argument.parameters[at], parameters) {
 			return false
 		}
@@ -112,16 +112,16 @@ func isDynamic(kind types.Kind) bool {
 	return kind == types.DynKind || kind == types.AnyKind || kind == types.ErrorKind
 }
 
-// instantiate returns the shape of a declared type with its type parameters replaced. It adds
-// an unknown shape for a type parameter that is not bound yet.
+// instantiate returns the shape of a declared type with its type parameters replaced. It adds an
+// unbound shape for a type parameter that is not bound yet.
 func (i *inference) instantiate(t *types.Type, parameters map[string]*shape) *shape {
 	if t.Kind() == types.TypeParamKind {
-		known := parameters[t.TypeName()]
-		if known == nil {
-			known = unknown()
-			parameters[t.TypeName()] = known
+		bound := parameters[t.TypeName()]
+		if bound == nil {
+			bound = unbound()
+			parameters[t.TypeName()] = bound
 		}
-		return known
+		return bound
 	}
 	if len(t.Parameters()) == 0 || parameters == nil {
 		return i.shapeOf(t)

@@ -13,20 +13,20 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// inference infers the shapes of one expression.
+// An inference infers the shapes of one expression.
 type inference struct {
 	unifier
 	functions *Functions
 	provider  types.Provider
 	variables map[string]*types.Type
-	// known caches the shapes of declared types.
-	known map[*types.Type]*shape
-	// locals are the variables of the enclosing comprehensions, innermost last.
+	// declared caches the shapes of declared types.
+	declared map[*types.Type]*shape
+	// locals holds the variables of the enclosing comprehensions, innermost last.
 	locals []local
-	// parts are the visited parts whose type is not scalar, in order. scalars counts the
-	// others.
-	parts   []part
-	scalars int
+	// subexpressions holds the visited subexpressions whose type is not scalar, in order. scalars
+	// counts the others.
+	subexpressions []subexpression
+	scalars        int
 }
 
 type local struct {
@@ -34,8 +34,8 @@ type local struct {
 	*shape
 }
 
-// part is a part of the expression.
-type part struct {
+// A subexpression is a visited subexpression with its ID.
+type subexpression struct {
 	id int64
 	*shape
 }
@@ -46,7 +46,7 @@ func (f *Functions) newInference(env *cel.Env) *inference {
 		functions: f,
 		provider:  env.CELTypeProvider(),
 		variables: map[string]*types.Type{},
-		known:     map[*types.Type]*shape{},
+		declared:  map[*types.Type]*shape{},
 	}
 	for _, v := range env.Variables() {
 		i.variables[v.Name()] = v.Type()
@@ -54,18 +54,19 @@ func (f *Functions) newInference(env *cel.Env) *inference {
 	return i
 }
 
-// visit infers a part of the expression, records the part, and returns its shape.
+// visit infers a subexpression, records it, and returns its shape.
 func (i *inference) visit(e ast.Expr) *shape {
 	s := i.infer(e).resolve()
 	if len(s.parameters) == 0 && !s.is(types.TypeParamKind) {
 		i.scalars++
 	} else {
-		i.parts = append(i.parts, part{e.ID(), s})
+		i.subexpressions = append(i.subexpressions, subexpression{e.ID(), s})
 	}
 	return s
 }
 
-// infer returns the shape of an expression without recording it. Its operands are recorded.
+// infer returns the shape of an expression without recording the expression. It records the
+// operands.
 func (i *inference) infer(e ast.Expr) *shape {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -111,14 +112,14 @@ func (i *inference) ident(name string) *shape {
 
 // shapeOf returns the shape of a declared type. It returns the same shape for the same pointer.
 func (i *inference) shapeOf(t *types.Type) *shape {
-	if s, ok := i.known[t]; ok {
+	if s, ok := i.declared[t]; ok {
 		return s
 	}
 	s := &shape{kind: t.Kind(), name: t.TypeName()}
 	for _, parameter := range t.Parameters() {
 		s.parameters = append(s.parameters, i.shapeOf(parameter))
 	}
-	i.known[t] = s
+	i.declared[t] = s
 	return s
 }
 
@@ -168,7 +169,7 @@ func (i *inference) callExpression(call ast.CallExpr) *shape {
 		return i.call(function, false, arguments)
 	}
 	if prefix, ok := containers.ToQualifiedName(call.Target()); ok {
-		// The name of the function may be qualified.
+		// The target and the function may form a qualified function name, such as sets.contains.
 		if qualified := prefix + "." + function; len(i.functions.overloads[qualified]) > 0 {
 			return i.call(qualified, false, arguments)
 		}
@@ -198,7 +199,7 @@ func (i *inference) list(list ast.ListExpr) *shape {
 	for _, at := range list.OptionalIndices() {
 		optional[int(at)] = true
 	}
-	element := unknown()
+	element := unbound()
 	for at, e := range list.Elements() {
 		element = i.join(element, i.value(e, optional[at]))
 	}
@@ -206,7 +207,7 @@ func (i *inference) list(list ast.ListExpr) *shape {
 }
 
 func (i *inference) mapping(m ast.MapExpr) *shape {
-	key, value := unknown(), unknown()
+	key, value := unbound(), unbound()
 	for _, e := range m.Entries() {
 		entry := e.AsMapEntry()
 		key = i.join(key, i.visit(entry.Key()))

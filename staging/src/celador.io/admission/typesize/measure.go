@@ -9,8 +9,8 @@ import (
 
 // A Size is the size of a type.
 type Size struct {
-	// Types is the number of types that the type is made of, including itself: list(int) is
-	// made of two.
+	// Types is the number of types that the type consists of, including itself: list(int) consists
+	// of two.
 	Types int
 	// Work is proportional to the memory that cel-go allocates to copy the type. For each type
 	// in the tree, cel-go formats the whole subtree, so Work is cubic in the depth of nested
@@ -23,8 +23,8 @@ type Size struct {
 // scalar is the size of a type without parameters.
 var scalar = Size{Types: 1, Work: 1, text: 1}
 
-// Of returns the size of a type. It stops measuring when Types exceeds MaxType, so larger sizes
-// are not exact.
+// Of returns the size of a type. It stops measuring when Types exceeds MaxType, so larger sizes are
+// not exact.
 func Of(t *cel.Type) Size {
 	s := Size{Types: 1}
 	for _, parameter := range t.Parameters() {
@@ -36,7 +36,7 @@ func Of(t *cel.Type) Size {
 	return s.finish()
 }
 
-// maxSize exceeds all limits and can be added to itself without overflow.
+// maxSize exceeds all limits, and adding two of it does not overflow.
 const maxSize = 1 << 30
 
 // add adds the size of a type parameter.

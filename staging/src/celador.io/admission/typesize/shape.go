@@ -7,23 +7,23 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// shape is a type, reduced to what its size depends on. Shapes share their parameters, so the
-// graph may be far smaller than the tree that cel-go makes of the type.
+// A shape is a type without the details that do not affect its size. Shapes share their parameters,
+// so the graph may be far smaller than cel-go's tree of the type.
 type shape struct {
 	kind types.Kind
 	// name is the name of a type with fields or of an opaque type.
 	name string
 	// parameters are empty for scalars and types with fields.
 	parameters []*shape
-	// bound is the shape that a type parameter is bound to, nil if none.
+	// bound is the shape that a type parameter is bound to, or nil.
 	bound *shape
-	// seen is the number of the last search by unifier.occurs that visited the shape.
-	seen int
-	// size is zero before it is measured.
+	// searched is the number of the last search by unifier.occurs that visited the shape.
+	searched int
+	// size is zero before measure is called.
 	size Size
 }
 
-// dynamic is the shape of types that are known only at run time, and of ill-typed expressions.
+// dynamic is the shape of the type dyn and of ill-typed expressions.
 var dynamic = &shape{kind: types.DynKind, size: scalar}
 
 var boolean = &shape{kind: types.BoolKind, size: scalar}
@@ -47,8 +47,8 @@ func optionalOf(value *shape) *shape {
 	return &shape{kind: types.OpaqueKind, name: optionalName, parameters: []*shape{value}}
 }
 
-// unknown returns an unbound type parameter, such as the element type of [].
-func unknown() *shape { return &shape{kind: types.TypeParamKind} }
+// unbound returns an unbound type parameter, such as the element type of [].
+func unbound() *shape { return &shape{kind: types.TypeParamKind} }
 
 // resolve returns the shape that a type parameter is bound to, or the shape itself.
 func (s *shape) resolve() *shape {

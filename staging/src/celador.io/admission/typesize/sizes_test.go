@@ -19,7 +19,7 @@ import (
 	"celador.io/admission/typesize"
 )
 
-// language is the environment of policies, with variables of several types.
+// language returns the environment of policies, with variables of several types.
 var language = sync.OnceValue(func() *cel.Env {
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(expression.RequestDeclarations(), expression.PatchDeclarations())
 	if err != nil {
@@ -43,8 +43,8 @@ var language = sync.OnceValue(func() *cel.Env {
 
 var functions = sync.OnceValue(func() *typesize.Functions { return typesize.NewFunctions(language()) })
 
-// compare checks an expression if it is small enough, and compares the sizes of all types with
-// those that cel-go infers. It reports whether the expression is well-typed.
+// compare checks an expression if it is small enough, and compares the inferred sizes of all types
+// with cel-go's. It reports whether the expression is well-typed.
 func compare(t *testing.T, source string) bool {
 	t.Helper()
 	env := language()
@@ -90,15 +90,15 @@ func TestSizesOfOrdinaryExpressions(t *testing.T) {
 	}
 }
 
-// write returns a random expression, most of whose parts build types from other types.
-func write(r *rand.Rand, depth int, names []string) string {
+// generate returns a random expression, most of whose subexpressions build types from other types.
+func generate(r *rand.Rand, depth int, names []string) string {
 	if depth == 0 || r.IntN(8) == 0 {
 		leaves := append([]string{"1", "'a'", "[]", "{}", "optional.none()", "null", "true", "type(1)", "request.userInfo", "request.userInfo.extra"}, names...)
 		return leaves[r.IntN(len(leaves))]
 	}
-	next := func() string { return write(r, depth-1, names) }
+	next := func() string { return generate(r, depth-1, names) }
 	inside := func(name string) string {
-		return write(r, depth-1, append(names[:len(names):len(names)], name, name, name))
+		return generate(r, depth-1, append(names[:len(names):len(names)], name, name, name))
 	}
 	name := fmt.Sprint("n", depth)
 	switch r.IntN(24) {
@@ -157,7 +157,7 @@ func TestSizesOfGeneratedExpressions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compared := 0
 	for range 4000 {
-		if compare(t, write(r, 5, []string{"object", "ints", "labels", "maps"})) {
+		if compare(t, generate(r, 5, []string{"object", "ints", "labels", "maps"})) {
 			compared++
 		}
 	}

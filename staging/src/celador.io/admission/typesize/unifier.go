@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// unifier unifies shapes where the checker requires types to be assignable.
+// A unifier joins shapes where the checker requires one type to be assignable to another.
 type unifier struct {
 	// joined caches the results of join.
 	joined map[[2]*shape]*shape
@@ -17,7 +17,7 @@ type unifier struct {
 	steps int
 }
 
-// exhausted counts a step. It reports whether the steps exceed maxSteps.
+// exhausted counts a step. It reports whether the number of steps exceeds maxSteps.
 func (u *unifier) exhausted() bool {
 	u.steps++
 	return u.steps > maxSteps
@@ -42,8 +42,8 @@ func (u *unifier) join(a, b *shape) *shape {
 		return a // a type error, which the checker reports
 	}
 	pair := [2]*shape{a, b}
-	if known, ok := u.joined[pair]; ok {
-		return known
+	if joined, ok := u.joined[pair]; ok {
+		return joined
 	}
 	parameters, sameA, sameB := make([]*shape, len(a.parameters)), true, true
 	for i := range parameters {
@@ -76,10 +76,10 @@ func (u *unifier) occurs(parameter, in *shape) bool {
 	if in == parameter {
 		return true
 	}
-	if len(in.parameters) == 0 || in.seen == u.searches || u.exhausted() {
+	if len(in.parameters) == 0 || in.searched == u.searches || u.exhausted() {
 		return false
 	}
-	in.seen = u.searches
+	in.searched = u.searches
 	for _, s := range in.parameters {
 		if u.occurs(parameter, s) {
 			return true
