@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// newInformer returns an informer for all objects of a resource, not yet started.
+// newInformer returns an informer for all objects of a resource. The caller starts it.
 func newInformer(client dynamic.Interface, r resource, gvk schema.GroupVersionKind, watchFailed cache.WatchErrorHandlerWithContext) (cache.SharedIndexInformer, error) {
 	informer := dynamicinformer.NewFilteredDynamicInformer(client, r.GroupVersionResource, metav1.NamespaceAll, 0,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, nil).Informer()
@@ -28,9 +28,9 @@ func newInformer(client dynamic.Interface, r resource, gvk schema.GroupVersionKi
 	return informer, errors.Join(informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(watchFailed))
 }
 
-// asParam returns an object as expressions see it. Kubernetes' informers have objects of
-// built-in kinds without managedFields, so a policy must not see them here either. Custom
-// resources keep their managedFields; only whole numbers become integers.
+// asParam changes an object to the form in which expressions read params. Kubernetes' informers
+// strip managedFields from objects of built-in kinds, so a policy must not see them here either.
+// Custom resources keep their managedFields; only whole numbers become integers.
 func asParam(object *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	if scheme.Scheme.Recognizes(gvk) {
 		object.SetManagedFields(nil)

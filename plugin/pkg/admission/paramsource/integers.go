@@ -5,8 +5,8 @@ package paramsource
 
 import "strconv"
 
-// integers replaces whole floats in a JSON value by integers. It changes maps and lists in
-// place and returns the value.
+// integers replaces whole floats in a JSON value with integers. It changes maps and lists in place
+// and returns the value.
 //
 // A server that is not written in Go may send 3.0, which decodes to a float. Kubernetes encodes
 // params once more before expressions read them, and Go encodes that float as 3.

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// patience is how long a request waits for the first answer about a kind.
-	patience = time.Second
-	// retryInterval is how often a kind that is not served is looked for.
+	// discoveryTimeout is the time that a request waits for the first discovery of a kind.
+	discoveryTimeout = time.Second
+	// retryInterval is the time between discoveries of a kind that is not served.
 	retryInterval = time.Second
-	// verifyInterval is how often it is verified that a kind is still served in the
-	// same way. A watch that fails usually tells sooner.
+	// verifyInterval is the time between discoveries of a kind that is served. A failing watch
+	// usually triggers one earlier.
 	verifyInterval = 10 * time.Second
 )
 
-// kind follows one kind until it is stopped.
+// A kind watches the objects of one kind until stop is called.
 type kind struct {
 	gvk       schema.GroupVersionKind
 	discovery Discovery
@@ -38,14 +38,15 @@ type kind struct {
 	// users is guarded by the mutex of the source.
 	users int
 
-	// tried is closed once current is set for the first time.
-	tried   chan struct{}
-	current atomic.Pointer[state]
-	// doubt has an element when the kind may no longer be served.
-	doubt chan struct{}
+	// discovered is closed once current is set for the first time.
+	discovered chan struct{}
+	current    atomic.Pointer[state]
+	// recheck triggers a discovery, because the kind may no longer be served.
+	recheck chan struct{}
 }
 
-// state is what is known of a kind: how it is listed or why it cannot be.
+// A state is the result of the last discovery of a kind: its lister, or the reason why there is
+// none.
 type state struct {
 	lister params.Lister
 	err    error
@@ -53,12 +54,12 @@ type state struct {
 
 func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.Interface, stop context.CancelFunc) *kind {
 	return &kind{
-		gvk:       gvk,
-		discovery: discovery,
-		client:    client,
-		stop:      stop,
-		tried:     make(chan struct{}),
-		doubt:     make(chan struct{}, 1),
+		gvk:        gvk,
+		discovery:  discovery,
+		client:     client,
+		stop:       stop,
+		discovered: make(chan struct{}),
+		recheck:    make(chan struct{}, 1),
 	}
 }
 
@@ -67,10 +68,10 @@ func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 	if s := k.current.Load(); s != nil {
 		return s.lister, s.err
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	select {
-	case <-k.tried:
+	case <-k.discovered:
 		s := k.current.Load()
 		return s.lister, s.err
 	case <-waiting.Done():
@@ -79,18 +80,18 @@ func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 }
 
 func (k *kind) run(ctx context.Context) {
-	f := follower{kind: k, logger: klog.FromContext(ctx).WithValues("paramKind", k.gvk), cancel: func() {}}
-	ctx = klog.NewContext(ctx, f.logger)
+	r := reconciler{kind: k, logger: klog.FromContext(ctx).WithValues("paramKind", k.gvk), cancel: func() {}}
+	ctx = klog.NewContext(ctx, r.logger)
 	for {
-		f.look(ctx)
+		r.reconcile(ctx)
 		pause := retryInterval
-		if f.following {
+		if r.running {
 			pause = verifyInterval
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-k.doubt:
+		case <-k.recheck:
 		case <-time.After(pause):
 		}
 	}
@@ -98,12 +99,12 @@ func (k *kind) run(ctx context.Context) {
 
 func (k *kind) publish(s *state) {
 	if k.current.Swap(s) == nil {
-		close(k.tried)
+		close(k.discovered)
 	}
 }
 
-// watchFailed is called between the attempts of an informer. Other errors than those
-// of a resource that is not there may pass, so the informer goes on.
+// watchFailed is called when a watch of an informer fails. If the resource is not served any more,
+// it triggers a discovery. The informer retries after all other errors.
 func (k *kind) watchFailed(ctx context.Context, r *cache.Reflector, err error) {
 	if !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 		cache.DefaultWatchErrorHandler(ctx, r, err)
@@ -111,63 +112,63 @@ func (k *kind) watchFailed(ctx context.Context, r *cache.Reflector, err error) {
 	}
 	klog.FromContext(ctx).V(2).Info("Params cannot be watched, looking whether their kind is still served", "err", err)
 	select {
-	case k.doubt <- struct{}{}:
+	case k.recheck <- struct{}{}:
 	default:
 	}
 }
 
-// follower keeps the state of a kind up to date. Only one goroutine uses it.
-type follower struct {
+// A reconciler adapts the informer of a kind to the served resource. Only one goroutine uses it.
+type reconciler struct {
 	*kind
 	logger klog.Logger
 
-	// following says that there is an informer, for this resource. It ends with cancel.
-	following bool
-	resource  resource
-	cancel    context.CancelFunc
-	// trouble is what was wrong at the last look.
-	trouble string
+	// running reports whether an informer for resource runs. cancel stops the informer.
+	running  bool
+	resource resource
+	cancel   context.CancelFunc
+	// lastError is the text of the error of the last discovery, or empty.
+	lastError string
 }
 
-func (f *follower) look(ctx context.Context) {
-	found, err := resolve(ctx, f.discovery, f.gvk)
-	if err == nil && (!f.following || found != f.resource) {
-		err = f.follow(ctx, found)
+func (r *reconciler) reconcile(ctx context.Context) {
+	served, err := resolve(ctx, r.discovery, r.gvk)
+	if err == nil && (!r.running || served != r.resource) {
+		err = r.startInformer(ctx, served)
 	}
-	// An informer goes on when it cannot be told whether the kind is still served.
-	if err != nil && (!f.following || notServed(err)) {
-		f.cancel()
-		f.following = false
-		f.publish(&state{err: err})
+	// While discovery itself fails, the kind may still be served, so the informer keeps running.
+	if err != nil && (!r.running || notServed(err)) {
+		r.cancel()
+		r.running = false
+		r.publish(&state{err: err})
 	}
-	f.report(err)
+	r.logChange(err)
 }
 
-func (f *follower) follow(ctx context.Context, r resource) error {
+func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 	ctx, cancel := context.WithCancel(ctx)
-	informer, err := newInformer(f.client, r, f.gvk, f.watchFailed)
+	informer, err := newInformer(r.client, served, r.gvk, r.watchFailed)
 	if err != nil {
 		cancel()
 		return err
 	}
 	go informer.RunWithContext(ctx)
-	f.publish(&state{lister: newLister(f.client, r, f.gvk, informer)})
-	f.cancel()
-	f.following, f.resource, f.cancel = true, r, cancel
-	f.logger.V(2).Info("Following params", "resource", r.GroupVersionResource, "namespaced", r.namespaced)
+	r.publish(&state{lister: newLister(r.client, served, r.gvk, informer)})
+	r.cancel()
+	r.running, r.resource, r.cancel = true, served, cancel
+	r.logger.V(2).Info("Following params", "resource", served.GroupVersionResource, "namespaced", served.namespaced)
 	return nil
 }
 
-// report logs what is wrong, but not again and again.
-func (f *follower) report(err error) {
-	trouble := ""
+// logChange logs an error unless the previous discovery had the same.
+func (r *reconciler) logChange(err error) {
+	current := ""
 	if err != nil {
-		trouble = err.Error()
+		current = err.Error()
 	}
-	if trouble != "" && trouble != f.trouble {
-		f.logger.V(2).Info("Looking for the resource of params failed", "following", f.following, "err", err)
+	if current != "" && current != r.lastError {
+		r.logger.V(2).Info("Looking for the resource of params failed", "following", r.running, "err", err)
 	}
-	f.trouble = trouble
+	r.lastError = current
 }
 
 func notServed(err error) bool {

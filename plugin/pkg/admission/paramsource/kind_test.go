@@ -26,7 +26,7 @@ const (
 	unknownKind  = `error: no matches for kind "Limit" in version "example.com/v1"`
 )
 
-// A kind is followed the way it is served, whatever becomes of it.
+// The informer adapts when a kind is served by another resource, in another scope, or not at all.
 func TestKindChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, source := started(t, limit("blue", "first"), limit("", "cluster"))
@@ -71,7 +71,7 @@ func TestKindChanges(t *testing.T) {
 	})
 }
 
-// A deleted CRD ends its watches, which tells at once what verifying tells later.
+// Deleting a CRD ends its watches, which triggers a discovery before the next periodic one.
 func TestKindGoneIsNoticedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, source := started(t, limit("blue", "first"))
@@ -98,7 +98,7 @@ func TestKindGoneIsNoticedSoon(t *testing.T) {
 	})
 }
 
-// A failing discovery says nothing about a kind, one that answers does.
+// A failed discovery does not affect a kind, unless the error is NotFound.
 func TestDiscoveryFails(t *testing.T) {
 	for name, err := range map[string]error{
 		"unavailable": apierrors.NewServiceUnavailable("starting"),
@@ -136,7 +136,7 @@ func TestDiscoveryFails(t *testing.T) {
 	}
 }
 
-// A watch that is refused while the kind is served does not end the informer.
+// A watch that is refused while the kind is served does not stop the informer.
 func TestWatchIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, source := started(t)
@@ -198,7 +198,7 @@ func TestListerWaits(t *testing.T) {
 	}
 }
 
-// Params that cannot be listed are not known, which is not the same as none.
+// If params cannot be listed, requests get an error instead of an empty list.
 func TestParamsThatCannotBeListed(t *testing.T) {
 	for name, err := range map[string]error{
 		"forbidden": apierrors.NewForbidden(limits.GroupResource(), "", errors.New("no")),
@@ -224,7 +224,7 @@ func TestParamsThatCannotBeListed(t *testing.T) {
 	}
 }
 
-// What is wrong is logged when it changes, not with every retry.
+// A discovery error is logged when it changes, not at every retry.
 func TestChangesAreLoggedOnce(t *testing.T) {
 	state := klog.CaptureState()
 	defer state.Restore()

@@ -19,10 +19,10 @@ import (
 	"celador.io/admission/params"
 )
 
-// getTimeout is how long a request waits for the server to tell about one object.
+// getTimeout is the time that a request waits for the server to return one param.
 const getTimeout = time.Second
 
-// lister implements params.Lister.
+// A lister implements params.Lister.
 type lister struct {
 	resource
 	gvk     schema.GroupVersionKind
@@ -47,15 +47,15 @@ func (l *lister) Namespaced() bool { return l.namespaced }
 // Synced implements params.Lister.
 func (l *lister) Synced() <-chan struct{} { return l.synced }
 
-// Get implements params.Lister. It asks the server about an object that the informer
-// has not seen: it may have been created a moment ago.
+// Get implements params.Lister. If the informer does not know the object, Get requests it from the
+// server, because it may have been created a moment ago.
 func (l *lister) Get(ctx context.Context, namespace, name string) (*unstructured.Unstructured, error) {
-	known, ok, err := l.objects.GetByKey(cache.NewObjectName(namespace, name).String())
+	cached, ok, err := l.objects.GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil {
 		return nil, err
 	}
 	if ok {
-		return known.(*unstructured.Unstructured), nil
+		return cached.(*unstructured.Unstructured), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, getTimeout)
 	defer cancel()
@@ -68,12 +68,12 @@ func (l *lister) Get(ctx context.Context, namespace, name string) (*unstructured
 
 // List implements params.Lister.
 func (l *lister) List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
-	known, err := l.known(namespace)
+	objects, err := l.objectsIn(namespace)
 	if err != nil {
 		return nil, err
 	}
 	var found []*unstructured.Unstructured
-	for _, object := range known {
+	for _, object := range objects {
 		param := object.(*unstructured.Unstructured)
 		if selector.Empty() || selector.Matches(labels.Set(param.GetLabels())) {
 			found = append(found, param)
@@ -83,7 +83,7 @@ func (l *lister) List(namespace string, selector labels.Selector) ([]*unstructur
 	return found, nil
 }
 
-func (l *lister) known(namespace string) ([]any, error) {
+func (l *lister) objectsIn(namespace string) ([]any, error) {
 	if l.namespaced {
 		return l.objects.ByIndex(cache.NamespaceIndex, namespace)
 	}

@@ -31,7 +31,7 @@ func TestGet(t *testing.T) {
 		scope     metav1.APIResource
 		namespace string
 		param     string
-		// late is created without the informer noticing.
+		// late is created without an event for the informer.
 		late    *unstructured.Unstructured
 		refused error
 		gone    bool
@@ -86,7 +86,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds up a request for a second.
+// A request waits at most a second for a server that does not answer.
 func TestGetTakesTooLong(t *testing.T) {
 	for name, tc := range map[string]struct{ caller, want time.Duration }{
 		"patient caller":   {time.Minute, time.Second},
@@ -167,7 +167,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Policies see changes, and nothing that is selected by labels of the past.
+// Policies read changed params, and selectors match the current labels.
 func TestParamsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, source := started(t, limit("blue", "a", "gold"), limit("blue", "b", "gold"))
@@ -198,8 +198,8 @@ func TestParamsChange(t *testing.T) {
 	})
 }
 
-// Whether the informer or the server has a param, expressions see what Kubernetes
-// shows them: built-in kinds without managedFields, as its informers have them.
+// Expressions see the same param whether it comes from the informer or the server. As in
+// Kubernetes, objects of built-in kinds have no managedFields.
 func TestFormOfParams(t *testing.T) {
 	typed := func(name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{
@@ -257,7 +257,7 @@ func TestFormOfParams(t *testing.T) {
 	})
 }
 
-// Numbers have the types that they have after encoding, as in Kubernetes.
+// Numbers have the types that encoding and decoding give them, as in Kubernetes.
 func TestNumbersOfParams(t *testing.T) {
 	custom := limit("blue", "custom")
 	custom.Object["spec"] = map[string]any{

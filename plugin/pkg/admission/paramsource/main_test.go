@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// Kubernetes slows down what reports many errors, by when the last one was. That time
-// would be shared between bubbles, of which each has a clock of its own.
+// Kubernetes' error handler delays callers that report errors in quick succession, by the time of
+// the last error. synctest bubbles, each with its own clock, must not share that time.
 func TestMain(m *testing.M) {
 	runtime.ErrorHandlers = runtime.ErrorHandlers[:1]
 	os.Exit(m.Run())

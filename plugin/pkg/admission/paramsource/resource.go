@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// resource is how a kind is served.
+// A resource is the resource that serves a kind.
 type resource struct {
 	schema.GroupVersionResource
 	namespaced bool
 }
 
-// resolve returns the resource of a kind. The error satisfies notServed when the
-// server knows of none; otherwise it could not tell.
+// resolve returns the resource that serves a kind. If no resource does, the error satisfies
+// notServed; any other error is a failure of discovery.
 func resolve(ctx context.Context, discovery Discovery, gvk schema.GroupVersionKind) (resource, error) {
 	gv := gvk.GroupVersion()
 	list, err := discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())

@@ -39,17 +39,18 @@ var (
 	clusterLimits    = metav1.APIResource{Name: "limits", Kind: "Limit"}
 )
 
-// server is what a source sees of a cluster. Kinds that are not served have objects,
-// but nothing can be read or watched.
+// A server is a fake cluster for a source. Objects of kinds that are not served exist, but cannot
+// be read or watched.
 type server struct {
 	*fake.FakeDynamicClient
 
 	mu        sync.Mutex
 	resources map[string][]metav1.APIResource
-	// discovery fails with this error, and waits for the channel before.
+	// Discovery waits until answer is closed, unless it is nil, and then fails with discoveryErr,
+	// unless that is nil.
 	discoveryErr error
 	answer       chan struct{}
-	// errs are by verb.
+	// errs holds errors by verb.
 	errs    map[string]error
 	watches map[*watched]bool
 	counts  map[string]int
@@ -73,7 +74,7 @@ func newServer(objects ...runtime.Object) *server {
 	return s
 }
 
-// started returns a server and a source that ends with the test.
+// started returns a server and a source that stops when the test ends.
 func started(t *testing.T, objects ...runtime.Object) (*server, *paramsource.Source) {
 	t.Helper()
 	s, stop := newServer(objects...), make(chan struct{})
@@ -107,8 +108,8 @@ func (s *server) ServerResourcesForGroupVersionWithContext(ctx context.Context, 
 	return &metav1.APIResourceList{GroupVersion: gv, APIResources: slices.Clone(resources)}, nil
 }
 
-// serve says which resources there are in a group and version, none meaning that it is
-// not served. Watches of resources that are gone end.
+// serve sets the resources of a group and version; without resources, the version is not served. It
+// ends the watches of resources that are not served any more.
 func (s *server) serve(gv schema.GroupVersion, resources ...metav1.APIResource) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +148,7 @@ func (s *server) refusal(action clienttesting.Action) error {
 	return nil
 }
 
-// watched counts itself while it runs.
+// A watched watch is registered with the server until it stops.
 type watched struct {
 	watch.Interface
 	server   *server
@@ -172,7 +173,7 @@ func (s *server) watch(action clienttesting.Action) (bool, watch.Interface, erro
 	return true, w, nil
 }
 
-// count returns how often something was asked for.
+// count returns the number of requests with a verb.
 func (s *server) count(verb string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,8 +216,8 @@ func names(objects []*unstructured.Unstructured) []string {
 	return all
 }
 
-// eventually polls a condition in the bubble's time, so it does not depend on how fast
-// the machine is.
+// eventually polls a condition in the time of the synctest bubble, independently of the machine's
+// speed.
 func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); ; {
@@ -231,7 +232,7 @@ func eventually(t *testing.T, within time.Duration, what string, holds func() bo
 	}
 }
 
-// synced returns the lister of a kind once it has everything.
+// synced returns the lister of a kind after its informer has synced.
 func synced(t *testing.T, k params.Kind) params.Lister {
 	t.Helper()
 	l, err := k.Lister(t.Context())
@@ -251,7 +252,7 @@ func isSynced(l params.Lister) bool {
 	}
 }
 
-// describe tells how a kind is served: its scope, or the error.
+// describe returns the scope of a kind, or the error of its lister.
 func describe(t *testing.T, k params.Kind) string {
 	t.Helper()
 	l, err := k.Lister(t.Context())
@@ -267,7 +268,7 @@ func describe(t *testing.T, k params.Kind) string {
 	return "cluster-scoped"
 }
 
-// hanging is a client that does not answer when asked for one object.
+// A hanging client does not answer requests for single objects.
 type hanging struct{ *server }
 
 func (h hanging) Resource(r schema.GroupVersionResource) dynamic.NamespaceableResourceInterface {

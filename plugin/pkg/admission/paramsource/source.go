@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package paramsource follows the params of policies in a cluster. Each kind that is
-// open has one informer, for built-in and custom kinds alike, which starts when the
-// kind is first opened, adapts to what the server serves, and ends with the last user.
+// Package paramsource watches the params of policies. Each open kind, built-in or custom, has one
+// informer. The informer starts when the kind is first opened, is replaced when the server serves
+// the kind differently, and stops when the last user closes the kind.
 package paramsource
 
 import (
@@ -19,15 +19,15 @@ import (
 	"celador.io/admission/params"
 )
 
-// Discovery tells which resources are served. It must not answer from a cache, as
-// changes are found by asking again. discovery.DiscoveryInterfaceWithContext has it.
+// Discovery returns the served resources. Implementations must not cache, because a source detects
+// changes by calling them again. discovery.DiscoveryInterfaceWithContext is one.
 type Discovery interface {
-	// ServerResourcesForGroupVersionWithContext returns the resources of a group and
-	// version, or a NotFound API error.
+	// ServerResourcesForGroupVersionWithContext returns the resources of a group and version. If
+	// the version is not served, the error satisfies apierrors.IsNotFound.
 	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
 }
 
-// Source implements params.Source.
+// A Source implements params.Source. It is safe for concurrent use.
 type Source struct {
 	ctx       context.Context
 	discovery Discovery
@@ -39,7 +39,7 @@ type Source struct {
 
 var _ params.Source = &Source{}
 
-// New returns a source that works until stop is closed.
+// New returns a source that watches params until stop is closed.
 func New(discovery Discovery, client dynamic.Interface, stop <-chan struct{}) *Source {
 	ctx := wait.ContextForChannel(stop)
 	return &Source{
@@ -50,7 +50,7 @@ func New(discovery Discovery, client dynamic.Interface, stop <-chan struct{}) *S
 	}
 }
 
-// Open implements params.Source. All users of a kind share what is known of it.
+// Open implements params.Source. All users of a kind share one informer.
 func (s *Source) Open(gvk schema.GroupVersionKind) params.Kind {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,11 +74,11 @@ func (s *Source) release(k *kind) {
 	}
 }
 
-// opened is one user's access to a kind.
+// An opened kind is one user's access to a kind.
 type opened struct {
 	*kind
 	release func()
 }
 
-// Close implements params.Kind. Only the first call counts.
+// Close implements params.Kind. Further calls have no effect.
 func (o *opened) Close() { o.release() }

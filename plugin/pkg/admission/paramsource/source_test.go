@@ -89,7 +89,7 @@ func TestKindsAreFollowedSeparately(t *testing.T) {
 	})
 }
 
-// The end of the bubble shows that no goroutine is left, as it waits for them.
+// synctest.Test waits for all goroutines, so it fails if one is left.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, stop := newServer(), make(chan struct{})

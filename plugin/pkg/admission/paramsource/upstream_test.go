@@ -25,7 +25,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// paramRefs are all kinds of references to gold and tin objects called a, b and c.
+// paramRefs returns all kinds of references to gold and tin objects named a, b and c.
 func paramRefs() []*v1.ParamRef {
 	var refs []*v1.ParamRef
 	for _, name := range []string{"", "a", "z"} {
@@ -43,8 +43,7 @@ func paramRefs() []*v1.ParamRef {
 	return refs
 }
 
-// Whatever a binding refers to, Kubernetes' own code finds the same in the same
-// cluster, or says the same about what is wrong.
+// Kubernetes' own code finds the same params for every paramRef, or returns the same error.
 func TestParamsAreThoseOfUpstream(t *testing.T) {
 	for name, tc := range map[string]struct {
 		scope metav1.APIResource
@@ -101,7 +100,7 @@ func TestParamsAreThoseOfUpstream(t *testing.T) {
 	}
 }
 
-// upstream returns what Kubernetes finds.
+// upstream returns the params that Kubernetes' code finds.
 func upstream(s *server, informer informers.GenericInformer, scope meta.RESTScope, ref *v1.ParamRef, namespace string) ([]string, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(limitKind, scope)

@@ -20,44 +20,46 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// document is the OpenAPI document of a group version in one state. Safe for concurrent use.
+// A document is one state of the OpenAPI document of a group version. It is safe for concurrent
+// use.
 type document struct {
-	// url is different for each state.
+	// url contains a hash of the document, so each state has its own.
 	url string
-	// since is when the state was first seen.
-	since time.Time
-	// missed has the kinds that requests asked for, and the document does not have.
-	missed *misses
-	// read has the document read in the background. Only the first call does.
-	read func()
-	// done is closed when that has ended.
-	done chan struct{}
-	// types is nil before, and after a failure.
-	types atomic.Pointer[types]
-	// before are the types of the last state that could be read, until this one is. They are
-	// nil if there is none.
-	before atomic.Pointer[types]
+	// firstSeen is the time of the poll that first returned this state.
+	firstSeen time.Time
+	// missingKinds holds the kinds that requests needed and the document does not have.
+	missingKinds *missing
+	// startRead starts a goroutine that reads the document. Further calls have no effect.
+	startRead func()
+	// readDone is closed when the goroutine ends.
+	readDone chan struct{}
+	// types is nil before the document is read, and if reading fails.
+	types atomic.Pointer[typeSet]
+	// previous holds the types of the last state that could be read. It is nil if there is none,
+	// and after this state has been read.
+	previous atomic.Pointer[typeSet]
 }
 
-// types are those of a document. Immutable.
-type types struct {
+// A typeSet holds the types of a document. It is immutable.
+type typeSet struct {
 	converter managedfields.TypeConverter
 	kinds     sets.Set[string]
 }
 
-func (t *types) has(kind string) bool { return t != nil && t.kinds.Has(kind) }
+func (t *typeSet) has(kind string) bool { return t != nil && t.kinds.Has(kind) }
 
-// newDocument returns a document that can be read until the context ends. It comes after
-// another one, or nil, whose state it may have. If that was in use it is read at once.
+// newDocument returns a document that can be read until ctx ends. last is the previous document of
+// the group version, or nil. If last was in use, newDocument starts to read the new document at
+// once.
 func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, last *document) *document {
-	d := &document{url: published.ServerRelativeURL(), since: time.Now(), missed: &misses{}, done: make(chan struct{})}
-	d.read = sync.OnceFunc(func() {
+	d := &document{url: published.ServerRelativeURL(), firstSeen: time.Now(), missingKinds: &missing{}, readDone: make(chan struct{})}
+	d.startRead = sync.OnceFunc(func() {
 		go func() {
-			defer close(d.done)
-			read, err := read(ctx, version, published)
+			defer close(d.readDone)
+			types, err := read(ctx, version, published)
 			if err == nil {
-				d.types.Store(read)
-				d.before.Store(nil)
+				d.types.Store(types)
+				d.previous.Store(nil)
 			} else if ctx.Err() == nil {
 				utilruntime.HandleErrorWithContext(ctx, err, "Cannot read an OpenAPI document; until that succeeds, mutating policies cannot change objects of kinds that were not in it before", "groupVersion", version, "url", d.url)
 			}
@@ -67,53 +69,56 @@ func newDocument(ctx context.Context, version schema.GroupVersion, published ope
 		return d
 	}
 	if last.url == d.url {
-		d.since, d.missed = last.since, last.missed
+		d.firstSeen, d.missingKinds = last.firstSeen, last.missingKinds
 	}
-	if before := last.latest(); before != nil {
-		d.before.Store(before)
-		d.read()
+	if latest := last.latest(); latest != nil {
+		d.previous.Store(latest)
+		d.startRead()
 	}
 	return d
 }
 
 // latest returns the types of the last state that could be read, or nil.
-func (d *document) latest() *types {
-	before := d.before.Load() // which may be gone once there are types
-	if read := d.types.Load(); read != nil {
-		return read
+func (d *document) latest() *typeSet {
+	// The order matters: the reading goroutine stores types before it clears previous.
+	previous := d.previous.Load()
+	if types := d.types.Load(); types != nil {
+		return types
 	}
-	return before
+	return previous
 }
 
-// await has the document read if it is not yet. If that fails, or is not done in time, the
-// result is that of the state before if that has the kind, and otherwise nil. Where it has,
-// requests wait for a new state only until some seconds after it was first seen.
-func (d *document) await(kind string, deadline time.Time, stopped <-chan struct{}) *types {
-	before := d.before.Load()
-	if !before.has(kind) {
-		before = nil
+// await reads the document if necessary and returns its types. If reading fails or does not end by
+// the deadline, it returns the types of the previous state if those have the kind, and nil
+// otherwise. If the previous state has the kind, requests wait only until maxReadWait after the new
+// state was first seen.
+func (d *document) await(kind string, deadline time.Time, stopped <-chan struct{}) *typeSet {
+	previous := d.previous.Load()
+	if !previous.has(kind) {
+		previous = nil
 	} else {
-		deadline = earlier(deadline, d.since.Add(buildPatience))
+		deadline = earlier(deadline, d.firstSeen.Add(maxReadWait))
 	}
 	d.wait(deadline, stopped)
-	if read := d.types.Load(); read != nil {
-		return read
+	if types := d.types.Load(); types != nil {
+		return types
 	}
-	return before
+	return previous
 }
 
-// wait has the document read if it is not yet, and returns when that is done or the time is up.
+// wait starts to read the document if necessary. It returns when the document is read, at the
+// deadline, or when stopped is closed.
 func (d *document) wait(deadline time.Time, stopped <-chan struct{}) {
-	d.read()
+	d.startRead()
 	select {
-	case <-d.done:
+	case <-d.readDone:
 		return
 	default:
 	}
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
 	select {
-	case <-d.done:
+	case <-d.readDone:
 	case <-timer.C:
 	case <-stopped:
 	}
@@ -121,18 +126,18 @@ func (d *document) wait(deadline time.Time, stopped <-chan struct{}) {
 
 func (d *document) failed() bool {
 	select {
-	case <-d.done:
+	case <-d.readDone:
 		return d.types.Load() == nil
 	default:
 		return false
 	}
 }
 
-func read(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext) (read *types, err error) {
-	// Documents may be those of other servers.
+func read(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext) (types *typeSet, err error) {
+	// Aggregated API servers and CRDs provide documents of any form.
 	defer func() {
 		if cause := recover(); cause != nil {
-			read, err = nil, fmt.Errorf("panic: %v", cause)
+			types, err = nil, fmt.Errorf("panic: %v", cause)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -141,7 +146,7 @@ func read(ctx context.Context, version schema.GroupVersion, published openapi.Gr
 	if err != nil {
 		return nil, err
 	}
-	// Most of a document is about paths, which are not needed.
+	// Only the schemas are decoded. Most of a document describes paths.
 	var content struct {
 		Components struct {
 			Schemas map[string]*spec.Schema `json:"schemas"`
@@ -154,16 +159,16 @@ func read(ctx context.Context, version schema.GroupVersion, published openapi.Gr
 	if err != nil {
 		return nil, err
 	}
-	return &types{converter, kindsOf(version, content.Components.Schemas)}, nil
+	return &typeSet{converter, kindsOf(version, content.Components.Schemas)}, nil
 }
 
-// kindsOf returns the kinds of a group version that there are schemas of.
+// kindsOf returns the kinds of a group version that have a schema.
 func kindsOf(version schema.GroupVersion, schemas map[string]*spec.Schema) sets.Set[string] {
 	kinds := sets.New[string]()
 	for _, model := range schemas {
 		listed, _ := model.Extensions["x-kubernetes-group-version-kind"].([]any)
 		for _, entry := range listed {
-			// What is not a kind is not one to converters either.
+			// Type converters ignore malformed entries, too.
 			described, _ := entry.(map[string]any)
 			kind, _ := described["kind"].(string)
 			if described["group"] == version.Group && described["version"] == version.Version {

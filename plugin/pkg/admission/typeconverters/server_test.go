@@ -22,24 +22,24 @@ import (
 	"celador.io/celador/plugin/pkg/admission/typeconverters"
 )
 
-// Kubernetes slows down what reports many errors, by when the last one was. That time
-// would be shared between bubbles, of which each has a clock of its own.
+// Kubernetes' error handler delays callers that report errors in quick succession, by the time of
+// the last error. synctest bubbles, each with its own clock, must not share that time.
 func TestMain(m *testing.M) {
 	runtime.ErrorHandlers = runtime.ErrorHandlers[:1]
 	klog.SetLogger(klog.Logger{}) // many tests have errors logged
 	os.Exit(m.Run())
 }
 
-// server publishes OpenAPI documents. Safe for concurrent use.
+// A server publishes OpenAPI documents. It is safe for concurrent use.
 type server struct {
 	mu        sync.Mutex
 	documents map[string]string
-	// slow is how long it takes to send a document.
+	// slow is the time that sending a document takes.
 	slow time.Duration
-	// down and broken fail requests for paths and for documents.
+	// down fails requests for paths, and broken fails requests for documents.
 	down, broken bool
 
-	looks []time.Time
+	polls []time.Time
 	reads int
 }
 
@@ -49,7 +49,7 @@ var errDown = errors.New("down")
 func (s *server) Paths() (map[string]openapi.GroupVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.looks = append(s.looks, time.Now())
+	s.polls = append(s.polls, time.Now())
 	if s.down {
 		return nil, errDown
 	}
@@ -60,21 +60,21 @@ func (s *server) Paths() (map[string]openapi.GroupVersion, error) {
 	return paths, nil
 }
 
-// set runs do, which changes the server.
+// set calls do, which changes the server, with the lock held.
 func (s *server) set(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	do()
 }
 
-// seen returns the times at which the server was asked for paths, and how often for documents.
-func (s *server) seen() (looks []time.Time, reads int) {
+// requests returns the times of the requests for paths, and the number of requests for documents.
+func (s *server) requests() (polls []time.Time, reads int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.looks), s.reads
+	return slices.Clone(s.polls), s.reads
 }
 
-// publish has the server publish a document.
+// publish adds or replaces a document.
 func (s *server) publish(path, text string) {
 	s.set(func() {
 		if s.documents == nil {
@@ -88,14 +88,16 @@ func (s *server) withdraw(path string) {
 	s.set(func() { delete(s.documents, path) })
 }
 
-// published is a document. Its text tells whether it has changed.
+// A published document. Its URL changes with its text.
 type published struct {
 	*server
 	text string
 }
 
 // Schema implements openapi.GroupVersion.
-func (p published) Schema(string) ([]byte, error) { return nil, errors.New("asked without a context") }
+func (p published) Schema(string) ([]byte, error) {
+	return nil, errors.New("requested without a context")
+}
 
 // SchemaWithContext implements openapi.GroupVersionWithContext.
 func (p published) SchemaWithContext(ctx context.Context, _ string) ([]byte, error) {
@@ -126,15 +128,15 @@ const boxes = "apis/example.com/v1"
 
 var box = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Box"}
 
-// documentOf returns a document of one kind with a field.
+// documentOf returns a document with one kind that has a field.
 func documentOf(kind schema.GroupVersionKind, field string) string {
 	return fmt.Sprintf(`{"components": {"schemas": {"it": {"type": "object",
 		"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, %q: {"type": "string"}},
 		"x-kubernetes-group-version-kind": [{"group": %q, "version": %q, "kind": %q}]}}}}`, field, kind.Group, kind.Version, kind.Kind)
 }
 
-// start returns a source that follows a server until the test ends or it is stopped. No
-// group version is built in but v1.
+// start returns a source that runs until the test ends or stop is called. v1 is the only built-in
+// group version.
 func start(t *testing.T, s *server) (source *typeconverters.Source, stop func()) {
 	t.Helper()
 	source = newSource(s)
@@ -148,14 +150,14 @@ func newSource(s *server) *typeconverters.Source {
 	return typeconverters.New(s, func(version schema.GroupVersion) bool { return version == schema.GroupVersion{Version: "v1"} })
 }
 
-// answers of a source for a kind.
+// Answers of a source that is asked for a kind.
 const (
 	none     = "no converter"
 	kindless = "a converter without the kind"
 )
 
-// ask asks a source for a kind, and returns one of the answers or the field that the kind has,
-// and the time that it took.
+// ask requests the converter for a kind. It returns an answer, or the field of the kind, and the
+// time that the request took.
 func ask(source *typeconverters.Source, kind schema.GroupVersionKind) (answer string, took time.Duration) {
 	asked := time.Now()
 	converter := source.GetTypeConverter(kind)
@@ -173,7 +175,7 @@ func ask(source *typeconverters.Source, kind schema.GroupVersionKind) (answer st
 	return kindless, took
 }
 
-// expect wants an answer, and that it comes after some time.
+// expect checks the answer for a kind and the time that the request took.
 func expect(t *testing.T, source *typeconverters.Source, kind schema.GroupVersionKind, want string, after time.Duration) {
 	t.Helper()
 	if got, took := ask(source, kind); got != want || took != after {

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package typeconverters knows the schemas of all kinds that a server serves, as its OpenAPI
-// documents have them, to merge apply configurations by. Documents are read when the first
-// request needs them, and anew when they change.
+// Package typeconverters provides the schemas of all kinds that a server serves, to merge apply
+// configurations with. It reads the server's OpenAPI documents when a request first needs them, and
+// again when they change.
 package typeconverters
 
 import (
@@ -18,102 +18,107 @@ import (
 )
 
 const (
-	// lookPatience is how long a request waits for a kind to be published. A custom resource may
-	// be served for a second before it is.
-	lookPatience = 2500 * time.Millisecond
-	// buildPatience is how long it waits in all when a document has to be read, and how long all
-	// requests together wait for a new state of one if the state before has the kind.
-	buildPatience = 5 * time.Second
+	// maxPublishWait is the time that a request waits for a kind to be published. A custom resource
+	// may be served for a second before its schema is published.
+	maxPublishWait = 2500 * time.Millisecond
+	// maxReadWait is the total time that a request waits if a document must be read. It is also the
+	// time after a change of a document during which requests wait for the new state, if the
+	// previous state has the kind.
+	maxReadWait = 5 * time.Second
 )
 
-// Source implements mutating.TypeConverters. Safe for concurrent use.
+// A Source implements mutating.TypeConverters. It is safe for concurrent use.
 type Source struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool
 
-	view atomic.Pointer[view]
-	// absent has the group versions that requests asked for, and the server does not publish.
-	absent misses
-	// wanted has an entry when a request wants to know what is published now.
-	wanted  chan struct{}
-	stopped chan struct{}
+	snapshot atomic.Pointer[snapshot]
+	// missingVersions holds the group versions that requests needed and the server does not
+	// publish.
+	missingVersions missing
+	// pollRequested has an element if a request waits for the next poll.
+	pollRequested chan struct{}
+	stopped       chan struct{}
 }
 
 var _ mutating.TypeConverters = &Source{}
 
-// New returns a source that reads from a server. To the group versions for which builtIn is
-// true no kinds are added while the server runs. builtIn is safe for concurrent use.
+// New returns a source that reads the OpenAPI documents of a server once Run is called. builtIn
+// reports whether a group version is built in, so that no kinds are added to it while the server
+// runs; it must be safe for concurrent use.
 func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Source {
 	s := &Source{
-		client:  openapi.ToClientWithContext(client),
-		builtIn: builtIn,
-		wanted:  make(chan struct{}, 1),
-		stopped: make(chan struct{}),
+		client:        openapi.ToClientWithContext(client),
+		builtIn:       builtIn,
+		pollRequested: make(chan struct{}, 1),
+		stopped:       make(chan struct{}),
 	}
-	s.view.Store(newView(nil))
+	s.snapshot.Store(newSnapshot(nil))
 	return s
 }
 
-// GetTypeConverter implements mutating.TypeConverters. It waits for what is being read, and
-// a kind that is not published has the server asked for it, for some seconds at most. From
-// then on that kind is not waited for until its document changes. The result may not have the
-// kind if its group version is published without. While a new state of a document cannot be
-// read, or not in time, kinds are as in the last one that could. It is nil if the group
-// version is not published, cannot be read, or is not known when Run has ended.
+// GetTypeConverter implements mutating.TypeConverters. If the document of the group version has not
+// been read, or does not have the kind, it waits until the document is read or the kind is
+// published, for at most maxReadWait and maxPublishWait. Later requests for a kind that was not
+// published do not wait until the document changes. The returned converter lacks the kind if the
+// group version is published without it. While a changed document cannot be read, the converter for
+// its previous state is returned. GetTypeConverter returns nil if the group version is not
+// published, if its document could not be read, or if Run ended before it was read.
 func (s *Source) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
-	known := s.view.Load().types(kind.GroupVersion())
-	if !known.has(kind.Kind) {
-		known = s.await(kind)
+	types := s.snapshot.Load().types(kind.GroupVersion())
+	if !types.has(kind.Kind) {
+		types = s.await(kind)
 	}
-	if known == nil {
+	if types == nil {
 		return nil
 	}
-	return known.converter
+	return types.converter
 }
 
-// await returns nil like GetTypeConverter.
-func (s *Source) await(kind schema.GroupVersionKind) *types {
+// await returns the types of the group version of a kind, or nil as GetTypeConverter does.
+func (s *Source) await(kind schema.GroupVersionKind) *typeSet {
 	asked := time.Now()
 	for {
-		v := s.view.Load()
-		known, missed := s.examine(v, kind, asked)
-		if known.has(kind.Kind) || known != nil && s.builtIn(kind.GroupVersion()) {
-			return known
+		v := s.snapshot.Load()
+		types, missingSince := s.lookUp(v, kind, asked)
+		if types.has(kind.Kind) || types != nil && s.builtIn(kind.GroupVersion()) {
+			return types
 		}
-		left := time.Until(missed.Add(lookPatience))
-		if left <= 0 {
-			return known
+		remaining := time.Until(missingSince.Add(maxPublishWait))
+		if remaining <= 0 {
+			return types
 		}
 		select {
-		case s.wanted <- struct{}{}:
+		case s.pollRequested <- struct{}{}:
 		default: // somebody else has asked
 		}
-		timer := time.NewTimer(left)
+		timer := time.NewTimer(remaining)
 		select {
-		case <-v.next:
+		case <-v.replaced:
 		case <-timer.C:
 		case <-s.stopped:
-			return known
+			return types
 		}
 		timer.Stop()
 	}
 }
 
-// examine returns what a view has of the group version of a kind, and since when the kind is
-// missing if it is. A view that is not that of a server tells nothing.
-func (s *Source) examine(v *view, kind schema.GroupVersionKind, asked time.Time) (*types, time.Time) {
+// lookUp returns the types that a snapshot has for the group version of a kind. If the kind is
+// missing, it also returns the time since when requests have waited for the kind. Before the first
+// answer of the server, that is the time of this request.
+func (s *Source) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
 	d := v.documents[kind.GroupVersion()]
 	switch {
 	case v.documents == nil:
 		return nil, asked
 	case d == nil:
-		return nil, earlier(asked, s.absent.since(kind.GroupVersion()))
+		return nil, earlier(asked, s.missingVersions.firstRequested(kind.GroupVersion()))
 	}
-	known := d.await(kind.Kind, asked.Add(buildPatience), s.stopped)
-	if known.has(kind.Kind) {
-		return known, asked
+	types := d.await(kind.Kind, asked.Add(maxReadWait), s.stopped)
+	if types.has(kind.Kind) {
+		return types, asked
 	}
-	return known, earlier(asked, d.missed.since(kind.Kind))
+	return types, earlier(asked, d.missingKinds.firstRequested(kind.Kind))
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// tick is a time in which a source has done what it has to do at once.
+	// tick is enough time for a source to react without waiting.
 	tick = time.Millisecond
-	// poll is the time after which it looks without being asked.
+	// poll is the time between polls without requests.
 	poll = 5 * time.Second
-	// pause is the time between two looks that requests ask for.
+	// pause is the minimum time between polls that requests cause.
 	pause = 500 * time.Millisecond
-	// patience is how long a kind is waited for.
-	patience = 2500 * time.Millisecond
+	// publishWait is the time that requests wait for a kind.
+	publishWait = 2500 * time.Millisecond
 )
 
-// A document is read once for all requests, and none waits when that is done.
+// A document is read once for all requests, and later requests do not wait.
 func TestReadsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{slow: time.Second}
@@ -36,13 +36,13 @@ func TestReadsOnce(t *testing.T) {
 		}
 		requests.Wait()
 		expect(t, source, box, "old", 0)
-		if _, reads := s.seen(); reads != 1 {
+		if _, reads := s.requests(); reads != 1 {
 			t.Errorf("read %d times, want once", reads)
 		}
 	})
 }
 
-// What is not used is not read, whatever happens to it.
+// A document that no request needs is not read, even if it changes.
 func TestUnused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}
@@ -52,13 +52,13 @@ func TestUnused(t *testing.T) {
 		s.publish(boxes, documentOf(box, "new"))
 		time.Sleep(2 * poll)
 		synctest.Wait()
-		if looks, reads := s.seen(); reads != 0 || len(looks) != 4 {
-			t.Errorf("read %d times and looked %d times, want 0 and 4", reads, len(looks))
+		if polls, reads := s.requests(); reads != 0 || len(polls) != 4 {
+			t.Errorf("read %d times and polled %d times, want 0 and 4", reads, len(polls))
 		}
 	})
 }
 
-// Requests get what is published, as soon as a look shows that.
+// Requests get the published types as soon as a poll has seen them.
 func TestFollows(t *testing.T) {
 	crate := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Crate"}
 	configMap := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
@@ -104,7 +104,7 @@ func TestFollows(t *testing.T) {
 		}},
 		"changed and unreadable, kind that was not there": {steps: []step{
 			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
-			{do: publish(boxes, `{"components": []}`), after: poll, kind: crate, want: none, took: patience},
+			{do: publish(boxes, `{"components": []}`), after: poll, kind: crate, want: none, took: publishWait},
 			{do: nothing, kind: box, want: "old"},
 		}},
 		"changed and does not come": {steps: []step{
@@ -121,15 +121,15 @@ func TestFollows(t *testing.T) {
 		"changed, unreadable and gone": {steps: []step{
 			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
 			{do: publish(boxes, `{"components": []}`), after: poll, kind: box, want: "old"},
-			{do: func(s *server) { s.withdraw(boxes) }, after: poll, kind: box, want: none, took: patience},
+			{do: func(s *server) { s.withdraw(boxes) }, after: poll, kind: box, want: none, took: publishWait},
 		}},
 		"gone": {steps: []step{
 			{do: publish(boxes, documentOf(box, "old")), kind: box, want: "old"},
 			{do: func(s *server) { s.withdraw(boxes) }, after: time.Second, kind: box, want: "old"},
-			{do: nothing, after: poll, kind: box, want: none, took: patience},
+			{do: nothing, after: poll, kind: box, want: none, took: publishWait},
 		}},
 		"published later than requests wait": {steps: []step{
-			{do: nothing, after: time.Second, kind: box, want: none, took: patience},
+			{do: nothing, after: time.Second, kind: box, want: none, took: publishWait},
 			{do: publish(boxes, documentOf(box, "old")), after: poll, kind: box, want: "old"},
 		}},
 		"new kind": {steps: []step{
@@ -137,32 +137,32 @@ func TestFollows(t *testing.T) {
 			{do: publish(boxes, documentOf(crate, "new")), kind: crate, want: "new"},
 		}},
 		"kind that is not published": {steps: []step{
-			{do: publish(boxes, documentOf(box, "old")), kind: crate, want: kindless, took: patience},
+			{do: publish(boxes, documentOf(box, "old")), kind: crate, want: kindless, took: publishWait},
 			{do: nothing, kind: crate, want: kindless},
 			{do: nothing, after: time.Hour, kind: crate, want: kindless},
 			{do: nothing, kind: box, want: "old"},
 		}},
 		"kind of another group version": {steps: []step{
-			{do: publish(boxes, documentOf(configMap, "old")), kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "ConfigMap"}, want: kindless, took: patience},
+			{do: publish(boxes, documentOf(configMap, "old")), kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "ConfigMap"}, want: kindless, took: publishWait},
 		}},
 		"kind of another version": {steps: []step{
-			{do: publish(boxes, documentOf(schema.GroupVersionKind{Group: "example.com", Version: "v2", Kind: "Box"}, "old")), kind: box, want: kindless, took: patience},
+			{do: publish(boxes, documentOf(schema.GroupVersionKind{Group: "example.com", Version: "v2", Kind: "Box"}, "old")), kind: box, want: kindless, took: publishWait},
 		}},
 		"kind that is not published, in a changed document": {steps: []step{
-			{do: publish(boxes, documentOf(box, "old")), kind: crate, want: kindless, took: patience},
-			{do: publish(boxes, documentOf(box, "new")), after: poll, kind: crate, want: kindless, took: patience},
+			{do: publish(boxes, documentOf(box, "old")), kind: crate, want: kindless, took: publishWait},
+			{do: publish(boxes, documentOf(box, "new")), after: poll, kind: crate, want: kindless, took: publishWait},
 		}},
 		"built-in kind that is not published": {steps: []step{
 			{do: publish("api/v1", documentOf(configMap, "old")), kind: configMap.GroupVersion().WithKind("Scale"), want: kindless},
 		}},
 		"group version that is never published": {steps: []step{
-			{do: nothing, kind: box, want: none, took: patience},
+			{do: nothing, kind: box, want: none, took: publishWait},
 			{do: nothing, kind: box, want: none},
 			{do: nothing, after: 30 * time.Second, kind: box, want: none},
-			{do: nothing, after: 2 * time.Minute, kind: box, want: none, took: patience},
+			{do: nothing, after: 2 * time.Minute, kind: box, want: none, took: publishWait},
 		}},
 		"missing, published, gone and back": {steps: []step{
-			{do: nothing, kind: box, want: none, took: patience},
+			{do: nothing, kind: box, want: none, took: publishWait},
 			{do: publish(boxes, documentOf(box, "old")), after: poll, kind: box, want: "old"},
 			{do: func(s *server) { s.withdraw(boxes) }, after: poll},
 			{do: publish(boxes, documentOf(box, "new")), kind: box, want: "new"},
@@ -172,13 +172,13 @@ func TestFollows(t *testing.T) {
 				for _, path := range []string{"api", "apis", "version", "apis/example.com", "apis/example.com/v1/boxes", "openid/v1/jwks", "api/v1/boxes"} {
 					s.publish(path, documentOf(box, "old"))
 				}
-			}, kind: box, want: none, took: patience},
+			}, kind: box, want: none, took: publishWait},
 		}},
-		"unreadable": {steps: []step{{do: publish(boxes, `{"components": []}`), kind: box, want: none, took: patience}}},
-		"null":       {steps: []step{{do: publish(boxes, `{"components": {"schemas": {"it": null}}}`), kind: box, want: none, took: patience}}},
-		"empty":      {steps: []step{{do: publish(boxes, `{}`), kind: box, want: kindless, took: patience}}},
+		"unreadable": {steps: []step{{do: publish(boxes, `{"components": []}`), kind: box, want: none, took: publishWait}}},
+		"null":       {steps: []step{{do: publish(boxes, `{"components": {"schemas": {"it": null}}}`), kind: box, want: none, took: publishWait}}},
+		"empty":      {steps: []step{{do: publish(boxes, `{}`), kind: box, want: kindless, took: publishWait}}},
 		"kinds that are none": {steps: []step{
-			{do: publish(boxes, `{"components": {"schemas": {"a": {"x-kubernetes-group-version-kind": "Box"}, "b": {"x-kubernetes-group-version-kind": ["Box", {"kind": 1}]}}}}`), kind: box, want: kindless, took: patience},
+			{do: publish(boxes, `{"components": {"schemas": {"a": {"x-kubernetes-group-version-kind": "Box"}, "b": {"x-kubernetes-group-version-kind": ["Box", {"kind": 1}]}}}}`), kind: box, want: kindless, took: publishWait},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,8 +199,8 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// A custom resource is published some time after it is served. Requests wait for that, and not
-// longer.
+// A custom resource is published some time after it is served. Requests wait for it at most
+// publishWait.
 func TestPublishedLater(t *testing.T) {
 	for later, want := range map[time.Duration]struct {
 		answer string
@@ -210,7 +210,7 @@ func TestPublishedLater(t *testing.T) {
 		100 * time.Millisecond:  {"old", pause},
 		pause + tick:            {"old", 2 * pause},
 		1700 * time.Millisecond: {"old", 4 * pause},
-		2600 * time.Millisecond: {none, patience},
+		2600 * time.Millisecond: {none, publishWait},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &server{}
@@ -223,8 +223,7 @@ func TestPublishedLater(t *testing.T) {
 	}
 }
 
-// However many requests there are, the server is asked for paths twice a second at most, and
-// only as often as by itself for what is known to be missing.
+// Requests cause at most two polls per second, and none for kinds that are known to be missing.
 func TestAsksSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}
@@ -241,26 +240,26 @@ func TestAsksSeldom(t *testing.T) {
 			})
 		}
 		requests.Wait()
-		looks, _ := s.seen()
-		for i, look := range looks[1:] {
-			if since := look.Sub(looks[i]); since < pause {
-				t.Fatalf("look %d came %v after the one before", i+1, since)
+		polls, _ := s.requests()
+		for i, poll := range polls[1:] {
+			if since := poll.Sub(polls[i]); since < pause {
+				t.Fatalf("poll %d came %v after the one before", i+1, since)
 			}
 		}
-		if len(looks) < 30 {
-			t.Errorf("looked %d times in half a minute in which new kinds were asked for", len(looks))
+		if len(polls) < 30 {
+			t.Errorf("polled %d times in half a minute in which new kinds were asked for", len(polls))
 		}
 		for range 200 {
 			expect(t, source, box, none, 0)
 			time.Sleep(100 * time.Millisecond)
 		}
-		if more, _ := s.seen(); len(more)-len(looks) > 5 {
-			t.Errorf("looked %d times in 20 seconds for what is known to be missing", len(more)-len(looks))
+		if more, _ := s.requests(); len(more)-len(polls) > 5 {
+			t.Errorf("polled %d times in 20 seconds for what is known to be missing", len(more)-len(polls))
 		}
 	})
 }
 
-// The first requests wait for the server, also one that does not answer at first.
+// The first requests wait for the server, even if it does not answer at first.
 func TestStart(t *testing.T) {
 	for down, want := range map[time.Duration]struct {
 		answer string
@@ -268,7 +267,7 @@ func TestStart(t *testing.T) {
 	}{
 		0:                       {"old", 0},
 		1200 * time.Millisecond: {"old", 3 * pause},
-		time.Minute:             {none, patience},
+		time.Minute:             {none, publishWait},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &server{down: down > 0}
@@ -278,7 +277,7 @@ func TestStart(t *testing.T) {
 			synctest.Wait()
 			expect(t, source, box, want.answer, want.took)
 			if want.answer == none {
-				expect(t, source, box, none, patience)
+				expect(t, source, box, none, publishWait)
 			}
 			time.Sleep(down + poll)
 			synctest.Wait()
@@ -287,7 +286,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// While the server does not answer, everything stays as it was.
+// While the server does not answer, the types do not change.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{}
@@ -306,7 +305,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// A document that cannot be read is tried again, for all requests together.
+// A document that cannot be read is requested again, once for all requests.
 func TestUnreadable(t *testing.T) {
 	for broken, want := range map[time.Duration]struct {
 		answer string
@@ -314,7 +313,7 @@ func TestUnreadable(t *testing.T) {
 		reads  int
 	}{
 		700 * time.Millisecond: {"old", 2 * pause, 3},
-		time.Minute:            {none, patience, 5},
+		time.Minute:            {none, publishWait, 5},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &server{broken: true}
@@ -326,8 +325,8 @@ func TestUnreadable(t *testing.T) {
 				requests.Go(func() { expect(t, source, box, want.answer, want.took) })
 			}
 			requests.Wait()
-			// Whether the look at the end of the time comes before that is a matter of luck.
-			if _, reads := s.seen(); reads != want.reads && reads != want.reads+1 {
+			// The last poll may or may not have happened at this time.
+			if _, reads := s.requests(); reads != want.reads && reads != want.reads+1 {
 				t.Errorf("read %d times, want %d", reads, want.reads)
 			}
 			if want.answer == none {
@@ -340,7 +339,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// Requests do not wait for a document longer than some seconds, but it is read to the end.
+// Requests wait for a slow document for a limited time, but it is read to the end.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{slow: 8 * time.Second}
@@ -349,13 +348,13 @@ func TestSlow(t *testing.T) {
 		synctest.Wait()
 		expect(t, source, box, none, 5*time.Second)
 		expect(t, source, box, "old", 3*time.Second)
-		if _, reads := s.seen(); reads != 1 {
+		if _, reads := s.requests(); reads != 1 {
 			t.Errorf("read %d times, want once", reads)
 		}
 	})
 }
 
-// A document that does not come is asked for again.
+// A document that does not arrive is requested again.
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{slow: time.Hour}
@@ -370,7 +369,7 @@ func TestHangs(t *testing.T) {
 	})
 }
 
-// When the source ends nobody waits any more, and what is known stays known.
+// When Run ends, requests stop waiting, and types that were read remain available.
 func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{slow: time.Second}
@@ -384,21 +383,21 @@ func TestEnd(t *testing.T) {
 		requests.Go(func() { expect(t, source, slow, none, 300*time.Millisecond) })
 		requests.Go(func() { expect(t, source, box.GroupVersion().WithKind("Crate"), kindless, 300*time.Millisecond) })
 		requests.Wait()
-		before, _ := s.seen()
+		before, _ := s.requests()
 		expect(t, source, slow, none, 0)
 		expect(t, source, box, "old", 0)
 		time.Sleep(time.Hour)
-		if after, _ := s.seen(); len(after) != len(before) {
-			t.Error("looked after the end")
+		if after, _ := s.requests(); len(after) != len(before) {
+			t.Error("polled after the end")
 		}
 	})
 }
 
-// A source that was never run has requests wait as at the start.
+// If Run is never called, requests wait as before the first poll.
 func TestNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := newSource(&server{})
-		expect(t, source, box, none, patience)
+		expect(t, source, box, none, publishWait)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		source.Run(ctx)

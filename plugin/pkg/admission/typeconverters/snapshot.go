@@ -11,36 +11,36 @@ import (
 	"k8s.io/client-go/openapi"
 )
 
-// view is what a server publishes at some time. Immutable.
-type view struct {
-	// documents is nil while the server has not answered yet.
+// A snapshot holds the documents that the server published at the time of a poll. It is immutable.
+type snapshot struct {
+	// documents is nil before the server's first answer.
 	documents map[schema.GroupVersion]*document
-	// next is closed when there is another view.
-	next chan struct{}
+	// replaced is closed after a newer snapshot is stored.
+	replaced chan struct{}
 }
 
-func newView(documents map[schema.GroupVersion]*document) *view {
-	return &view{documents, make(chan struct{})}
+func newSnapshot(documents map[schema.GroupVersion]*document) *snapshot {
+	return &snapshot{documents, make(chan struct{})}
 }
 
-// types returns nil for a group version whose document has not been read.
-func (v *view) types(version schema.GroupVersion) *types {
-	if d := v.documents[version]; d != nil {
+// types returns nil for a group version whose document is not published or has not been read.
+func (s *snapshot) types(version schema.GroupVersion) *typeSet {
+	if d := s.documents[version]; d != nil {
 		return d.types.Load()
 	}
 	return nil
 }
 
-// update returns the documents at the given paths. Those that are the same as before, and
-// have not failed, are kept.
-func (v *view) update(ctx context.Context, paths map[string]openapi.GroupVersionWithContext) map[schema.GroupVersion]*document {
+// update returns the documents at the given paths. It keeps documents that have not changed, unless
+// reading them has failed.
+func (s *snapshot) update(ctx context.Context, paths map[string]openapi.GroupVersionWithContext) map[schema.GroupVersion]*document {
 	documents := make(map[schema.GroupVersion]*document, len(paths))
 	for path, published := range paths {
 		version, ok := versionOf(path)
 		if !ok {
 			continue
 		}
-		d := v.documents[version]
+		d := s.documents[version]
 		if d == nil || d.url != published.ServerRelativeURL() || d.failed() {
 			d = newDocument(ctx, version, published, d)
 		}
@@ -49,8 +49,8 @@ func (v *view) update(ctx context.Context, paths map[string]openapi.GroupVersion
 	return documents
 }
 
-// versionOf returns the group version that a path is of. There are also paths of groups, and
-// of what is no API.
+// versionOf returns the group version of a path. It returns false for other paths, such as those of
+// groups.
 func versionOf(path string) (schema.GroupVersion, bool) {
 	switch parts := strings.Split(path, "/"); {
 	case len(parts) == 2 && parts[0] == "api":
