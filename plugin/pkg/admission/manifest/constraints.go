@@ -28,7 +28,8 @@ func (l *Loader[P, B]) checkBinding(binding B) error {
 	return nil
 }
 
-// checkReferences runs when all files are read, as a binding may come before its policy.
+// checkReferences is called after all files have been read, because the file of a binding may come
+// before the file of its policy.
 func (l *Loader[P, B]) checkReferences(policies []P, bindings []B) error {
 	names := sets.New[string]()
 	for _, policy := range policies {

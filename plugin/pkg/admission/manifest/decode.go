@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	// scheme holds v1.List and all kinds of the group in all versions, those of others
-	// too: one in the wrong place is an error that names it.
+	// scheme holds v1.List and all kinds of the group in all versions, so that an object of a kind
+	// that a plugin does not support is reported with its kind.
 	scheme  = runtime.NewScheme()
 	decoder = serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 )
@@ -38,7 +38,7 @@ func init() {
 	scheme.AddUnversionedTypes(metav1.SchemeGroupVersion, &metav1.List{})
 }
 
-// decode passes on the object in a document, or those in a v1.List.
+// decode calls accept for the object in a document, or for each object in a v1.List.
 func decode(document []byte, accept func(runtime.Object) error) error {
 	object, _, err := decoder.Decode(document, nil, nil)
 	if err != nil {

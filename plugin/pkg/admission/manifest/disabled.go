@@ -10,8 +10,8 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// Disabled returns the error of a field whose feature gate is off. The API drops such
-// fields; whoever writes a file gets no answer from which to see that.
+// Disabled returns the error for a field whose feature gate is off. The API drops such a field and
+// returns the object without it; the author of a file gets no such response.
 func Disabled(path *field.Path, gate featuregate.Feature) *field.Error {
 	return field.Forbidden(path, fmt.Sprintf("requires the %s feature gate to be enabled", gate))
 }

@@ -9,27 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Object is a policy or a binding.
+// An Object is a policy or a binding.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Kind is one of the two kinds that a Loader looks for. No field may be nil.
+// A Kind describes the policies or the bindings that a Loader loads. All fields are required.
 type Kind[T Object] struct {
 	// Name is the kind's name in errors.
 	Name string
-	// Items returns the objects in something decoded, if that is of this kind or a
-	// list of it.
+	// Items returns the objects of a decoded document. It returns false if the document is neither
+	// of this kind nor a list of it.
 	Items func(runtime.Object) (items []T, ok bool)
-	// Validate returns what is wrong with an object that has its defaults.
+	// Validate returns the validation errors of an object with defaults.
 	Validate func(T) field.ErrorList
-	// HasParams says whether an object has to do with params, which are objects that
-	// clients write, and therefore not for policies in files.
+	// HasParams reports whether an object refers to params. Clients write params, so policies in
+	// files must not depend on them.
 	HasParams func(T) bool
 }
 
-// Items returns a Kind's function of that name for a Go type and that of its list.
+// Items returns a function for Kind.Items, for the Go types of a kind and of its list. in returns
+// the items of a list.
 func Items[T, List any](in func(*List) []T) func(runtime.Object) ([]*T, bool) {
 	return func(object runtime.Object) ([]*T, bool) {
 		switch object := object.(any).(type) {

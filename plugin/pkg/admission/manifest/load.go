@@ -1,10 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifest keeps the admission policies in effect that a server has in files
-// on its disk (KEP-5793). No client can change them, and they exist before the first
-// request does. Objects have the defaults and obey the rules of those that clients
-// write, and some rules of their own.
+// Package manifest loads admission policies from files on the server's disk (KEP-5793). Clients
+// cannot change such policies, and they apply from the first request. Objects get the same defaults
+// and validation as objects of the API, and must meet some additional constraints.
 package manifest
 
 import (
@@ -16,7 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/manifest"
 )
 
-// Loader reads the manifests of one admission plugin. Safe for concurrent use.
+// A Loader decodes and validates the manifests of one admission plugin. All fields are required. It
+// is safe for concurrent use.
 type Loader[P, B Object] struct {
 	Policies Kind[P]
 	Bindings Kind[B]
@@ -24,23 +24,24 @@ type Loader[P, B Object] struct {
 	PolicyName func(B) string
 }
 
-// Set is everything that the manifests of a directory hold, both lists sorted by name.
+// A Set holds the objects of all manifests of a directory. Both slices are sorted by name.
 type Set[P, B Object] struct {
 	Policies []P
 	Bindings []B
 }
 
-// Load returns what the documents hold. The first document with anything wrong in it
-// is an error that names its file; so is a binding to a policy that is in none of them.
+// Load returns the objects of the documents, with defaults. It returns an error that names the file
+// of the first invalid document, and an error for a binding whose policy is in none of the
+// documents.
 func (l *Loader[P, B]) Load(documents []manifest.FileDoc) (Set[P, B], error) {
 	policies, bindings := newCollection(l.Policies, l.checkPolicy), newCollection(l.Bindings, l.checkBinding)
 	for _, document := range documents {
 		err := decode(document.Doc, func(object runtime.Object) error {
-			taken, err := policies.take(object, document.FilePath)
-			if !taken && err == nil {
-				taken, err = bindings.take(object, document.FilePath)
+			added, err := policies.add(object, document.FilePath)
+			if !added && err == nil {
+				added, err = bindings.add(object, document.FilePath)
 			}
-			if !taken && err == nil {
+			if !added && err == nil {
 				err = fmt.Errorf("unsupported resource type %T", object)
 			}
 			return err
@@ -55,12 +56,12 @@ func (l *Loader[P, B]) Load(documents []manifest.FileDoc) (Set[P, B], error) {
 	return Set[P, B]{policies.sorted(), bindings.sorted()}, nil
 }
 
-// collection is what was found of one kind.
+// A collection holds the objects of one kind.
 type collection[T Object] struct {
 	Kind[T]
 	check   func(T) error
 	objects []T
-	// files are where the objects were found, by name.
+	// files maps the names of objects to their files.
 	files map[string]string
 }
 
@@ -68,9 +69,10 @@ func newCollection[T Object](kind Kind[T], check func(T) error) *collection[T] {
 	return &collection[T]{Kind: kind, check: check, files: map[string]string{}}
 }
 
-// take adds the objects in something decoded, if they are of the kind.
-func (c *collection[T]) take(decoded runtime.Object, file string) (taken bool, err error) {
-	items, taken := c.Items(decoded)
+// add adds the objects of a decoded document if they are of the kind. It returns false if they are
+// of another kind, and an error if one is invalid.
+func (c *collection[T]) add(decoded runtime.Object, file string) (added bool, err error) {
+	items, added := c.Items(decoded)
 	for _, item := range items {
 		scheme.Default(item)
 		if errs := c.Validate(item); len(errs) > 0 {
@@ -86,7 +88,7 @@ func (c *collection[T]) take(decoded runtime.Object, file string) (taken bool, e
 		}
 	}
 	c.objects = append(c.objects, items...)
-	return taken, nil
+	return added, nil
 }
 
 func (c *collection[T]) sorted() []T {

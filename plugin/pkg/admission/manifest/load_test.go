@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/plugin/pkg/admission/manifest"
 )
 
-// newLoader returns a loader that finds fault with policies without validations only.
+// newLoader returns a loader whose validation rejects policies without validations.
 func newLoader() *manifest.Loader[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding] {
 	return &manifest.Loader[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding]{
 		Policies: manifest.Kind[*v1.ValidatingAdmissionPolicy]{

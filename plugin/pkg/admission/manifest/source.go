@@ -14,29 +14,28 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Options say where the manifests of a plugin are and under which labels their loads
-// are counted.
+// Options selects the manifests of a plugin and the labels of the metrics of their loads.
 type Options struct {
-	// Dir is the directory of the files; those below it are left alone.
+	// Dir is the directory of the files. Subdirectories are ignored.
 	Dir string
 	// Plugin is the name of the admission plugin.
 	Plugin metrics.ManifestType
-	// ServerID is that of the server, of which the metrics have a hash.
+	// ServerID identifies the server. The metrics contain a hash of it.
 	ServerID string
 }
 
-// Source has what the files of a directory say, in the form T. Current is safe for
-// concurrent use and never waits.
+// A Source loads the manifests of a directory in the form T. Current is safe for concurrent use and
+// does not block.
 type Source[T any] struct {
 	Options
 	read    func([]manifest.FileDoc) (*T, error)
 	current atomic.Pointer[T]
-	// hash is that of the files behind current. Only one goroutine at a time loads.
+	// hash is the hash of the files that current was made from. Only one goroutine loads at a time.
 	hash string
 }
 
-// NewSource reads the directory for the first time, with a function that makes a T of
-// documents. It fails when the files cannot be read or when that function fails.
+// NewSource loads the directory and returns a source for it. read converts documents to a T.
+// NewSource returns an error if the files cannot be read, or the error of read.
 func NewSource[T any](options Options, read func([]manifest.FileDoc) (*T, error)) (*Source[T], error) {
 	metrics.RegisterMetrics()
 	s := &Source[T]{Options: options, read: read}
@@ -50,17 +49,16 @@ func NewSource[T any](options Options, read func([]manifest.FileDoc) (*T, error)
 	return s, nil
 }
 
-// Current returns what the files said when they were last in order. The result is
-// shared and must not be changed.
+// Current returns the result of the last successful load. It is shared and must not be changed.
 func (s *Source[T]) Current() *T { return s.current.Load() }
 
-// Follow reads the files again when they change, until ctx ends. Changes that the file
-// system does not report are found at the interval, which must be positive. While a
-// file is wrong, Current stays as it is.
+// Follow reloads the files when they change, until ctx ends. It also checks for changes that the
+// file system does not report at every interval, which must be positive. If a load fails, Follow
+// logs the error and Current keeps its result. Follow must be called at most once.
 func (s *Source[T]) Follow(ctx context.Context, interval time.Duration) {
 	logger := klog.FromContext(ctx).WithValues("plugin", s.Plugin, "dir", s.Dir)
 	filesystem.WatchUntil(ctx, interval, s.Dir, func() { s.reload(logger) }, func(err error) {
-		logger.Error(err, "Admission manifests cannot be watched, they are read periodically", "interval", interval)
+		logger.Error(err, "Admission manifests cannot be watched; they are read periodically", "interval", interval)
 	})
 }
 
@@ -74,7 +72,7 @@ func (s *Source[T]) reload(logger klog.Logger) {
 	}
 	if err != nil {
 		metrics.RecordAutomaticReloadFailure(s.Plugin, s.ServerID)
-		logger.Error(err, "Admission manifests are wrong, those loaded before stay in effect")
+		logger.Error(err, "Admission manifests are invalid; the manifests loaded before stay in effect")
 		return
 	}
 	logger.Info("Loaded changed admission manifests", "hash", hash)

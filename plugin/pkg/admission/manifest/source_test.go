@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// expect wants an error that starts with a text, or none for an empty one.
+// expect checks that the text of an error starts with want, or that there is no error if want is
+// empty.
 func expect(t *testing.T, err error, want string) {
 	t.Helper()
 	if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
@@ -34,7 +35,7 @@ func expect(t *testing.T, err error, want string) {
 	}
 }
 
-// join is a simple thing to do with documents. It does not like some.
+// join concatenates documents. It returns an error for the document "bad".
 func join(documents []upstream.FileDoc) (*string, error) {
 	var texts []string
 	for _, document := range documents {
@@ -46,7 +47,7 @@ func join(documents []upstream.FileDoc) (*string, error) {
 	return new(strings.Join(texts, " ")), nil
 }
 
-// write replaces a file at once, so that nobody reads half of it.
+// write replaces a file atomically.
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
 	temporary := filepath.Join(t.TempDir(), name)
@@ -59,7 +60,7 @@ func optionsFor(t *testing.T, dir string) manifest.Options {
 	return manifest.Options{Dir: dir, Plugin: metrics.VAPManifestType, ServerID: t.Name()}
 }
 
-// follow reads a directory and follows its changes until the test ends.
+// follow loads a directory and follows its changes until the test ends.
 func follow(t *testing.T, dir string, interval time.Duration) *manifest.Source[string] {
 	t.Helper()
 	source, err := manifest.NewSource(optionsFor(t, dir), join)
@@ -76,7 +77,7 @@ func follow(t *testing.T, dir string, interval time.Duration) *manifest.Source[s
 	return source
 }
 
-// eventually waits for a condition, which may take long on a busy machine.
+// eventually waits until a condition holds, for at most a minute.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
@@ -86,8 +87,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// loads returns how often the test's manifests were loaded with a status, and the hash
-// of those in effect.
+// loads returns the number of loads with a status, and the hash of the loaded files.
 func loads(t *testing.T, status string) (count float64, hash string) {
 	t.Helper()
 	families, err := legacyregistry.DefaultGatherer.Gather()
@@ -150,7 +150,7 @@ func TestFollow(t *testing.T) {
 	eventually(t, "removed file", func() bool { count, hash := loads(t, "success"); return count == 3 && hash == first })
 }
 
-// Files that come back as they were, or that are not read, are no change.
+// A file with its old content, or a file with another extension, is no change.
 func TestNoChange(t *testing.T) {
 	metrics.RegisterMetrics()
 	metrics.ResetMetricsForTest()
@@ -161,7 +161,7 @@ func TestNoChange(t *testing.T) {
 	eventually(t, "failures", func() bool { count, _ := loads(t, "failure"); return count > 1 })
 	write(t, dir, "a.yaml", "one")
 	write(t, dir, "b.txt", "bad")
-	// What was seen before this change was seen to be none.
+	// The source has seen the changes above before this change.
 	write(t, dir, "c.yaml", "two")
 	eventually(t, "another file", func() bool { return *source.Current() == "one two" })
 	if count, _ := loads(t, "success"); count != 2 {
@@ -169,15 +169,15 @@ func TestNoChange(t *testing.T) {
 	}
 }
 
-// The file system tells those who watch a directory nothing of what links in it point to.
+// Watches of a directory do not report changes of the targets of its symbolic links.
 func TestInterval(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
-	write(t, elsewhere, "target", "one")
-	if err := os.Symlink(filepath.Join(elsewhere, "target"), filepath.Join(dir, "a.yaml")); err != nil {
+	dir, targets := t.TempDir(), t.TempDir()
+	write(t, targets, "target", "one")
+	if err := os.Symlink(filepath.Join(targets, "target"), filepath.Join(dir, "a.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	source := follow(t, dir, time.Millisecond)
-	write(t, elsewhere, "target", "two")
+	write(t, targets, "target", "two")
 	eventually(t, "changed target", func() bool { return *source.Current() == "two" })
 }
 

@@ -9,8 +9,8 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// Counter returns how many policies and bindings there are now, by state. Safe for
-// concurrent use.
+// A Counter returns the current numbers of policies and bindings by state. Implementations are safe
+// for concurrent use.
 type Counter func() (policies, bindings map[string]int)
 
 var (
@@ -22,7 +22,8 @@ var (
 		[]string{"kind", "state"}, nil, metrics.ALPHA, "")
 )
 
-// inventory counts when metrics are read, so that changes need not.
+// inventory counts policies and bindings when metrics are gathered, so changes of policies do not
+// need to update metrics.
 var inventory = collector{counters: map[string]Counter{}}
 
 type collector struct {

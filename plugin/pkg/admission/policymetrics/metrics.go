@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policymetrics has the metrics that tell an operator how policies are doing,
-// beyond those that upstream's plugins have: celador_admission_policy_*.
+// Package policymetrics registers the metrics of policies that Kubernetes' plugins do not have.
+// Their names start with celador_admission_policy_.
 package policymetrics
 
 import (
@@ -42,28 +42,30 @@ func init() {
 	legacyregistry.CustomMustRegister(&inventory)
 }
 
-// For returns the metrics of one kind of policy. Its methods are safe for concurrent use.
+// For returns the metrics of one kind of policy. The methods of Metrics are safe for concurrent
+// use.
 func For(kind string) Metrics { return Metrics{kind} }
 
-// Metrics are the metrics of one kind of policy.
+// Metrics records the metrics of one kind of policy.
 type Metrics struct{ kind string }
 
-// Kind returns the value of the label 'kind'.
+// Kind returns the kind, which is the value of the label "kind".
 func (m Metrics) Kind() string { return m.kind }
 
-// ObserveIgnored counts a failure that failurePolicy Ignore let pass.
+// ObserveIgnored counts a failure to evaluate a policy that was ignored because its failurePolicy
+// is Ignore.
 func (m Metrics) ObserveIgnored(ctx context.Context, policy string) {
 	ignoredFailures.WithContext(ctx).WithLabelValues(m.kind, policy).Inc()
 }
 
-// Forget drops what was counted for a policy that is deleted.
+// Forget deletes the metrics of a deleted policy.
 func (m Metrics) Forget(policy string) { ignoredFailures.DeleteLabelValues(m.kind, policy) }
 
-// ObserveBuild records how long it took to bring a change into effect.
+// ObserveBuild records the time from the event of a change until the change applied to requests.
 func (m Metrics) ObserveBuild(elapsed time.Duration) {
 	snapshotBuild.WithLabelValues(m.kind).Observe(elapsed.Seconds())
 }
 
-// Count has the numbers of policies and bindings by state taken from count, whenever
-// metrics are read, instead of from where they came before.
+// Count sets the function that returns the numbers of policies and bindings when metrics are
+// gathered. It replaces the function of an earlier call for the same kind.
 func (m Metrics) Count(count Counter) { inventory.set(m.kind, count) }

@@ -7,7 +7,7 @@
 // The tree grows exponentially with the length of the expression if maps have the same type as keys
 // and as values, as in
 //
-// 	[0].map(a, {a: a}).map(a, {a: a}).map(a, {a: a})
+//	[0].map(a, {a: a}).map(a, {a: a}).map(a, {a: a})
 //
 // whose elements are of type map(map(map(int, int), map(int, int)), map(map(int, int), map(int,
 // int))). Checking some twenty such calls occupies a server for hours.
