@@ -35,7 +35,7 @@ $` + dataDirEnv + ` or ~/.celador.`,
 	}
 }
 
-// kubectl runs kubectl with args. It ends the process where kubectl does, with kubectl's exit code.
+// kubectl runs kubectl with args. If kubectl exits, it ends the process with kubectl's exit code.
 func kubectl(args []string) {
 	argv := append([]string{"kubectl"}, args...)
 	// Plugins and kubectl's preferences log before the flags are parsed.
@@ -53,8 +53,8 @@ func kubectl(args []string) {
 	}
 }
 
-// kubectlConfig returns kubectl's own connection flags; the served kubeconfig is the default of --kubeconfig unless
-// the environment names another. Plugins learn of it from the environment.
+// kubectlConfig returns kubectl's connection flags. --kubeconfig defaults to the kubeconfig of
+// celador serve unless $KUBECONFIG is set. kubectlConfig sets that variable for plugins.
 func kubectlConfig(streams genericiooptions.IOStreams) *genericclioptions.ConfigFlags {
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams)
@@ -67,8 +67,8 @@ func kubectlConfig(streams genericiooptions.IOStreams) *genericclioptions.Config
 	return flags
 }
 
-// explainMissing adds to kubectl's error, if there is one, why the kubeconfig at path is missing, if it is. When kubectl
-// has an error, used holds the path that it went by, which --kubeconfig changes.
+// explainMissing adds a line to kubectl's fatal errors if the kubeconfig at path does not exist and
+// kubectl used that path. used points to the value of --kubeconfig.
 func explainMissing(path string, used *string) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return

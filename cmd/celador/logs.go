@@ -13,12 +13,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// klogHeader is what klog writes before the message of a fatal entry.
+// klogHeader matches the header of a fatal klog entry.
 var klogHeader = regexp.MustCompile(`^F\d{4} [^\]]*\] `)
 
-// discardLogs silences klog. When klog is about to end the process, the reason is printed in one line.
+// discardLogs discards klog's output. When a fatal entry ends the process, discardLogs prints its
+// message in one line.
 func discardLogs() {
-	// The process ends with the first, but other goroutines may have one of their own by then.
+	// Other goroutines may write fatal entries before the first ends the process.
 	var fatal atomic.Pointer[string]
 	klog.SetLoggerWithOptions(logr.Discard(), klog.WriteKlogBuffer(func(entry []byte) {
 		if header := klogHeader.Find(entry); header != nil {

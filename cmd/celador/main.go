@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command celador is the developer's tool: a control plane in one process, and the kubectl that goes with it.
+// Command celador runs a control plane in one process, and kubectl against it, for developers.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/version"
 
-	// Client authentication plugins and metrics that kubectl and kube-apiserver have.
+	// kubectl and kube-apiserver import these authentication plugins, log formats and metrics.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -27,7 +27,7 @@ func main() {
 }
 
 func newCommand() *cobra.Command {
-	// Packages of Kubernetes register flags of the whole process, which every command would take for its own.
+	// Kubernetes' packages register process-wide flags, which cobra would add to every command.
 	pflag.CommandLine = pflag.NewFlagSet("celador", pflag.ContinueOnError)
 	release := version.Get().GitVersion
 	command := &cobra.Command{
@@ -48,7 +48,7 @@ func newCommand() *cobra.Command {
 	return command
 }
 
-// fail prints err in one line, whatever it consists of, and ends the process.
+// fail prints err in one line and exits with status 1.
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, "celador: "+oneLine(err.Error()))
 	os.Exit(1)

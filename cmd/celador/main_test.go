@@ -15,7 +15,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Variables that make this test binary run something else than the tests: main, or a fatal end with logs discarded.
+// Environment variables that make this test binary run main, or write a fatal log entry with logs
+// discarded, instead of the tests.
 const (
 	asMain  = "CELADOR_TEST_AS_MAIN"
 	asFatal = "CELADOR_TEST_AS_FATAL"
@@ -35,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// celador returns a command that runs celador with args, over the data in dir if that is not empty.
+// celador returns a command that runs celador with args. dir is the data directory, or empty for
+// the default.
 func celador(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0], args...)
@@ -44,7 +46,7 @@ func celador(t *testing.T, dir string, args ...string) *exec.Cmd {
 			command.Env = append(command.Env, variable)
 		}
 	}
-	// A home of its own keeps preferences and caches of whoever runs the test out of it.
+	// A temporary home keeps the user's preferences and caches out of the test.
 	command.Env = append(command.Env, asMain+"=1", "HOME="+t.TempDir())
 	if dir != "" {
 		command.Env = append(command.Env, dataDirEnv+"="+dir)
@@ -52,7 +54,7 @@ func celador(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return command
 }
 
-// run runs a command to its end.
+// run runs a command and returns its output and exit code.
 func run(t *testing.T, command *exec.Cmd) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -97,7 +99,7 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(stdout, test.want) || stderr != "" || code != 0 {
 			t.Errorf("%q: %q, %q, exit code %d", test.args, stdout, stderr, code)
 		}
-		// Flags that Kubernetes packages register for the whole process are not this command's.
+		// Process-wide flags of Kubernetes' packages are not flags of this command.
 		if strings.Contains(stdout, "--version version") {
 			t.Errorf("%q shows flags of the process", test.args)
 		}

@@ -67,7 +67,8 @@ func newServeCommand() *cobra.Command {
 	return command
 }
 
-// complete takes the arguments after the dash for the kube-apiserver and refuses any before it.
+// complete validates the flags and takes the arguments after the dash as arguments of the
+// kube-apiserver. An argument before the dash is an error.
 func (o *serveOptions) complete(cmd *cobra.Command, args []string) error {
 	before, after := args, []string(nil)
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
@@ -98,9 +99,9 @@ func printAPIServerFlags(out io.Writer, dataDir string) error {
 	return nil
 }
 
-// serve runs a server until a signal and returns nil, or until it ends by itself and returns why.
+// serve runs a server. It returns nil after a signal, or the error of a server that ends by itself.
 func serve(out io.Writer, o serveOptions) error {
-	// The server's own clients would otherwise log the warnings that it gives them.
+	// The server's own clients would log the warnings of its responses.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	logs.InitLogs()
 	defer logs.FlushLogs()
@@ -109,7 +110,7 @@ func serve(out io.Writer, o serveOptions) error {
 	}
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer context.AfterFunc(ctx, func() {
-		// From here on a signal has its usual effect, the end of the process.
+		// The next signal ends the process.
 		release()
 		fmt.Fprintln(out, "stopping")
 	})()
@@ -134,7 +135,7 @@ func serve(out io.Writer, o serveOptions) error {
 	return server.Stop()
 }
 
-// kubectlHint returns a command that the user can paste to reach the server.
+// kubectlHint returns a command that the user can paste to use the server.
 func kubectlHint(dataDir string) string {
 	hint := os.Args[0] + " kubectl get namespaces"
 	if absolute, err := filepath.Abs(dataDir); err == nil && dataDir != defaultDataDir() {

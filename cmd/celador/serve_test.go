@@ -17,14 +17,15 @@ import (
 	"testing"
 )
 
-// served is a running celador serve.
+// A served process is a running celador serve.
 type served struct {
 	process *exec.Cmd
 	lines   *bufio.Scanner
 	stderr  bytes.Buffer
 }
 
-// startServe starts celador serve on a free port and reads its output up to the line that starts with until.
+// startServe starts celador serve on a free port and reads its output up to the line that starts
+// with until.
 func startServe(t *testing.T, dir, until string, args ...string) *served {
 	t.Helper()
 	s := &served{process: celador(t, "", append([]string{"serve", "--data-dir", dir, "--secure-port", "0"}, args...)...)}
@@ -37,7 +38,7 @@ func startServe(t *testing.T, dir, until string, args ...string) *served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Without effect on a process that has ended.
+		// Killing an ended process has no effect.
 		_ = s.process.Process.Kill()
 		_ = s.process.Wait()
 	})
@@ -45,7 +46,7 @@ func startServe(t *testing.T, dir, until string, args ...string) *served {
 	return s
 }
 
-// read returns the output up to the line that has until in it.
+// read returns the output up to the line that contains until.
 func (s *served) read(t *testing.T, until string) (lines []string) {
 	t.Helper()
 	for s.lines.Scan() {
@@ -66,7 +67,7 @@ func (s *served) signal(t *testing.T, signal os.Signal) {
 	}
 }
 
-// wait returns the exit code, or minus the signal that ended the process.
+// wait returns the exit code, or the negated signal that ended the process.
 func (s *served) wait(t *testing.T) int {
 	t.Helper()
 	for s.lines.Scan() {

@@ -30,15 +30,15 @@ const (
 
 var loopback = net.IPv4(127, 0, 0, 1)
 
-// apiServer is a kube-apiserver that has its flags and does not run yet.
+// An apiServer is a kube-apiserver with its options, before it runs.
 type apiServer struct {
 	*options.ServerRunOptions
 	gate  featuregate.FeatureGate
 	flags cliflag.NamedFlagSets
 }
 
-// newAPIServer returns a kube-apiserver whose defaults are those of a local server that keeps its state in dir.
-// The defaults are values of the options and not arguments, so that a flag which adds to a list replaces ours.
+// newAPIServer returns a kube-apiserver with the defaults of a local server. The defaults are
+// values of the options instead of arguments, so that a list flag replaces them.
 func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 	registry, err := newRegistry()
 	if err != nil {
@@ -49,11 +49,12 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 
 	s.SecureServing.BindAddress = loopback
 	s.SecureServing.BindPort = port
-	// Endpoints must not name a loopback address, so nothing may publish this one.
+	// Endpoints must not contain loopback addresses, so the address of this server must not be
+	// published.
 	s.GenericServerRunOptions.AdvertiseAddress = loopback
 	s.EndpointReconcilerType = "none"
 	s.ServiceClusterIPRanges = serviceClusterIPs
-	// Without it a client's idle connection keeps a stopping server for a whole request timeout.
+	// Otherwise a stopping server waits a whole request timeout for idle connections.
 	s.GenericServerRunOptions.ShutdownSendRetryAfter = true
 
 	files := pki{dir.pki()}
@@ -73,7 +74,7 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 	}, nil
 }
 
-// parse lets args, in kube-apiserver's syntax, override the defaults.
+// parse applies args, in kube-apiserver's syntax, to the options.
 func (a *apiServer) parse(args []string) error {
 	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
 	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
@@ -96,7 +97,7 @@ func (a *apiServer) parse(args []string) error {
 	return nil
 }
 
-// applyLogging sets the process's logging up if an argument asked for it.
+// applyLogging configures the logging of the process if an argument contains a logging flag.
 func (a *apiServer) applyLogging() error {
 	asked := false
 	a.flags.FlagSet("logs").VisitAll(func(flag *pflag.Flag) { asked = asked || flag.Changed })
@@ -106,7 +107,7 @@ func (a *apiServer) applyLogging() error {
 	return logsapi.ValidateAndApply(a.Logs, a.gate)
 }
 
-// servingIPs returns the addresses that clients may use for the server.
+// servingIPs returns the IP addresses for the serving certificate.
 func (a *apiServer) servingIPs() []net.IP {
 	ips := []net.IP{loopback, net.IPv6loopback}
 	for _, ip := range []net.IP{a.SecureServing.BindAddress, a.GenericServerRunOptions.AdvertiseAddress} {
@@ -117,7 +118,7 @@ func (a *apiServer) servingIPs() []net.IP {
 	return ips
 }
 
-// listen opens the port before anything else starts, and returns the URL under which clients on this machine reach it.
+// listen opens the port before other parts start. It returns the URL for clients on this machine.
 func (a *apiServer) listen() (url string, err error) {
 	address := net.JoinHostPort(a.SecureServing.BindAddress.String(), strconv.Itoa(a.SecureServing.BindPort))
 	listener, err := net.Listen("tcp", address)
@@ -142,7 +143,8 @@ func (a *apiServer) listen() (url string, err error) {
 	return "https://" + net.JoinHostPort(host.String(), strconv.Itoa(a.SecureServing.BindPort)), nil
 }
 
-// complete settles the options with etcd at socket. It must follow listen.
+// complete completes and validates the options, with etcd at the given socket. It must be called
+// after listen.
 func (a *apiServer) complete(ctx context.Context, socket string) (options.CompletedOptions, error) {
 	a.Etcd.StorageConfig.Transport.ServerList = []string{"unix://" + socket}
 	completed, err := a.Complete(ctx)

@@ -15,13 +15,15 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// maxSocketPath is what fits into sockaddr_un on every Unix: macOS has 104 bytes with the closing zero, Linux 108.
+// maxSocketPath is the longest path that fits into sockaddr_un on every Unix: macOS has 104 bytes
+// including the terminating zero, Linux has 108.
 const maxSocketPath = 103
 
-// KubeconfigPath returns where a server that keeps its state in dataDir writes the admin kubeconfig.
+// KubeconfigPath returns the path of the admin kubeconfig of a server with the given data
+// directory.
 func KubeconfigPath(dataDir string) string { return filepath.Join(dataDir, "kubeconfig") }
 
-// dataDir is the absolute path of the directory that holds everything a server keeps.
+// dataDir is the absolute path of a server's data directory.
 type dataDir string
 
 func (d dataDir) lock() string       { return filepath.Join(string(d), "lock") }
@@ -29,8 +31,8 @@ func (d dataDir) etcd() string       { return filepath.Join(string(d), "etcd") }
 func (d dataDir) pki() string        { return filepath.Join(string(d), "pki") }
 func (d dataDir) kubeconfig() string { return KubeconfigPath(string(d)) }
 
-// claim makes the directory where it is missing and locks it for this server. The lock ends with the returned
-// release, or with the process, however that ends.
+// claim creates the directory if it is missing and locks it for this server. release unlocks it;
+// the end of the process does so as well.
 func (d dataDir) claim() (release func(), err error) {
 	for _, dir := range []string{string(d), d.etcd(), d.pki()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -64,7 +66,7 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// holder says which process has the lock, as far as the lock file tells.
+// holder returns " (process N)" for the process ID in the lock file, or an empty string.
 func (d dataDir) holder() string {
 	content, err := os.ReadFile(d.lock())
 	if pid, numErr := strconv.Atoi(strings.TrimSpace(string(content))); err == nil && numErr == nil {
@@ -73,8 +75,9 @@ func (d dataDir) holder() string {
 	return ""
 }
 
-// socket returns a path for etcd's socket: inside the directory, which only its owner may enter, or in a private
-// temporary one when the directory's path is longer than a socket's may be. remove deletes what it left on disk.
+// socket returns a path for etcd's socket. The socket is inside the data directory, which only its
+// owner may enter, or in a private temporary directory if the path would be too long. remove
+// deletes the socket, or the temporary directory.
 func (d dataDir) socket() (path string, remove func(), err error) {
 	path = filepath.Join(d.etcd(), "client.sock")
 	if len(path) <= maxSocketPath {
@@ -87,7 +90,8 @@ func (d dataDir) socket() (path string, remove func(), err error) {
 	return filepath.Join(dir, "client.sock"), func() { os.RemoveAll(dir) }, nil
 }
 
-// writeFile replaces path in one step, so that a crash or a reader in between never sees half a file.
+// writeFile replaces path atomically, so neither a crash nor a concurrent reader sees a partial
+// file.
 func writeFile(path string, content []byte) (err error) {
 	defer func() {
 		if err != nil {

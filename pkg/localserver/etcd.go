@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	// Milliseconds. A lone member has nobody to wait for, so it may elect itself much sooner than with etcd's
-	// defaults, which are made for networks.
+	// Times in milliseconds. etcd's defaults are for networks; a single member can elect itself
+	// much sooner.
 	etcdTick     = 20
 	etcdElection = 5 * etcdTick
 
-	// closeTimeout is how long etcd gets to close.
+	// closeTimeout is the time that etcd has to close.
 	closeTimeout = 10 * time.Second
 )
 
-// etcdServer is an etcd in this process with one endpoint, a Unix socket.
+// An etcdServer is an etcd in this process with one endpoint, a Unix socket.
 type etcdServer struct {
 	etcd *embed.Etcd
-	// failed gets the first reason for which etcd cannot go on.
+	// failed receives the first error after which etcd cannot continue.
 	failed chan error
 }
 
-// startEtcd returns once etcd serves the data in dir on socket. When the data is corrupt the error says so, and what
-// etcd had started by then stays until the process ends.
+// startEtcd starts etcd with the data in dir and returns once it serves on socket. If the data is
+// corrupt, it returns an error, and goroutines that etcd has started remain until the process ends.
 func startEtcd(ctx context.Context, dir, socket string) (*etcdServer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("%v have passed", startTimeout))
 	defer cancel()
@@ -88,7 +88,7 @@ func unreadable(dir string, err error) error {
 	return fmt.Errorf("etcd cannot use its data in %s: %w: restore it from a copy, or delete it to start empty", dir, err)
 }
 
-// fail keeps the first of the errors that it is called with.
+// fail sends err to failed unless an earlier error was sent.
 func (s *etcdServer) fail(err error) {
 	select {
 	case s.failed <- err:

@@ -21,7 +21,7 @@ const (
 	testKeys = 200
 )
 
-// withEtcd runs f against an etcd over the data in dir.
+// withEtcd calls f with a client of an etcd that serves the data in dir.
 func withEtcd(t *testing.T, dir string, f func(*clientv3.Client)) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -72,7 +72,7 @@ func TestEtcdKeepsItsData(t *testing.T) {
 
 func TestEtcdRebuildsItsDatabase(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, member string){
-		// What a crash in the first start leaves.
+		// A crash in the first start leaves these files.
 		"empty database": func(t *testing.T, member string) { write(t, filepath.Join(member, "snap", "db"), "") },
 		"no database": func(t *testing.T, member string) {
 			if err := os.Remove(filepath.Join(member, "snap", "db")); err != nil {

@@ -18,13 +18,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// checkData reads the database and the write-ahead log in etcd's directory dir and returns what is wrong with them.
-// Data that is not there yet is fine. etcd itself would meet a broken page in a goroutine of its own, where a panic or
-// a fault in the mapped file ends the process with a stack trace, and would wait forever for entries missing in the log.
+// checkData returns an error if the database or the write-ahead log in etcd's directory is damaged.
+// Missing data is no error. etcd itself would read a damaged page in one of its goroutines, where a
+// panic or a memory fault ends the process with a stack trace, and would wait forever for entries
+// that the log lacks.
 func checkData(dir string) error {
 	log, path := filepath.Join(dir, "member", "wal"), filepath.Join(dir, "member", "snap", "db")
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		// Whatever keeps it from being read keeps etcd from writing it, which says so.
+		// If the file cannot be read, etcd cannot write it either and reports the reason.
 		return guard(func() error { return checkLog(log, 0) })
 	}
 	err := viewDatabase(path, func(tx *bolt.Tx) error {
@@ -53,7 +54,8 @@ func viewDatabase(path string, view func(*bolt.Tx) error) error {
 }
 
 func checkPages(tx *bolt.Tx) error {
-	// Touching every byte comes first, because Check would meet a fault in another goroutine than this.
+	// All bytes are read first, because Check reads pages in another goroutine, where guard cannot
+	// recover from a fault.
 	touch := func(key, value []byte) error {
 		crc32.ChecksumIEEE(key)
 		crc32.ChecksumIEEE(value)
@@ -94,7 +96,8 @@ func checkLog(dir string, applied uint64) error {
 	return nil
 }
 
-// appliedEntry returns the index of the last raft entry that the database has applied, 0 if it has none.
+// appliedEntry returns the index of the last raft entry that the database has applied, or 0 if
+// there is none.
 func appliedEntry(tx *bolt.Tx) uint64 {
 	bucket := tx.Bucket(schema.Meta.Name())
 	if bucket == nil {
@@ -107,7 +110,8 @@ func appliedEntry(tx *bolt.Tx) uint64 {
 	return binary.BigEndian.Uint64(index)
 }
 
-// lastEntries returns the index of the last raft entry in the log, and of the last one that is known to be committed.
+// lastEntries returns the index of the last raft entry in the log, and the index of the last entry
+// that is known to be committed.
 func lastEntries(dir string) (last, committed uint64, err error) {
 	logger := zap.NewNop()
 	snapshots, err := wal.ValidSnapshotEntries(logger, dir)
@@ -131,7 +135,7 @@ func lastEntries(dir string) (last, committed uint64, err error) {
 	return last, committed, nil
 }
 
-// guard returns what f returns, and a panic or a memory fault in f's goroutine as an error.
+// guard calls f and turns a panic or a memory fault in its goroutine into an error.
 func guard(f func() error) (err error) {
 	previous := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(previous)

@@ -34,14 +34,15 @@ func discardUninitialized(dir string) error {
 }
 
 // uninitialized reports whether the write-ahead log in the given member directory is as etcd
-// creates it, and nothing has been written to the database. It returns false if it cannot tell.
+// creates it, and nothing has been written to the database. It returns false if a file cannot be
+// read.
 func uninitialized(member string) bool {
 	files, err := fileutil.ReadDir(filepath.Join(member, "wal"))
 	if err != nil {
 		return false
 	}
 	for _, name := range files {
-		// etcd prepares further segments under other names, such as 1.tmp.
+		// etcd preallocates further segments under other names, such as 1.tmp.
 		if filepath.Ext(name) == ".wal" && name != firstSegment {
 			return false
 		}
@@ -58,8 +59,8 @@ func uninitialized(member string) bool {
 	return emptyLog(filepath.Join(member, "wal", firstSegment)) && emptyDatabase(filepath.Join(member, "snap", "db"))
 }
 
-// emptyLog reports whether the file holds only the records that begin a log, and zeros in the
-// rest of the space that etcd preallocates.
+// emptyLog reports whether the file holds only the records that begin a log, followed by the zeros
+// of the space that etcd preallocates.
 func emptyLog(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

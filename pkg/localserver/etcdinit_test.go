@@ -25,16 +25,15 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// The first start may be killed at any moment, after which the next one must work. The test
-// tries each state of the disk between two log messages of etcd, up to the state with a
-// committed entry.
+// The first start may be killed at any time, and the next start must succeed. The test tries each
+// state of the disk between two log messages of etcd, up to the first state with a committed entry.
 func TestEtcdStartsAfterAnyStateOfItsFirstStart(t *testing.T) {
 	states := firstStart(t)
-	dead := 0
+	uninitializedStates := 0
 	for i, dir := range states {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			if wal.Exist(filepath.Join(dir, "member", "wal")) && checkData(dir) != nil {
-				dead++
+				uninitializedStates++
 			}
 			withEtcd(t, dir, func(client *clientv3.Client) {
 				if _, err := client.Put(t.Context(), testKey, "new"); err != nil {
@@ -43,7 +42,7 @@ func TestEtcdStartsAfterAnyStateOfItsFirstStart(t *testing.T) {
 			})
 		})
 	}
-	if dead == 0 {
+	if uninitializedStates == 0 {
 		t.Errorf("none of %d states has a log without entries", len(states))
 	}
 }
@@ -132,12 +131,12 @@ func copyData(t *testing.T, to, from string) [sha256.Size]byte {
 	return [sha256.Size]byte(sum.Sum(nil))
 }
 
-// servedDir is the environment variable that makes a process of this test binary run etcd, in
+// etcdDirEnv is the environment variable that makes a process of this test binary run etcd, in
 // the named directory.
-const servedDir = "CELADOR_TEST_ETCD_DIR"
+const etcdDirEnv = "CELADOR_TEST_ETCD_DIR"
 
 func TestEtcdStartsAfterKill(t *testing.T) {
-	if dir := os.Getenv(servedDir); dir != "" {
+	if dir := os.Getenv(etcdDirEnv); dir != "" {
 		if _, err := startEtcd(t.Context(), dir, filepath.Join(t.TempDir(), "s")); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +146,7 @@ func TestEtcdStartsAfterKill(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			dir := t.TempDir()
 			child := exec.Command(os.Args[0], "-test.run=^TestEtcdStartsAfterKill$")
-			child.Env = append(os.Environ(), servedDir+"="+dir)
+			child.Env = append(os.Environ(), etcdDirEnv+"="+dir)
 			stdin, err := child.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +188,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// An initialized store is used or refused but never replaced, however much of it is lost.
+// An initialized store is used or refused but never replaced, however much of it is missing.
 func TestEtcdKeepsInitializedData(t *testing.T) {
 	db, log := filepath.Join("snap", "db"), filepath.Join("wal", firstSegment)
 	zeros := strings.Repeat("\x00", 1<<20)
@@ -268,7 +267,7 @@ func TestEtcdKeepsInitializedData(t *testing.T) {
 				t.Errorf("got error %v, want %q and %q", err, want, test.want)
 			}
 			if before != copyData(t, t.TempDir(), dir) {
-				t.Error("the data is not what it was")
+				t.Error("the data has changed")
 			}
 		})
 	}

@@ -15,20 +15,21 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The klog verbosity from which etcd's own messages show.
+// The klog verbosities of etcd's own messages.
 const (
 	etcdInfoVerbosity  = 3
 	etcdDebugVerbosity = 6
 )
 
-// newEtcdLogger returns a logger for etcd that writes to klog. Where etcd would end the process, by exit or panic,
-// the logger calls failed and ends only the goroutine. failed must be safe for concurrent use.
+// newEtcdLogger returns a logger for etcd that writes to klog. Where etcd would end the process, by
+// exit or panic, the logger calls failed and ends only the goroutine. failed must be safe for
+// concurrent use.
 func newEtcdLogger(failed func(error)) *zap.Logger {
 	return zap.New(klogCore{},
 		zap.WithFatalHook(terminalHook{failed}), zap.WithPanicHook(terminalHook{failed}))
 }
 
-// terminalHook decides what happens after a message that etcd considers its last.
+// A terminalHook handles messages after which etcd would end the process.
 type terminalHook struct{ failed func(error) }
 
 func (h terminalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
@@ -36,7 +37,7 @@ func (h terminalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Fiel
 	runtime.Goexit()
 }
 
-// describe renders the fields that explain a failure: the error and where it happened.
+// describe formats the fields that explain a failure: the path and the error.
 func describe(fields []zapcore.Field) string {
 	encoder := zapcore.NewMapObjectEncoder()
 	for _, field := range fields {
@@ -52,7 +53,7 @@ func describe(fields []zapcore.Field) string {
 	return text.String()
 }
 
-// klogCore is a zapcore.Core over klog. It holds the fields that With added.
+// A klogCore is a zapcore.Core that writes to klog. fields holds the fields that With has added.
 type klogCore struct{ fields []zapcore.Field }
 
 func (klogCore) Enabled(level zapcore.Level) bool {
@@ -91,7 +92,7 @@ func (c klogCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	case entry.Level >= zapcore.ErrorLevel:
 		klog.ErrorS(nil, message, keysAndValues...)
 	case entry.Level == zapcore.WarnLevel:
-		// klog has no structured warning.
+		// klog has no structured warnings.
 		klog.Warningln(append([]any{message}, keysAndValues...)...)
 	default:
 		klog.InfoS(message, keysAndValues...)

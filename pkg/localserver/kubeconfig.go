@@ -12,7 +12,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// The names in the kubeconfig.
+// The names of the entries in the kubeconfig.
 const (
 	kubeconfigCluster = "celador"
 	kubeconfigUser    = "celador-admin"
@@ -29,8 +29,8 @@ func adminConfig(url string, files pki) (*rest.Config, error) {
 	}, errors.Join(caErr, certErr, keyErr)
 }
 
-// writeKubeconfig writes admin, with every credential embedded, as the kubeconfig at path. What a user added to a
-// kubeconfig that is there, such as the namespace of the context, stays.
+// writeKubeconfig writes the admin's configuration, with embedded credentials, to the kubeconfig at
+// path. It keeps other settings of an existing kubeconfig, such as the namespace of the context.
 func writeKubeconfig(path string, admin *rest.Config) error {
 	config, err := clientcmd.LoadFromFile(path)
 	if err != nil {

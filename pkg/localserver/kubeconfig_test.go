@@ -31,7 +31,7 @@ func TestKubeconfig(t *testing.T) {
 		t.Errorf("host %q, insecure %v", got.Host, got.Insecure)
 	}
 	for _, config := range []*rest.Config{got, admin} {
-		// The credentials must work once the directory they came from is elsewhere.
+		// The credentials must work after the data directory has moved.
 		if config.CAFile != "" || config.CertFile != "" || config.KeyFile != "" || len(config.CAData) == 0 {
 			t.Errorf("credentials are not embedded: %v", config)
 		}

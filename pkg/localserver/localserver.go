@@ -1,11 +1,12 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package localserver runs a whole control plane in the calling process: Celador's kube-apiserver over an embedded
-// etcd, on 127.0.0.1, with TLS, RBAC and credentials of its own. Everything that it keeps is in one directory.
+// Package localserver runs a control plane in the calling process: Celador's kube-apiserver and an
+// embedded etcd, on 127.0.0.1, with TLS, RBAC and its own credentials. It keeps all state in one
+// directory.
 //
-// Kubernetes keeps feature gates, metrics and logging in process-wide variables. A process may therefore run any
-// number of servers one after the other, but one at a time.
+// Kubernetes keeps feature gates, metrics and logging in process-wide variables. A process can
+// therefore run several servers one after another, but only one at a time.
 package localserver
 
 import (
@@ -17,25 +18,28 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
-// startTimeout is many times what a start takes on a slow machine with a large database.
+// startTimeout is several times the duration of a start on a slow machine with a large database.
 const startTimeout = time.Minute
 
-// Options says how to run a Server.
+// Options configures a Server.
 type Options struct {
-	// DataDir is the directory that keeps etcd's data, keys, certificates and the kubeconfig. It is made if it is
-	// missing. A server that starts with the directory of an earlier one has its objects and credentials. Required.
+	// DataDir is the directory for etcd's data, keys, certificates and the kubeconfig. Start
+	// creates it if it is missing. A server that starts with the directory of an earlier server has
+	// the same objects and credentials. Required.
 	DataDir string
-	// SecurePort is the TCP port on 127.0.0.1 to serve on; 0 picks a free one.
+	// SecurePort is the TCP port to serve on at 127.0.0.1; 0 picks a free port.
 	SecurePort int
-	// APIServerArgs are flags of the kube-apiserver, such as "--feature-gates=X=true". They override whatever this
-	// package sets, but for --etcd-servers, which is refused. Logging flags change the logging of the process.
+	// APIServerArgs holds flags of the kube-apiserver, such as "--feature-gates=X=true". They
+	// override the flags that this package sets, except for --etcd-servers, which is rejected.
+	// Logging flags change the logging of the process.
 	APIServerArgs []string
-	// Progress, if not nil, is called with one line of text whenever a part of the server is up.
+	// Progress, if not nil, is called with one line of text when etcd and when the kube-apiserver
+	// has started.
 	Progress func(line string)
 }
 
-// APIServerFlags returns the flags that Options.APIServerArgs may hold, with the defaults that they have for a server
-// that keeps its state in dataDirectory.
+// APIServerFlags returns the flags that Options.APIServerArgs may contain. Their defaults are those
+// of a server with the given data directory.
 func APIServerFlags(dataDirectory string) (cliflag.NamedFlagSets, error) {
 	api, err := newAPIServer(dataDir(dataDirectory), 0)
 	if err != nil {
@@ -44,10 +48,14 @@ func APIServerFlags(dataDirectory string) (cliflag.NamedFlagSets, error) {
 	return api.flags, nil
 }
 
-// Start runs a server and returns once it is ready to serve every request. ctx bounds the start only: when it ends
-// before, Start stops what it has started and returns why; a started server runs until Stop. An error says in one line what is wrong and what to do: with the arguments, with the
-// directory (not writable, in use by another server, corrupt) or with the port. After an error nothing runs any
-// more, but for what a corrupt etcd leaves behind until the process ends.
+// Start runs a server and returns once it is ready to serve all requests. ctx applies to the start
+// only: if it ends first, Start stops the parts that it has started and returns the cause. A
+// started server runs until Stop.
+//
+// The text of an error is one line that names the problem and a remedy: an invalid argument, a port
+// in use, or a data directory that is not writable, in use by another server, or corrupt. After an
+// error no part of the server runs, except for goroutines of an etcd with corrupt data, which
+// remain until the process ends.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.DataDir == "" {
 		return nil, errors.New("no data directory given")
@@ -77,7 +85,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		// Why it ended says more than that it is not ready.
+		// The reason for the end explains more than the failed readiness check.
 		if ended := s.Stop(); ended != nil {
 			err = ended
 		}

@@ -83,9 +83,9 @@ func TestLifecycle(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	t.Run("strangers are refused", func(t *testing.T) {
-		stranger := clientFor(t, rest.AnonymousClientConfig(server.RESTConfig()))
-		if _, err := stranger.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{}); err == nil {
+	t.Run("anonymous clients are refused", func(t *testing.T) {
+		anonymous := clientFor(t, rest.AnonymousClientConfig(server.RESTConfig()))
+		if _, err := anonymous.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{}); err == nil {
 			t.Error("an anonymous client lists configmaps")
 		}
 	})
@@ -168,7 +168,8 @@ func TestStartErrors(t *testing.T) {
 func TestStartEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	outOfTime := errors.New("out of time")
-	// Before anything runs, with etcd up, and with the kube-apiserver up.
+	// The context ends before any part starts, after etcd has started, and after the kube-apiserver
+	// has started.
 	for steps := range 3 {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		passed := 0
@@ -185,11 +186,11 @@ func TestStartEndsWithItsContext(t *testing.T) {
 		}
 		cancel(nil)
 	}
-	// Nothing is left that keeps the next one from starting.
+	// The next server can start.
 	start(t, localserver.Options{DataDir: dir})
 }
 
-// fails checks that Start fails, in one line, with an error that has want in it.
+// fails checks that Start returns an error of one line that contains want.
 func fails(ctx context.Context, t *testing.T, o localserver.Options, want string) {
 	t.Helper()
 	server, err := localserver.Start(ctx, o)

@@ -27,19 +27,19 @@ import (
 
 const (
 	leafLifetime = 10 * 365 * 24 * time.Hour
-	// renewBefore is how long a certificate must still be valid at a start to be kept.
+	// renewBefore is the remaining lifetime below which a certificate is renewed at a start.
 	renewBefore = 30 * 24 * time.Hour
 )
 
-// servingNames are the names under which clients on this machine and in the cluster know the server.
+// servingNames holds the DNS names of the server on this machine and in the cluster.
 var servingNames = []string{
 	"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
 }
 
-// pair is a certificate file and the file of its private key.
+// A pair holds the paths of a certificate and of its private key.
 type pair struct{ cert, key string }
 
-// pki names the files of one server's keys and certificates.
+// pki holds the directory of a server's keys and certificates.
 type pki struct{ dir string }
 
 func (p pki) pair(name string) pair {
@@ -51,8 +51,9 @@ func (p pki) serving() pair             { return p.pair("serving") }
 func (p pki) admin() pair               { return p.pair("admin") }
 func (p pki) serviceAccountKey() string { return filepath.Join(p.dir, "service-account.key") }
 
-// ensure makes what is missing and keeps what is there: the certificate authority and the service account key for
-// good, the other certificates as long as they are valid and name every address in serving.
+// ensure creates missing keys and certificates. It never replaces the certificate authority and the
+// service account key. It replaces other certificates that are about to expire or that lack an
+// address in serving.
 func (p pki) ensure(serving []net.IP) error {
 	ca, err := p.ensureAuthority()
 	if err != nil {
@@ -82,13 +83,15 @@ type authority struct {
 
 func (p pki) ensureAuthority() (*authority, error) {
 	files := p.ca()
-	// The certificate is written after its key, so without it nothing was ever signed.
+	// The certificate is written after its key, so if it is missing, the key has not signed
+	// anything.
 	if _, err := os.Stat(files.cert); errors.Is(err, fs.ErrNotExist) {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			return nil, err
 		}
-		// An authority of another data directory must not be taken for this one, hence the number in the name.
+		// The number makes the name unique, so that clients do not confuse the authorities of
+		// different data directories.
 		ca, err := cert.NewSelfSignedCACert(cert.Config{CommonName: fmt.Sprintf("celador-ca@%d", time.Now().Unix())}, key)
 		if err != nil {
 			return nil, err
@@ -125,7 +128,8 @@ func (p pki) ensureServiceAccountKey() error {
 	return writeKey(path, key)
 }
 
-// ensureLeaf keeps the pair on disk if this authority signed it for what config asks, or else issues a new one.
+// ensureLeaf keeps the pair on disk if this authority has signed it and it covers config. Otherwise
+// it issues a new certificate.
 func (a *authority) ensureLeaf(files pair, config cert.Config) error {
 	if existing, err := tls.LoadX509KeyPair(files.cert, files.key); err == nil && a.covers(existing.Leaf, config) {
 		return nil
@@ -160,7 +164,7 @@ func (a *authority) issue(config cert.Config, key crypto.Signer) (*x509.Certific
 	if err != nil {
 		return nil, err
 	}
-	// A clock that steps back a little must not make a new certificate invalid.
+	// A new certificate must be valid even if the clock is set back a little.
 	notBefore := time.Now().Add(-time.Hour)
 	if notBefore.Before(a.cert.NotBefore) {
 		notBefore = a.cert.NotBefore

@@ -33,7 +33,7 @@ func leaf(t *testing.T, files pair) *x509.Certificate {
 	return loaded.Leaf
 }
 
-// contents returns what is in the directory, by file name.
+// contents returns the contents of the files in a directory, by file name.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -121,7 +121,7 @@ func TestPKISecondStart(t *testing.T) {
 		},
 		kept: slices.Concat(ca, admin),
 	}, {
-		name: "replaces what another authority signed",
+		name: "replaces a certificate of another authority",
 		change: func(t *testing.T, files pki) {
 			other := newPKI(t, loopback)
 			for path, from := range map[string]string{files.serving().cert: other.serving().cert, files.serving().key: other.serving().key} {

@@ -19,12 +19,12 @@ import (
 
 const readyInterval = 25 * time.Millisecond
 
-// failedCheck finds the names of the failed checks in the text that /readyz answers with.
+// failedCheck matches the names of failed checks in a response of /readyz.
 var failedCheck = regexp.MustCompile(`(?m)^\[-\](\S+)`)
 
-// awaitReady returns nil when the server at config says that it is ready and has its default namespace, without
-// which no namespaced object can be created. It calls answered once, at the server's first answer of any kind.
-// When ctx ends before, the error tells what the server still lacked.
+// awaitReady returns nil once the server at config is ready and has its default namespace; without
+// that namespace, no namespaced object can be created. It calls answered once, at the server's
+// first response of any status. If ctx ends first, the error contains the last failure.
 func awaitReady(ctx context.Context, config *rest.Config, answered func()) error {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -32,13 +32,13 @@ func awaitReady(ctx context.Context, config *rest.Config, answered func()) error
 	}
 	defer client.CloseIdleConnections()
 
-	lacking := errors.New("no answer")
+	lastErr := errors.New("no answer")
 	err = wait.PollUntilContextCancel(ctx, readyInterval, true, func(ctx context.Context) (bool, error) {
 		for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
 			status, body, err := get(ctx, client, config.Host+path)
 			if err != nil {
 				if ctx.Err() == nil {
-					lacking = err
+					lastErr = err
 				}
 				return false, nil
 			}
@@ -47,14 +47,14 @@ func awaitReady(ctx context.Context, config *rest.Config, answered func()) error
 				answered = nil
 			}
 			if status != http.StatusOK {
-				lacking = fmt.Errorf("%s answered %d%s", path, status, failedChecks(body))
+				lastErr = fmt.Errorf("%s answered %d%s", path, status, failedChecks(body))
 				return false, nil
 			}
 		}
 		return true, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the server did not become ready, %w: %w", context.Cause(ctx), lacking)
+		return fmt.Errorf("the server did not become ready, %w: %w", context.Cause(ctx), lastErr)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 const notReadyBody = "[+]ping ok\n[-]etcd failed: reason withheld\n[-]poststarthook/x failed: not finished\nreadyz check failed\n"
 
 func TestAwaitReady(t *testing.T) {
-	// The server answers each path with the statuses in turn, and stays with the last.
+	// The server responds to each path with its statuses in order, and repeats the last.
 	answers := map[string][]int{
 		"/readyz":                    {500, 500, 200},
 		"/api/v1/namespaces/default": {403, 404, 200},
@@ -42,13 +42,13 @@ func TestAwaitReady(t *testing.T) {
 	if answered != 1 {
 		t.Errorf("answered was called %d times", answered)
 	}
-	// Two refusals of /readyz, then three rounds of both paths.
+	// Two failures of /readyz, then three rounds of both paths.
 	if got := requests.Load(); got != 8 {
 		t.Errorf("ready after %d requests, want 8", got)
 	}
 }
 
-func TestAwaitReadySaysWhatIsLacking(t *testing.T) {
+func TestAwaitReadyReportsLastFailure(t *testing.T) {
 	outOfTime := errors.New("time is up")
 	for _, test := range []struct {
 		name   string
@@ -75,7 +75,7 @@ func TestAwaitReadySaysWhatIsLacking(t *testing.T) {
 			var rounds atomic.Int32
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				test.answer(w, r)
-				// By the third round the answers of the first have been seen.
+				// By the third round, awaitReady has read the responses of the first.
 				if r.URL.Path == "/readyz" && rounds.Add(1) == 3 {
 					cancel(outOfTime)
 				}

@@ -14,55 +14,58 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// abandonTimeout is how long the kube-apiserver gets to stop when its etcd is gone.
+// abandonTimeout is the time that the kube-apiserver has to stop after its etcd has failed.
 const abandonTimeout = 5 * time.Second
 
-// Server is a running control plane. Its methods are safe for concurrent use.
+// A Server is a running control plane. Its methods are safe for concurrent use.
 type Server struct {
 	dir    dataDir
 	config *rest.Config
-	// undo holds what ends the parts that were set up, in the order in which they were.
-	undo []func() error
+	// cleanups holds the functions that cleanup calls, in reverse order.
+	cleanups []func() error
 
 	stop     chan struct{}
 	stopOnce sync.Once
 	done     chan struct{}
-	// err may be read once done is closed; it is nil after Stop.
+	// err may be read after done is closed.
 	err error
 }
 
-// Kubeconfig returns the path of the admin's kubeconfig, which holds every credential and verifies the server.
+// Kubeconfig returns the path of the admin's kubeconfig. The file contains the admin's certificate
+// and key, and the certificate authority to verify the server with.
 func (s *Server) Kubeconfig() string { return s.dir.kubeconfig() }
 
-// RESTConfig returns a new client configuration for the admin, a member of system:masters, that verifies the server.
+// RESTConfig returns a new client configuration for the admin, a member of system:masters, that
+// verifies the server.
 func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // URL returns the address of the server, such as "https://127.0.0.1:6443".
 func (s *Server) URL() string { return s.config.Host }
 
-// Done returns a channel that is closed when the server has ended and nothing of it runs any more.
+// Done returns a channel that is closed after all parts of the server have stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Wait returns when the server has ended: nil after Stop, otherwise why it ended by itself.
+// Wait waits until all parts of the server have stopped. It returns nil after Stop, and otherwise
+// the reason why the server ended.
 func (s *Server) Wait() error {
 	<-s.done
 	return s.err
 }
 
-// Stop lets requests in flight finish, closes etcd and returns when nothing of the server runs any more. The error is
-// Wait's. Stopping twice is the same as once.
+// Stop lets requests in flight finish, closes etcd, and waits until all parts of the server have
+// stopped. It returns the error of Wait. Further calls only wait.
 func (s *Server) Stop() error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	return s.Wait()
 }
 
-// launch starts every part. On an error the caller must call cleanup; otherwise supervise will.
+// launch starts all parts. After an error the caller must call cleanup; otherwise supervise does.
 func (s *Server) launch(ctx context.Context, api *apiServer, progress func(string)) (err error) {
 	release, err := s.dir.claim()
 	if err != nil {
 		return err
 	}
-	s.onEnd(func() error { release(); return nil })
+	s.addCleanup(func() error { release(); return nil })
 
 	if err := api.applyLogging(); err != nil {
 		return err
@@ -71,7 +74,7 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	if err != nil {
 		return err
 	}
-	s.onEnd(restore)
+	s.addCleanup(restore)
 
 	files := pki{s.dir.pki()}
 	if err := files.ensure(api.servingIPs()); err != nil {
@@ -91,7 +94,7 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	if err != nil {
 		return err
 	}
-	s.onEnd(func() error { removeSocket(); return nil })
+	s.addCleanup(func() error { removeSocket(); return nil })
 	completed, err := api.complete(ctx, socket)
 	if err != nil {
 		return err
@@ -116,7 +119,8 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	ended := make(chan error, 1)
 	go func() {
 		err := run(runCtx, completed)
-		// Only now: a kube-apiserver that loses its listener while it runs panics.
+		// The listener must not be closed earlier: a kube-apiserver that loses its listener while
+		// it runs panics.
 		api.SecureServing.Listener.Close()
 		ended <- err
 	}()
@@ -124,17 +128,18 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	return nil
 }
 
-func (s *Server) onEnd(f func() error) { s.undo = append(s.undo, f) }
+func (s *Server) addCleanup(f func() error) { s.cleanups = append(s.cleanups, f) }
 
 func (s *Server) cleanup() error {
 	var errs []error
-	for _, f := range slices.Backward(s.undo) {
+	for _, f := range slices.Backward(s.cleanups) {
 		errs = append(errs, f())
 	}
 	return errors.Join(errs...)
 }
 
-// supervise waits for the first reason to end and then ends everything, clients before what they are clients of.
+// supervise waits until Stop is called or a part ends, and then stops all parts, kube-apiserver
+// before etcd.
 func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI context.CancelFunc) {
 	defer close(s.done)
 	select {
@@ -150,7 +155,8 @@ func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI cont
 	case err := <-etcd.failed:
 		s.err = fmt.Errorf("etcd cannot go on: %w", err)
 		stopAPI()
-		// Neither can be waited for: requests hang without etcd, and a part of etcd is gone.
+		// Neither part is certain to stop: requests hang without etcd, and a goroutine of etcd has
+		// ended.
 		select {
 		case <-apiEnded:
 		case <-time.After(abandonTimeout):
@@ -159,8 +165,9 @@ func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI cont
 	s.err = errors.Join(s.err, s.cleanup())
 }
 
-// awaitReady returns nil when the server is ready, and an error when it ended before or took too long. Nothing else cuts
-// it short: a kube-apiserver that is stopped while it starts ends the process.
+// awaitReady returns nil once the server is ready, and an error if the server ends first or
+// startTimeout passes. It ignores the context of Start, because a kube-apiserver that is stopped
+// during its start ends the process.
 func (s *Server) awaitReady(progress func(string)) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), startTimeout, fmt.Errorf("%v have passed", startTimeout))
 	defer cancel()

@@ -10,12 +10,13 @@ import (
 	"testing"
 )
 
-// supervised runs supervise over parts that do not run, ends one of them and returns why the server ended.
+// supervised calls supervise with parts that do not run, ends one of them, and returns the error of
+// the server.
 func supervised(t *testing.T, end func(etcd *etcdServer, apiEnded chan<- error)) error {
 	t.Helper()
 	s := &Server{stop: make(chan struct{}), done: make(chan struct{})}
 	cleaned := 0
-	s.onEnd(func() error { cleaned++; return nil })
+	s.addCleanup(func() error { cleaned++; return nil })
 	ctx, stopAPI := context.WithCancel(t.Context())
 	etcd, apiEnded := &etcdServer{failed: make(chan error, 1)}, make(chan error, 1)
 	go s.supervise(etcd, apiEnded, stopAPI)
@@ -41,7 +42,7 @@ func TestCleanupIsInReverse(t *testing.T) {
 	var order []string
 	s := &Server{}
 	for _, name := range []string{"a", "b", "c"} {
-		s.onEnd(func() error { order = append(order, name); return errors.New(name) })
+		s.addCleanup(func() error { order = append(order, name); return errors.New(name) })
 	}
 	err := s.cleanup()
 	if got := strings.Join(order, ""); got != "cba" {

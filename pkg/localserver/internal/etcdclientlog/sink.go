@@ -1,10 +1,13 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdclientlog makes kube-apiserver's etcd client log to klog; otherwise it writes JSON to stderr whatever
-// the verbosity. The client builds its logger while packages are initialized, from a configuration that only a package
-// initialized earlier can change. Go initializes what is ready in the order of import paths, so this package, which
-// needs nothing of k8s.io but klog, comes before kube-apiserver's.
+// Package etcdclientlog redirects the log of kube-apiserver's etcd client to klog. By default the
+// client writes JSON to stderr at any verbosity.
+//
+// The client creates its logger during package initialization, from a configuration that only a
+// package initialized earlier can change. Go initializes independent packages in the order of
+// import paths. This package imports no k8s.io package except klog, so it is initialized before
+// kube-apiserver's packages.
 package etcdclientlog
 
 import (
@@ -23,13 +26,13 @@ const (
 
 func init() {
 	if err := zap.RegisterSink(scheme, func(*url.URL) (zap.Sink, error) { return sink{}, nil }); err != nil {
-		// Somebody else has the name: the client writes where it always did.
+		// If the scheme is already registered, the client keeps its default output.
 		return
 	}
 	logutil.DefaultZapLoggerConfig.OutputPaths = []string{scheme + ":"}
 }
 
-// sink writes each entry as a message to klog.
+// A sink writes each entry to klog.
 type sink struct{}
 
 func (sink) Write(entry []byte) (int, error) {
