@@ -2,9 +2,9 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds Kubernetes' own end-to-end suite and kube-controller-manager from the module
-# cache and runs the suite's specs against bin/kube-apiserver. LDFLAGS are the linker's
-# flags, arguments go to test/e2e/conformance: --all runs the known exceptions, too.
+# Builds Kubernetes' end-to-end suite and kube-controller-manager from the module cache, and runs
+# the suite's specs against bin/kube-apiserver. LDFLAGS are linker flags. Arguments are passed to
+# test/e2e/conformance; --all also runs the known exceptions.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,5 +14,6 @@ go build -ldflags "${LDFLAGS:-}" -o bin/kube-controller-manager k8s.io/kubernete
 go test -c -ldflags "${LDFLAGS:-}" -o bin/e2e.test k8s.io/kubernetes/test/e2e
 go build -ldflags "${LDFLAGS:-}" -o bin/conformance ./test/e2e/conformance
 
-# What runs gets the signals itself and can end what it started.
+# exec replaces the shell, so the command receives signals itself and stops the processes that it
+# has started.
 exec bin/conformance "$@"

@@ -2,8 +2,8 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Boots a server, puts the example policy into effect and shows what it admits and
-# what it denies. With --keep the server then goes on serving until Ctrl-C.
+# Starts a server, creates the example policy, and shows a request that it admits and one that it
+# denies. With --keep, the server runs until Ctrl-C.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,7 +27,7 @@ trap 'exit 130' INT TERM
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 kubectl() { bin/celador kubectl --kubeconfig "${work}/kubeconfig" "$@"; }
 
-# Tries a command until it succeeds, for half a minute.
+# Retries a command until it succeeds, for at most 30 seconds.
 eventually() {
   local deadline=$((SECONDS + 30))
   until "$@" >/dev/null 2>&1; do
@@ -59,7 +59,7 @@ kubectl create -f "${example}/deployment-admitted.yaml"
 
 say "A Deployment with 6 replicas is denied"
 if kubectl create -f "${example}/deployment-denied.yaml"; then
-  echo "the Deployment was admitted, which it should not have been" >&2
+  echo "the policy did not deny the Deployment" >&2
   exit 1
 fi
 

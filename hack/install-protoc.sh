@@ -2,7 +2,7 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Makes sure that protoc is there. Only code generation and its verification need it.
+# Installs protoc if it is missing. Only the generation of code and its verification need it.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,8 +2,8 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Regenerates all generated code with the tools of go.mod. Needs protoc; installs
-# Debian's protobuf-compiler when it is missing and apt-get is there.
+# Regenerates all generated code with the tools of go.mod. Needs protoc, and installs Debian's
+# protobuf-compiler if protoc is missing and apt-get is available.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,7 +22,7 @@ hack/install-protoc.sh
 work=$(mktemp -d)
 trap 'rm -rf "${work}"' EXIT
 mkdir -p "${work}/bin"
-# Tools that call other tools find those of go.mod first in the path.
+# The tools of go.mod come first in PATH, for tools that run other tools.
 export PATH="${work}/bin:${PATH}"
 for tool in deepcopy-gen defaulter-gen conversion-gen client-gen lister-gen informer-gen \
   applyconfiguration-gen go-to-protobuf protoc-gen-gogo goimports openapi-gen; do
@@ -30,7 +30,7 @@ for tool in deepcopy-gen defaulter-gen conversion-gen client-gen lister-gen info
 done
 
 echo "== protobuf"
-# protoc reads the imported .proto files by Go import path.
+# protoc finds imported .proto files by Go import path.
 mkdir -p "${work}/proto/k8s.io" "${work}/proto/github.com/gogo"
 for module in k8s.io/apimachinery github.com/gogo/protobuf; do
   ln -s "$(go list -m -f '{{.Dir}}' "${module}")" "${work}/proto/${module}"
@@ -46,7 +46,7 @@ deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go
 echo "== conversion and defaults"
 for version in "${versions[@]}"; do
   conversion-gen --go-header-file "${header}" --output-file zz_generated.conversion.go "${hub}/${version}"
-  # The alpha and beta versions take the defaults of v1 and add their own.
+  # The alpha and beta versions call the defaults of v1 in addition to their own.
   peers=()
   [[ "${version}" == v1 ]] || peers=(--extra-peer-dirs "${hub}/v1")
   defaulter-gen --go-header-file "${header}" --output-file zz_generated.defaults.go "${peers[@]}" "${hub}/${version}"
@@ -58,8 +58,8 @@ openapi-gen --go-header-file "${header}" --output-dir pkg/generated/openapi --ou
   --report-filename "${work}/violations" \
   --readonly-pkg "${apimachinery}/apis/meta/v1" --readonly-pkg "${apimachinery}/runtime" --readonly-pkg "${apimachinery}/version" \
   "${version_packages[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
-# The generator of apply configurations knows models by the names of Go packages. Ours have
-# Kubernetes' names, by which fake clients look them up.
+# applyconfiguration-gen names models after Go packages. The models have Kubernetes' names, because
+# fake clients look them up by those names.
 readonly model=k8s.api.admissionregistration go_model=celador.api.admissionregistration
 go run ./pkg/generated/openapi/cmd/models-schema | sed "s/io\\.${model//./\\.}\\./io.${go_model}./g" > "${work}/schema.json"
 

@@ -2,7 +2,7 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails when hack/update-codegen.sh would change a file. Works on a copy of the tree.
+# Fails if hack/update-codegen.sh would change a file. It runs on a copy of the tree.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

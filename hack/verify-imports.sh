@@ -2,9 +2,9 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# The staging modules are libraries for hosts other than kube-apiserver. Neither they
-# nor anything they import, tests included, comes from k8s.io/kubernetes or from the
-# root module. Nothing imports a command.
+# Verifies imports. The staging modules are libraries for programs other than kube-apiserver, so
+# neither they nor their dependencies, tests included, may import k8s.io/kubernetes or the root
+# module. No package may import a command.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

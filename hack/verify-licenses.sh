@@ -2,7 +2,7 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Every source file states copyright and license in its first lines.
+# Verifies that the first lines of every source file contain the copyright and the license.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

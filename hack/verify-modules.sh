@@ -2,7 +2,7 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# go.mod and go.sum of every module are tidy, so that each builds on its own.
+# Verifies that go.mod and go.sum of every module are tidy, so that each module builds on its own.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

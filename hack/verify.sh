@@ -2,7 +2,7 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs all checks, and names those that fail.
+# Runs all verify scripts and prints the names of those that fail.
 
 set -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

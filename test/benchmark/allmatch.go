@@ -5,14 +5,14 @@ package main
 
 import "celador.io/celador/test/benchmark/input"
 
-// allMatching returns policies that are all for the request, and satisfied.
-func allMatching(policies int) situation {
-	in := each(policies, "deployments")
+// allMatching returns policies that match and admit the request.
+func allMatching(policies int) setup {
+	in := policiesFor(policies, "deployments")
 	in.denied = input.Deployment(input.Excessive)
 	return in
 }
 
-// allMatch is S2 and S3: what a request costs that every policy matches.
+// allMatch runs S2 and S3: the cost of a request that every policy matches.
 func allMatch(s *session) error {
 	numbers := []int{1, 10, 100, 1000}
 	if s.Quick {

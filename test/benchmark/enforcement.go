@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// changes is how many bindings S8 creates on each server.
+	// changes is the number of bindings that S8 creates on each server.
 	changes = 100
-	// changePatience is how long it may take until one is enforced.
-	changePatience = time.Minute
+	// changeTimeout is the time within which a binding must be enforced.
+	changeTimeout = time.Minute
 )
 
-// enforcement is S8: the time from the event by which a watch shows a binding to the
-// first request that is denied because of it.
+// enforcement runs S8: the time from the watch event of a new binding to the first request that is
+// denied because of it.
 func enforcement(s *session) error { return s.withHosts(s.enforcement) }
 
 func (s *session) enforcement(ctx context.Context, hosts []*host) error {
@@ -43,14 +43,13 @@ func (s *session) enforcement(ctx context.Context, hosts []*host) error {
 	s.Add(report.Row{
 		Scenario: "S8", About: "binding's event to denial, p99", Unit: report.Nanoseconds,
 		Upstream: p99["upstream"], Celador: p99["celador"],
-		Target: report.Target{Most: float64(50 * time.Millisecond)},
+		Target: report.Target{Max: float64(50 * time.Millisecond)},
 		Note:   fmt.Sprintf("p50: upstream %v, celador %v", rounded(p50["upstream"]), rounded(p50["celador"])),
 	})
 	return nil
 }
 
-// delays returns, in nanoseconds, how long it took until each of some new bindings was
-// enforced.
+// delays creates bindings and returns the nanoseconds until each was enforced.
 func (h *host) delays(ctx context.Context) ([]float64, error) {
 	policy := denyingAll("late")
 	if err := h.addPolicy(ctx, policy); err != nil {
@@ -70,11 +69,11 @@ func (h *host) delays(ctx context.Context) ([]float64, error) {
 		if err := awaitEvent(events, binding.Name); err != nil {
 			return nil, err
 		}
-		shown := time.Now()
+		seen := time.Now()
 		if err := h.await(ctx, "change", fmt.Sprint(i), apierrors.IsInvalid); err != nil {
 			return nil, err
 		}
-		delays = append(delays, float64(time.Since(shown)))
+		delays = append(delays, float64(time.Since(seen)))
 		if err := h.unbind(ctx, binding); err != nil {
 			return nil, err
 		}
@@ -82,21 +81,21 @@ func (h *host) delays(ctx context.Context) ([]float64, error) {
 	return delays, nil
 }
 
-// denyingAll returns a policy that denies all deployments for which it is bound.
+// denyingAll returns a policy that denies all deployments that its bindings match.
 func denyingAll(name string) *v1.ValidatingAdmissionPolicy {
 	return input.PolicyOf(name, "deployments", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false"}}})
 }
 
 // forLabel returns the i-th binding of a policy, for objects with a label.
 func forLabel(policy *v1.ValidatingAdmissionPolicy, i int, key, value string) *v1.ValidatingAdmissionPolicyBinding {
-	binding := input.Matching(policy, i)
+	binding := input.MatchingBinding(policy, i)
 	binding.Spec.MatchResources.ObjectSelector.MatchLabels = map[string]string{key: value}
 	return binding
 }
 
-// awaitEvent waits for the event that shows a new binding.
+// awaitEvent waits for the event of a new binding.
 func awaitEvent(events watch.Interface, name string) error {
-	deadline := time.After(changePatience)
+	deadline := time.After(changeTimeout)
 	for {
 		select {
 		case event, ok := <-events.ResultChan():
@@ -113,10 +112,11 @@ func awaitEvent(events watch.Interface, name string) error {
 	}
 }
 
-// await tries to deploy with a label until the answer is the one that is expected.
+// await sends dry-run requests for a deployment with a label until expected returns true for the
+// result.
 func (h *host) await(ctx context.Context, key, value string, expected func(error) bool) error {
-	for deadline := time.Now().Add(changePatience); ; {
-		err := h.deploy(ctx, labelled(key, value), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	for deadline := time.Now().Add(changeTimeout); ; {
+		err := h.deploy(ctx, withLabel(key, value), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if expected(err) {
 			return nil
 		}
@@ -124,7 +124,7 @@ func (h *host) await(ctx context.Context, key, value string, expected func(error
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("after %v the answer is still: %v", changePatience, err)
+			return fmt.Errorf("after %v the answer is still: %v", changeTimeout, err)
 		}
 	}
 }

@@ -16,13 +16,14 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// What S7 keeps in memory: each policy is bound in each of many namespaces.
+// The numbers of policies and of bindings of each policy in S7. Each binding selects another
+// namespace.
 const (
 	heldPolicies = 1000
 	heldBindings = 100
 )
 
-// heap is S7: the memory of policies and bindings. Each plugin has a process of its own.
+// heap runs S7: the memory of policies and bindings. Each plugin is measured in its own process.
 func heap(s *session) error {
 	held := map[string]float64{}
 	for i, plugin := range plugins {
@@ -43,7 +44,7 @@ func heap(s *session) error {
 	return nil
 }
 
-// heapOf has a process of its own measure a plugin.
+// heapOf measures a plugin in a child process.
 func heapOf(plugin int) (bytes float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -58,14 +59,14 @@ func heapOf(plugin int) (bytes float64, err error) {
 	return bytes, json.Unmarshal(output, &bytes)
 }
 
-// printHeap prints how many bytes of the heap are in use for a plugin that has answered
-// a request: the objects in its informers, and all that it makes of them.
+// printHeap prints the bytes of heap that a plugin uses after it has answered a request: the
+// objects in its informers and the data that it derives from them.
 func printHeap(name string) error {
 	for i, plugin := range plugins {
 		if plugin.name != name {
 			continue
 		}
-		in := situation{holding(heldPolicies, heldBindings), input.Deployment(input.Excessive)}
+		in := setup{holding(heldPolicies, heldBindings), input.Deployment(input.Excessive)}
 		server, err := in.Server()
 		if err != nil {
 			return err
@@ -78,7 +79,7 @@ func printHeap(name string) error {
 		}
 		after := inUse()
 		defer runtime.KeepAlive(server)
-		// This also keeps the plugin alive until here.
+		// The call also keeps the plugin alive during the measurement.
 		if err := subject.call(); err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func printHeap(name string) error {
 	return fmt.Errorf("there is no plugin %q", name)
 }
 
-// inUse returns how many bytes of the heap are in use.
+// inUse returns the bytes of heap in use.
 func inUse() float64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -96,17 +97,17 @@ func inUse() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// holding returns policies with a binding for each of some namespaces, one of which is
-// the requests'.
+// holding returns policies with one binding for each of several namespaces, one of which is the
+// namespace of the request.
 func holding(policies, bindings int) input.Cluster {
 	var cluster input.Cluster
 	for i := range policies {
-		policy := input.Realistic(i)
+		policy := input.RealisticPolicy(i)
 		cluster.Add(policy)
 		for j := range bindings {
 			namespace := fmt.Sprintf("tenant-%d", j)
 			if j == 0 {
-				namespace = input.SpaceName
+				namespace = input.NamespaceName
 			}
 			cluster.Bindings = append(cluster.Bindings, input.Binding(policy, j, corev1.LabelMetadataName, namespace))
 		}

@@ -22,7 +22,7 @@ import (
 	"celador.io/celador/test/benchmark/input"
 )
 
-// host is a whole kube-apiserver, and clients of it.
+// A host is a running kube-apiserver with clients for it.
 type host struct {
 	*controlplane.Server
 	name     string
@@ -30,9 +30,9 @@ type host struct {
 	policies clientset.Interface
 }
 
-// withHosts starts a kube-apiserver for each plugin, in the order of figures, and stops
-// them after the function. The context ends when the process is asked to: the servers
-// do not get the terminal's signals, so they must be stopped then, too.
+// withHosts starts the kube-apiservers of upstream and Celador, calls use, and stops them. The
+// context of use ends on SIGINT and SIGTERM, because the servers do not receive the terminal's
+// signals and must be stopped then.
 func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
@@ -48,7 +48,7 @@ func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	return use(ctx, hosts)
 }
 
-// startHost starts a kube-apiserver with the namespace of all requests.
+// startHost starts a kube-apiserver and creates the namespace of all requests.
 func (s *session) startHost(ctx context.Context, name, binary string) (*host, error) {
 	s.progress("starting %s", binary)
 	log, err := filepath.Abs(filepath.Join(s.output, name+".log"))
@@ -66,23 +66,22 @@ func (s *session) startHost(ctx context.Context, name, binary string) (*host, er
 		return nil, err
 	}
 	h := &host{server, name, core, policies}
-	if _, err := core.CoreV1().Namespaces().Create(ctx, input.Space(), metav1.CreateOptions{}); err != nil {
+	if _, err := core.CoreV1().Namespaces().Create(ctx, input.Namespace(), metav1.CreateOptions{}); err != nil {
 		server.Stop()
 		return nil, err
 	}
 	return h, nil
 }
 
-// deploy asks for a deployment with a name of its own.
+// deploy creates a deployment with a generated name.
 func (h *host) deploy(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) error {
 	deployment.Name, deployment.GenerateName = "", "web-"
-	_, err := h.core.AppsV1().Deployments(input.SpaceName).Create(ctx, deployment, options)
+	_, err := h.core.AppsV1().Deployments(input.NamespaceName).Create(ctx, deployment, options)
 	return err
 }
 
-// labelled returns the deployment that is admitted with one more label, which bindings
-// can tell it by.
-func labelled(key, value string) *appsv1.Deployment {
+// withLabel returns a deployment that policies admit, with one more label for bindings to select.
+func withLabel(key, value string) *appsv1.Deployment {
 	deployment := input.Deployment(input.Allowed)
 	deployment.Labels[key] = value
 	return deployment

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy
-// and match conditions of webhooks with Kubernetes' own: it runs the scenarios that
-// docs/performance.md describes and prints one table.
+// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy and
+// webhook match conditions with Kubernetes'. It runs the scenarios that docs/performance.md
+// describes and prints one table.
 package main
 
 import (
@@ -44,22 +44,23 @@ func main() {
 	}
 }
 
-// session is a run of the scenarios.
+// A session is a run of the scenarios.
 type session struct {
 	start  time.Time
 	effort measure.Effort
-	// output is the directory for results; binaries are those of the plugins' servers.
+	// output is the directory for results. binaries holds the kube-apiservers of upstream and
+	// Celador.
 	output   string
 	binaries [2]string
 	report.Report
 }
 
-// progress tells on standard error what happens now.
+// progress prints a line with the elapsed time to standard error.
 func (s *session) progress(format string, arguments ...any) {
 	fmt.Fprintf(os.Stderr, "%4.0fs  %s\n", time.Since(s.start).Seconds(), fmt.Sprintf(format, arguments...))
 }
 
-// scenario is some of the table's rows: S2 and S3 come from the same figures.
+// A scenario produces rows of the table. S2 and S3 share measurements.
 type scenario struct {
 	ids   []string
 	quick bool
@@ -75,12 +76,12 @@ var scenarios = []scenario{
 	{[]string{"S7"}, false, heap},
 	{[]string{"S8"}, false, enforcement},
 	{[]string{"S9"}, false, wholeServer},
-	{[]string{"S10"}, true, allExcluding},
+	{[]string{"S10"}, true, allExcluded},
 	{[]string{"S11"}, true, allMutating},
 }
 
-// choose returns the scenarios with the given ids, separated by commas, or those of a
-// quick or a full run.
+// choose returns the scenarios with the given IDs, separated by commas. Without IDs, it returns the
+// scenarios of a quick or a full run.
 func choose(only string, quick bool) ([]scenario, error) {
 	var chosen []scenario
 	if only == "" {

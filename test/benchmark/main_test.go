@@ -22,13 +22,12 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// Both plugins have to admit and to deny in every situation, or there is nothing to
-// compare.
-func TestSituations(t *testing.T) {
-	held := func() situation { return situation{holding(20, 2), input.Deployment(input.Excessive)} }
-	for name, build := range map[string]func() situation{
-		"none match": func() situation { return noneMatching(3) },
-		"all match":  func() situation { return allMatching(3) },
+// Every comparison needs a request that both plugins admit and an object that both deny.
+func TestSetups(t *testing.T) {
+	held := func() setup { return setup{holding(20, 2), input.Deployment(input.Excessive)} }
+	for name, build := range map[string]func() setup{
+		"none match": func() setup { return noneMatching(3) },
+		"all match":  func() setup { return allMatching(3) },
 		"bindings":   manyBound,
 		"params":     manyConfigured,
 		"namespaces": manySelecting,
@@ -50,10 +49,10 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-// Both plugins have to make the same of the pod, and every policy has to change it.
+// Both plugins must mutate the pod in the same way, and every policy must change it.
 func TestMutating(t *testing.T) {
-	const few = 40
-	server, err := input.Mutations(few)
+	const policies = 40
+	server, err := input.Mutations(policies)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +69,7 @@ func TestMutating(t *testing.T) {
 		t.Errorf("-upstream +celador:\n%s", diff)
 	}
 	text := strings.Join(changed[1], "\n")
-	for i := range few {
+	for i := range policies {
 		own := regexp.MustCompile(fmt.Sprintf(`(?m)[-_./]%d($|\D)|=20%d$`, i, i))
 		if !own.MatchString(text) {
 			t.Errorf("policy %d has not changed the pod", i)
@@ -78,9 +77,9 @@ func TestMutating(t *testing.T) {
 	}
 }
 
-// A plugin without policies admits what they would deny, and that is noticed.
+// start detects a plugin that admits the object that policies would deny.
 func TestStartWithoutPolicies(t *testing.T) {
-	in := situation{denied: input.Deployment(input.Excessive)}
+	in := setup{denied: input.Deployment(input.Excessive)}
 	server, err := in.Server()
 	if err != nil {
 		t.Fatal(err)
@@ -93,8 +92,7 @@ func TestStartWithoutPolicies(t *testing.T) {
 	}
 }
 
-// All plugins have to call the webhooks that do not exclude a request, and only those, and
-// it is noticed when they do not.
+// startWebhooks detects a plugin that calls excluding webhooks, or does not call the others.
 func TestExclude(t *testing.T) {
 	endpoint, err := listen()
 	if err != nil {
@@ -102,17 +100,17 @@ func TestExclude(t *testing.T) {
 	}
 	defer endpoint.close()
 	for name, test := range map[string]struct {
-		interest func(int) v1.MatchCondition
-		err      string
+		condition func(int) v1.MatchCondition
+		err       string
 	}{
-		"their own": {interest: input.InterestOf},
-		"the same":  {interest: input.SameInterest},
+		"their own": {condition: input.ConditionOf},
+		"the same":  {condition: input.SameCondition},
 		"all":       {func(int) v1.MatchCondition { return v1.MatchCondition{Name: "all", Expression: "true"} }, "calls webhooks that exclude the request"},
 		"none":      {func(int) v1.MatchCondition { return v1.MatchCondition{Name: "none", Expression: "false"} }, "where a webhook that cannot be reached has to be called"},
 	} {
 		for step := range steps {
 			for i, plugin := range plugins {
-				subject, err := exclude(step, i, endpoint, test.interest)
+				subject, err := startWebhooks(step, i, endpoint, test.condition)
 				if err == nil {
 					subject.stop()
 				}
@@ -136,7 +134,7 @@ func TestHolding(t *testing.T) {
 	if len(names) != 300 {
 		t.Errorf("only %d names of 300 bindings", len(names))
 	}
-	// A variable, three validations and two messages each.
+	// Each policy has a variable, and three validations with two messages each.
 	all, distinct := cluster.Expressions()
 	if all != 600 || distinct < 50 || distinct > 200 {
 		t.Errorf("%d expressions, %d of them distinct", all, distinct)

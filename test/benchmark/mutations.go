@@ -23,20 +23,20 @@ import (
 )
 
 const (
-	// mutations is how many policies change the pod in S11.
-	mutations = 100
-	// schemaPatience is how long a plugin may take to know the schema of pods.
-	schemaPatience = time.Minute
+	// mutatingPolicies is the number of policies that change the pod in S11.
+	mutatingPolicies = 100
+	// schemaTimeout is the time within which a plugin must have read the schema of pods.
+	schemaTimeout = time.Minute
 )
 
-// mutators are the plugins in the order of figures.
+// mutators holds the functions that start the plugins, upstream first.
 var mutators = [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamMutations, engine.CeladorMutations}
 
-// allMutating is S11: what a request costs whose object every policy changes by an apply
+// allMutating runs S11: the cost of a request whose object every policy changes with an apply
 // configuration.
 func allMutating(s *session) error {
-	s.progress("S11: %d policies with an apply configuration each", mutations)
-	server, err := input.Mutations(mutations)
+	s.progress("S11: %d policies with an apply configuration each", mutatingPolicies)
+	server, err := input.Mutations(mutatingPolicies)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,7 @@ func allMutating(s *session) error {
 	return nil
 }
 
-// mutate starts a plugin and returns what it makes of the pod, once it can: it asks for
-// schemas on its own.
+// mutate starts a plugin, waits until it has read the schemas, and returns it with the mutated pod.
 func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error) {
 	request, err := input.Create(input.Pod())
 	if err != nil {
@@ -81,8 +80,8 @@ func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error)
 	}
 	ctx := context.Background()
 	var object apiruntime.Object
-	for deadline := time.Now().Add(schemaPatience); ; time.Sleep(10 * time.Millisecond) {
-		object, err = request.Change(ctx, started)
+	for deadline := time.Now().Add(schemaTimeout); ; time.Sleep(10 * time.Millisecond) {
+		object, err = request.Mutate(ctx, started)
 		if !apierrors.IsServiceUnavailable(err) || time.Now().After(deadline) {
 			break
 		}
@@ -93,15 +92,15 @@ func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error)
 	}
 	return &subject{
 		call: func() error {
-			_, err := request.Change(ctx, started)
+			_, err := request.Mutate(ctx, started)
 			return err
 		},
 		stop: started.Stop,
 	}, object, nil
 }
 
-// leaves returns the scalars in an object with their paths, sorted: upstream looks at policies
-// in random order, which shows in the order of lists.
+// leaves returns the scalars of an object with their paths, sorted. The order of lists is ignored,
+// because upstream applies policies in random order.
 func leaves(object apiruntime.Object) []string {
 	text, err := json.Marshal(object)
 	if err != nil {

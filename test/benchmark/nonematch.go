@@ -8,18 +8,18 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// flat is how much dearer a request may be, at most, with 10,000 policies than with one:
-// what one nanosecond more or less would decide is no difference.
-const flat = 2
+// maxGrowth is the maximum factor between the times of a request with 10,000 policies and with one.
+// A smaller factor would depend on single nanoseconds.
+const maxGrowth = 2
 
-// noneMatching returns policies that are all for another resource.
-func noneMatching(policies int) situation {
-	in := each(policies, "statefulsets")
+// noneMatching returns policies for a resource other than the request's.
+func noneMatching(policies int) setup {
+	in := policiesFor(policies, "statefulsets")
 	in.denied = input.StatefulSet(input.Excessive)
 	return in
 }
 
-// noneMatch is S1: what a request costs that no policy matches.
+// noneMatch runs S1: the cost of a request that no policy matches.
 func noneMatch(s *session) error {
 	points, err := s.sweep("S1", "none match", []int{1, 10, 100, 1000, 10000}, noneMatching)
 	if err != nil {
@@ -30,13 +30,13 @@ func noneMatch(s *session) error {
 	s.Add(report.Row{
 		Scenario: "S1", About: "allocations", Unit: report.Allocations,
 		Upstream: thousand.Upstream.Allocations, Celador: thousand.Celador.Allocations,
-		Target: report.Target{Most: 2},
+		Target: report.Target{Max: 2},
 	})
 	s.Add(report.Row{
 		Scenario: "S1", About: "growth from 1 to 10,000", Unit: report.Times,
 		Upstream: thousand.Upstream.Nanoseconds / one.Upstream.Nanoseconds,
 		Celador:  most.Celador.Nanoseconds / one.Celador.Nanoseconds,
-		Target:   report.Target{Most: flat},
+		Target:   report.Target{Max: maxGrowth},
 		Note:     "upstream: from 1 to 1,000",
 	})
 	return nil

@@ -5,12 +5,12 @@ package main
 
 import "celador.io/celador/test/benchmark/input"
 
-// manyConfigured returns one policy with one binding that selects many params, which
-// one of the three validations reads.
-func manyConfigured() situation {
-	in := situation{denied: input.Deployment(input.Excessive)}
+// manyConfigured returns one policy with one binding that selects many params. One of the three
+// validations reads the param.
+func manyConfigured() setup {
+	in := setup{denied: input.Deployment(input.Excessive)}
 	policy := input.Policy(0, "deployments")
-	binding := input.Matching(policy, 0)
+	binding := input.MatchingBinding(policy, 0)
 	input.Parameterize(policy, binding)
 	in.Add(policy, binding)
 	for i := range many {
@@ -19,7 +19,7 @@ func manyConfigured() situation {
 	return in
 }
 
-// manyParams is S5: what does not depend on the param need not be evaluated again.
+// manyParams runs S5. A plugin can share results that do not depend on the param.
 func manyParams(s *session) error {
 	return s.addComparison("S5", "1 policy, 1,024 params", manyConfigured(), 10)
 }

@@ -12,16 +12,16 @@ import (
 	"celador.io/celador/test/benchmark/input"
 )
 
-// BenchmarkRequest measures the requests of S1 to S6 one plugin after the other, for
-// profiles and for comparisons of two states of the code. Ratios are the command's.
+// BenchmarkRequest measures the requests of S1 to S6 with one plugin after the other, for profiles
+// and for comparing two commits. The command compares plugins.
 func BenchmarkRequest(b *testing.B) {
 	for _, test := range []struct {
 		name string
-		in   func() situation
+		in   func() setup
 	}{
-		{"S1", func() situation { return noneMatching(1000) }},
-		{"S2", func() situation { return allMatching(100) }},
-		{"S3", func() situation { return allMatching(1) }},
+		{"S1", func() setup { return noneMatching(1000) }},
+		{"S2", func() setup { return allMatching(100) }},
+		{"S3", func() setup { return allMatching(1) }},
 		{"S4", manyBound},
 		{"S5", manyConfigured},
 		{"S6", manySelecting},
@@ -49,14 +49,14 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkExcluded does the same for S10.
+// BenchmarkExcluded measures the requests of S10.
 func BenchmarkExcluded(b *testing.B) {
 	for _, test := range []struct {
-		name     string
-		interest func(int) v1.MatchCondition
+		name      string
+		condition func(int) v1.MatchCondition
 	}{
-		{"own", input.InterestOf},
-		{"same", input.SameInterest},
+		{"own", input.ConditionOf},
+		{"same", input.SameCondition},
 	} {
 		for step := range steps {
 			for i, plugin := range plugins {
@@ -66,7 +66,7 @@ func BenchmarkExcluded(b *testing.B) {
 						b.Fatal(err)
 					}
 					defer endpoint.close()
-					subject, err := exclude(step, i, endpoint, test.interest)
+					subject, err := startWebhooks(step, i, endpoint, test.condition)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -83,11 +83,11 @@ func BenchmarkExcluded(b *testing.B) {
 	}
 }
 
-// BenchmarkMutating does the same for S11.
+// BenchmarkMutating measures the request of S11.
 func BenchmarkMutating(b *testing.B) {
 	for i := range mutators {
 		b.Run("S11/"+plugins[i].name, func(b *testing.B) {
-			server, err := input.Mutations(mutations)
+			server, err := input.Mutations(mutatingPolicies)
 			if err != nil {
 				b.Fatal(err)
 			}

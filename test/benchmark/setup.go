@@ -18,24 +18,24 @@ import (
 	"celador.io/celador/test/benchmark/measure"
 )
 
-// situation is what both plugins are in, and which deployment they are asked about.
-type situation struct {
+// A setup holds the objects that both plugins read, and a request that they must deny.
+type setup struct {
 	input.Cluster
-	// denied is an object that the policies deny: it proves that they are in effect.
+	// denied is an object that the policies deny. It proves that the policies are enforced.
 	denied apiruntime.Object
 }
 
-// each returns a situation with policies for a resource, each with one binding.
-func each(policies int, resource string) situation {
-	var in situation
+// policiesFor returns a setup of policies for a resource, each with one binding.
+func policiesFor(policies int, resource string) setup {
+	var in setup
 	for i := range policies {
 		policy := input.Policy(i, resource)
-		in.Add(policy, input.Matching(policy, 0))
+		in.Add(policy, input.MatchingBinding(policy, 0))
 	}
 	return in
 }
 
-// plugins are the sides of every comparison, in the order of figures.
+// plugins holds the plugins of every comparison, upstream first.
 var plugins = []struct {
 	name  string
 	start func(*api.Server) (*engine.Engine, error)
@@ -44,8 +44,8 @@ var plugins = []struct {
 	{"celador", engine.Celador},
 }
 
-// compare returns what the request costs with upstream's plugin and with Celador's.
-func (s *session) compare(in situation) (upstream, celador measure.Cost, err error) {
+// compare returns the cost of a request with upstream's plugin and with Celador's.
+func (s *session) compare(in setup) (upstream, celador measure.Cost, err error) {
 	costs, err := s.measure(in, 0, 1)
 	if err != nil {
 		return upstream, celador, err
@@ -53,8 +53,8 @@ func (s *session) compare(in situation) (upstream, celador measure.Cost, err err
 	return costs[0], costs[1], nil
 }
 
-// measure returns what the request costs with some of the plugins, given by their index.
-func (s *session) measure(in situation, sides ...int) ([]measure.Cost, error) {
+// measure returns the cost of a request with the plugins of the given indexes.
+func (s *session) measure(in setup, sides ...int) ([]measure.Cost, error) {
 	server, err := in.Server()
 	if err != nil {
 		return nil, err
@@ -74,15 +74,15 @@ func (s *session) measure(in situation, sides ...int) ([]measure.Cost, error) {
 	return measure.Alternate(s.effort, calls...)
 }
 
-// subject is a plugin that answers the request of a situation. The call fails when the
-// request is not admitted.
+// A subject is a started plugin. call sends it the request of the setup, and returns an error if
+// the request is not admitted.
 type subject struct {
 	call func() error
 	stop func()
 }
 
-// start starts a plugin and makes sure that it decides as it should.
-func start(plugin int, server *api.Server, in situation) (*subject, error) {
+// start starts a plugin and checks that it admits and denies as it should.
+func start(plugin int, server *api.Server, in setup) (*subject, error) {
 	admitted, err := input.Create(input.Deployment(input.Allowed))
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func start(plugin int, server *api.Server, in situation) (*subject, error) {
 		s.stop()
 		return nil, fmt.Errorf("%s does not admit the object: %w", name, err)
 	}
-	// Any other error would say that the plugin is not ready.
+	// Any other error means that the plugin is not ready.
 	if err := denied.Send(ctx, started); !apierrors.IsInvalid(err) {
 		s.stop()
 		return nil, fmt.Errorf("%s answers %v to an object that violates the policies", name, err)

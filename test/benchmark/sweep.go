@@ -5,18 +5,18 @@ package main
 
 import "celador.io/celador/test/benchmark/report"
 
-// mostUpstream is the largest number of policies that upstream is measured with.
-const mostUpstream = 1000
+// maxUpstream is the largest number of policies for which upstream's plugin is measured.
+const maxUpstream = 1000
 
-// sweep measures the cost of one request with growing numbers of policies, and returns
-// it by number. It adds the series to the report.
-func (s *session) sweep(id, name string, numbers []int, with func(policies int) situation) (map[int]report.Point, error) {
+// sweep measures the cost of one request for each number of policies. It adds the series to the
+// report and returns the points by number.
+func (s *session) sweep(id, name string, numbers []int, with func(policies int) setup) (map[int]report.Point, error) {
 	series := report.Series{Name: name}
 	points := map[int]report.Point{}
 	for _, policies := range numbers {
 		s.progress("%s: %s, policies: %d", id, name, policies)
 		point := report.Point{Policies: policies}
-		if policies <= mostUpstream {
+		if policies <= maxUpstream {
 			upstream, celador, err := s.compare(with(policies))
 			if err != nil {
 				return nil, err
@@ -36,8 +36,8 @@ func (s *session) sweep(id, name string, numbers []int, with func(policies int) 
 	return points, nil
 }
 
-// addComparison measures one situation and adds a row for the time of a request.
-func (s *session) addComparison(id, about string, in situation, times float64) error {
+// addComparison measures one setup and adds a row for the time of a request.
+func (s *session) addComparison(id, about string, in setup, times float64) error {
 	s.progress("%s: %s", id, about)
 	upstream, celador, err := s.compare(in)
 	if err != nil {

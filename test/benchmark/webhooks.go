@@ -21,11 +21,10 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// excluding is how many webhooks exclude the request.
-const excluding = 100
+// webhookCount is the number of webhooks that exclude the request.
+const webhookCount = 100
 
-// steps of admission in which webhooks take part, each with both plugins in the order of
-// figures.
+// steps holds the two kinds of webhooks with their plugins, upstream first.
 var steps = []struct {
 	name    string
 	plugins [2]func(*api.Server) (*engine.Engine, error)
@@ -34,17 +33,16 @@ var steps = []struct {
 	{"mutating", [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamMutating, engine.CeladorMutating}},
 }
 
-// allExcluding is S10: what a request costs that the match conditions of all webhooks
-// exclude.
-func allExcluding(s *session) error {
+// allExcluded runs S10: the cost of a request that the match conditions of all webhooks exclude.
+func allExcluded(s *session) error {
 	for step := range steps {
 		about := fmt.Sprintf("100 %s webhooks, all excluded", steps[step].name)
 		s.progress("S10: %s", about)
-		costs, err := s.compareExcluded(step, input.InterestOf)
+		costs, err := s.compareExcluded(step, input.ConditionOf)
 		if err != nil {
 			return err
 		}
-		same, err := s.compareExcluded(step, input.SameInterest)
+		same, err := s.compareExcluded(step, input.SameCondition)
 		if err != nil {
 			return err
 		}
@@ -59,9 +57,9 @@ func allExcluding(s *session) error {
 	return nil
 }
 
-// compareExcluded returns what the request costs in a step with upstream's plugin and with
-// Celador's. It fails when one opens a connection.
-func (s *session) compareExcluded(step int, interest func(int) v1.MatchCondition) ([]measure.Cost, error) {
+// compareExcluded returns the costs of the request with upstream's plugin and with Celador's. It
+// returns an error if a plugin opens a connection to a webhook.
+func (s *session) compareExcluded(step int, condition func(int) v1.MatchCondition) ([]measure.Cost, error) {
 	endpoint, err := listen()
 	if err != nil {
 		return nil, err
@@ -69,7 +67,7 @@ func (s *session) compareExcluded(step int, interest func(int) v1.MatchCondition
 	defer endpoint.close()
 	var calls []func() error
 	for i := range plugins {
-		subject, err := exclude(step, i, endpoint, interest)
+		subject, err := startWebhooks(step, i, endpoint, condition)
 		if err != nil {
 			return nil, err
 		}
@@ -85,14 +83,14 @@ func (s *session) compareExcluded(step int, interest func(int) v1.MatchCondition
 	return costs, err
 }
 
-// exclude starts a plugin and makes sure that it calls webhooks that do not exclude a
-// request, and only those.
-func exclude(step, plugin int, endpoint *endpoint, interest func(int) v1.MatchCondition) (*subject, error) {
+// startWebhooks starts a plugin and checks that it calls the webhooks whose match conditions are
+// true, and no others.
+func startWebhooks(step, plugin int, endpoint *endpoint, condition func(int) v1.MatchCondition) (*subject, error) {
 	excluded, excludedErr := input.Create(input.Pod())
-	wanted, wantedErr := input.Create(input.Pod(input.NFS))
-	webhooks := input.Webhooks{URL: endpoint.url, Number: excluding, Interest: interest}
+	included, includedErr := input.Create(input.Pod(input.NFS))
+	webhooks := input.Webhooks{URL: endpoint.url, Number: webhookCount, Condition: condition}
 	server, serverErr := webhooks.Server()
-	if err := errors.Join(excludedErr, wantedErr, serverErr); err != nil {
+	if err := errors.Join(excludedErr, includedErr, serverErr); err != nil {
 		return nil, err
 	}
 	name := plugins[plugin].name
@@ -110,14 +108,14 @@ func exclude(step, plugin int, endpoint *endpoint, interest func(int) v1.MatchCo
 		s.stop()
 		return nil, fmt.Errorf("%s calls webhooks that exclude the request: %w", name, err)
 	}
-	if err := wanted.Send(ctx, started); !apierrors.IsInternalError(err) || endpoint.opened.Load() == before {
+	if err := included.Send(ctx, started); !apierrors.IsInternalError(err) || endpoint.opened.Load() == before {
 		s.stop()
 		return nil, fmt.Errorf("%s answers %v where a webhook that cannot be reached has to be called", name, err)
 	}
 	return s, nil
 }
 
-// endpoint counts connections to webhooks, and closes them.
+// An endpoint accepts connections to webhooks, counts them and closes them.
 type endpoint struct {
 	url    string
 	opened atomic.Int64

@@ -20,23 +20,21 @@ import (
 )
 
 const (
-	// enforced is how many policies match in S9.
+	// enforced is the number of matching policies in S9.
 	enforced = 100
-	// blocks is how often S9 changes between no policies and all of them, and posts how
-	// many requests each server gets in between.
+	// blocks is the number of times that S9 creates and deletes all bindings. posts is the number
+	// of requests to each server before and after.
 	blocks = 10
 	posts  = 300
-	// resolution is the smallest difference of latencies that means anything, in
-	// nanoseconds.
+	// resolution is the smallest significant difference of latencies, in nanoseconds.
 	resolution = 1000
 )
 
-// wholeServer is S9: how much longer a client waits for the creation of the deployment
-// because of policies.
+// wholeServer runs S9: the latency that policies add to the creation of a deployment.
 func wholeServer(s *session) error { return s.withHosts(s.wholeServer) }
 
 func (s *session) wholeServer(ctx context.Context, hosts []*host) error {
-	policies, probe := each(enforced, "deployments"), denyingAll("probe")
+	policies, probe := policiesFor(enforced, "deployments"), denyingAll("probe")
 	for _, h := range hosts {
 		for _, policy := range append(policies.Policies, probe) {
 			if err := h.addPolicy(ctx, policy); err != nil {
@@ -69,7 +67,7 @@ func (s *session) wholeServer(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// addLatencies adds a row for what policies add to a percentile of the latencies.
+// addLatencies adds a row for the latency that policies add at a percentile.
 func (s *session) addLatencies(hosts []*host, without, with [][]float64, percentile float64) {
 	var added []float64
 	var notes []string
@@ -88,8 +86,8 @@ func rounded(nanoseconds float64) time.Duration {
 	return time.Duration(nanoseconds).Round(10 * time.Microsecond)
 }
 
-// change creates or deletes bindings on all servers and waits until that has an effect:
-// the last binding is for requests that tell.
+// change creates or deletes bindings on all servers. It then sends requests that the last binding
+// matches, until their result shows that the change is enforced.
 func change(ctx context.Context, hosts []*host, bindings []*v1.ValidatingAdmissionPolicyBinding, change func(*host, context.Context, *v1.ValidatingAdmissionPolicyBinding) error, effect func(error) bool) error {
 	for _, h := range hosts {
 		for _, binding := range bindings {
@@ -104,8 +102,7 @@ func change(ctx context.Context, hosts []*host, bindings []*v1.ValidatingAdmissi
 	return nil
 }
 
-// postAll creates deployments on all servers in turn and adds the latencies, in
-// nanoseconds, of each.
+// postAll creates deployments on all servers in turn and appends the latencies, in nanoseconds.
 func postAll(ctx context.Context, hosts []*host, latencies [][]float64) error {
 	for range posts {
 		for i, h := range hosts {

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// write creates a file with what the function writes.
+// write creates a file and fills it with content.
 func write(path string, content func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {

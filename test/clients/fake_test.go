@@ -15,7 +15,7 @@ import (
 	"celador.io/client-go/clientset/fake"
 )
 
-// Fake clients merge what is applied to them as the server does.
+// Fake clients merge apply configurations as the server does.
 func TestFakeApply(t *testing.T) {
 	client := fake.NewClientset().AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	apply := func(manager string, spec *v1.ValidatingAdmissionPolicySpecApplyConfiguration) {
@@ -42,8 +42,7 @@ func TestFakeApply(t *testing.T) {
 	}
 }
 
-// Fake clients have the status of both kinds of policies, and merge what managers apply to
-// it.
+// Fake clients have the status of both kinds of policies, and merge apply configurations for it.
 func TestFakeStatus(t *testing.T) {
 	clients := fake.NewClientset().AdmissionregistrationV1()
 	t.Run("validating", func(t *testing.T) {
@@ -71,7 +70,7 @@ var (
 	available = metaapply.Condition().WithType("Available").WithStatus(metav1.ConditionTrue).WithReason("Checked").WithMessage("").WithLastTransitionTime(metav1.Unix(1, 0))
 )
 
-// statusClient is that of policies P, with the apply configuration A.
+// A statusClient is a client of policies of type P with apply configurations of type A.
 type statusClient[P, A any] interface {
 	Get(context.Context, string, metav1.GetOptions) (P, error)
 	Apply(context.Context, A, metav1.ApplyOptions) (P, error)
@@ -79,8 +78,8 @@ type statusClient[P, A any] interface {
 	UpdateStatus(context.Context, P, metav1.UpdateOptions) (P, error)
 }
 
-// useStatus applies the spec and parts of the status in the names of several managers, and
-// updates the status.
+// useStatus applies the spec and parts of the status with several field managers, and updates the
+// status.
 func useStatus[P, A any](t *testing.T, client statusClient[P, A], statusOf func(P) *apiv1.ValidatingAdmissionPolicyStatus, spec, observed, condition A) {
 	t.Helper()
 	if _, err := client.Apply(t.Context(), spec, metav1.ApplyOptions{FieldManager: "author"}); err != nil {

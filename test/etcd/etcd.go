@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcd runs a throw-away etcd in this process, for kube-apiservers in others.
+// Package etcd runs a temporary etcd in this process, for kube-apiservers in other processes.
 package etcd
 
 import (
@@ -14,17 +14,16 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// Server is a running etcd that listens on a Unix socket.
+// A Server is a running etcd that listens on a Unix socket.
 type Server struct {
 	server  *embed.Etcd
 	sockets string
 }
 
-// Start returns a server that is ready, with its data in dir and its output in the file
-// log. The caller must Stop it. It returns an error when the server ends, or ctx does,
-// before that.
+// Start starts an etcd with its data in dir and its log in the file log, and returns once it is
+// ready. The caller must call Stop. Start returns an error if etcd or ctx ends first.
 func Start(ctx context.Context, dir, log string) (_ *Server, err error) {
-	// A socket's path may have only about 100 bytes, and dir may be deeper than that.
+	// The path of a socket has at most about 100 bytes, and dir may be longer.
 	sockets, err := os.MkdirTemp("", "etcd-")
 	if err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func Start(ctx context.Context, dir, log string) (_ *Server, err error) {
 	config.LogOutputs = []string{log}
 	config.ListenClientUrls = []url.URL{s.endpoint()}
 	config.ListenPeerUrls = nil
-	// What is stored need not survive.
+	// The data need not survive a crash.
 	config.UnsafeNoFsync = true
 	if s.server, err = embed.StartEtcd(config); err != nil {
 		return nil, fmt.Errorf("cannot start etcd: %w: see %s", err, log)
@@ -65,7 +64,7 @@ func (s *Server) endpoint() url.URL {
 	return url.URL{Scheme: "unix", Path: filepath.Join(s.sockets, "s")}
 }
 
-// Stop ends the server. Its data stays.
+// Stop stops the server. It does not delete the data.
 func (s *Server) Stop() {
 	if s.server != nil {
 		s.server.Close()

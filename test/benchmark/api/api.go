@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package api is the API server that plugins are benchmarked with: it answers clients
-// from memory, in the process, and nothing ever changes.
+// Package api provides a fake API server for benchmarks of plugins. It answers requests from
+// memory, in process, and its objects never change.
 package api
 
 import (
@@ -18,23 +18,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Resource is a resource that is served.
+// A Resource is a served resource.
 type Resource struct {
 	schema.GroupVersionResource
 	Kind       string
 	Namespaced bool
 }
 
-// Server answers discovery and lists, and has watches wait for ever. Everything is
-// encoded when it is stored, so that all clients read the same bytes. Safe for
-// concurrent use once everything is stored.
+// A Server answers discovery and list requests. Watches never return events. Objects are encoded
+// when they are stored, so all clients read the same bytes. A Server is safe for concurrent use
+// after the last call of Store and Describe.
 type Server struct {
 	answers   map[string][]byte
 	resources map[schema.GroupVersion][]metav1.APIResource
 	mapper    *meta.DefaultRESTMapper
 }
 
-// New returns a server that serves nothing.
+// New returns a server without resources.
 func New() *Server {
 	return &Server{
 		answers:   map[string][]byte{},
@@ -43,7 +43,7 @@ func New() *Server {
 	}
 }
 
-// Store serves objects of a resource. It fails when one cannot be encoded.
+// Store serves objects of a resource. It returns an error if an object cannot be encoded.
 func Store[T any](s *Server, r Resource, objects []T) error {
 	gv := r.GroupVersion()
 	if objects == nil {
@@ -84,7 +84,7 @@ func (s *Server) Config() *rest.Config {
 	return &rest.Config{Host: "http://memory", Transport: s, QPS: -1}
 }
 
-// RESTMapper returns what maps the kinds that are served to their resources.
+// RESTMapper returns a mapper for the served resources.
 func (s *Server) RESTMapper() meta.RESTMapper { return s.mapper }
 
 // RoundTrip implements http.RoundTripper.
@@ -95,7 +95,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	case !found:
 		return respond(r, http.StatusNotFound, failure("the server could not find the requested resource", metav1.StatusReasonNotFound, http.StatusNotFound)), nil
 	case query.Get("sendInitialEvents") == "true":
-		// Clients fall back to a list.
+		// Clients fall back to a list request.
 		return respond(r, http.StatusUnprocessableEntity, failure("watches have no initial events here", metav1.StatusReasonInvalid, http.StatusUnprocessableEntity)), nil
 	case query.Get("watch") == "true":
 		reader, writer := io.Pipe()

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/openapi"
 )
 
-// Describe serves the OpenAPI document of one group and version as it is in the given
-// documents, and no other. It fails when it is not there.
+// Describe serves the OpenAPI document of one group version, taken from documents. It returns an
+// error if documents lacks it.
 func (s *Server) Describe(documents openapi.Client, version schema.GroupVersion) error {
 	path := "apis/" + version.String()
 	if version.Group == "" {

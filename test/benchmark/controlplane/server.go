@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplane runs a kube-apiserver's binary over an etcd in this process.
+// Package controlplane runs a kube-apiserver binary with an etcd in this process.
 package controlplane
 
 import (
@@ -22,15 +22,15 @@ import (
 	"celador.io/celador/test/etcd"
 )
 
-// How long a server may take to be ready, how often it is asked whether it is, and how
-// long it may take to end before it is killed.
+// readyTimeout is the time within which a server must be ready, interval the time between readiness
+// checks, and grace the time between the request to stop and the kill.
 const (
-	patience = 2 * time.Minute
-	interval = 100 * time.Millisecond
-	grace    = 20 * time.Second
+	readyTimeout = 2 * time.Minute
+	interval     = 100 * time.Millisecond
+	grace        = 20 * time.Second
 )
 
-// Server is a running kube-apiserver.
+// A Server is a running kube-apiserver.
 type Server struct {
 	dir    string
 	etcd   *etcd.Server
@@ -38,8 +38,8 @@ type Server struct {
 	config *rest.Config
 }
 
-// Start runs a kube-apiserver with a store of its own and returns once it is ready. Its
-// output goes to the file log. The caller must Stop it.
+// Start starts a kube-apiserver with an empty store and returns once it is ready. Its output is
+// written to the file log. The caller must call Stop.
 func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
 	dir, err := os.MkdirTemp("", "benchmark-")
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) launch(binary, log string) error {
 		Host:        net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		BearerToken: token,
 		QPS:         -1,
-		// The server makes its certificate itself, on the loopback interface.
+		// The server generates a self-signed certificate.
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 	}
 	s.server, err = process.Start(filepath.Base(binary), binary, s.dir, log,
@@ -98,14 +98,14 @@ func (s *Server) launch(binary, log string) error {
 		"--service-account-key-file="+keyFile,
 		"--service-account-signing-key-file="+keyFile,
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// A loopback address cannot be an endpoint of the service "kubernetes".
+		// The endpoints of the service "kubernetes" must not contain a loopback address.
 		"--endpoint-reconciler-type=none",
 	)
 	return err
 }
 
 func (s *Server) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not ready within %v", patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("not ready within %v", readyTimeout))
 	defer cancel()
 	client, err := discovery.NewDiscoveryClientForConfig(s.config)
 	if err != nil {
@@ -126,11 +126,10 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// Config returns the configuration of a client that may do everything, without a rate
-// limit.
+// Config returns a client configuration for an administrator, without a rate limit.
 func (s *Server) Config() *rest.Config { return rest.CopyConfig(s.config) }
 
-// Stop ends the server and deletes its data.
+// Stop stops the server and deletes its data.
 func (s *Server) Stop() {
 	if s.server != nil {
 		s.server.Stop(grace)

@@ -28,21 +28,21 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// patience is how long a plugin may take to be ready: compiling 10,000 policies takes
-// a while.
-const patience = 5 * time.Minute
+// readyTimeout is the time within which a plugin must be ready. Compiling 10,000 policies takes
+// long.
+const readyTimeout = 5 * time.Minute
 
-// Engine is an admission plugin that knows all policies or webhooks. Validate is Admit
-// where the plugin takes part in that step.
+// An Engine is a ready admission plugin. Its Validate method calls Admit if the plugin is a
+// mutating one.
 type Engine struct {
 	admission.ValidationInterface
 	stop func()
 }
 
-// Stop ends everything that runs for the engine.
+// Stop stops the informers and goroutines of the engine.
 func (e *Engine) Stop() { e.stop() }
 
-// Celador returns Celador's plugin, ready, with the policies of a server.
+// Celador returns Celador's ValidatingAdmissionPolicy plugin with the policies of a server.
 func Celador(server *api.Server) (*Engine, error) {
 	plugin, err := validatingadmissionpolicy.New(nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func Celador(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-// Upstream returns Kubernetes' plugin, ready, with the policies of a server.
+// Upstream returns Kubernetes' ValidatingAdmissionPolicy plugin with the policies of a server.
 func Upstream(server *api.Server) (*Engine, error) {
 	plugin, err := upstream.NewPlugin(nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func Upstream(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-// start does for a plugin what a kube-apiserver does.
+// start initializes a plugin as a kube-apiserver does, and waits until it is ready.
 func start(plugin admission.Interface, handler *admission.Handler, server *api.Server) (*Engine, error) {
 	config := server.Config()
 	kube, kubeErr := kubernetes.NewForConfig(config)
@@ -82,16 +82,16 @@ func start(plugin admission.Interface, handler *admission.Handler, server *api.S
 	}
 	kubeInformers.Start(ctx.Done())
 	policyInformers.Start(ctx.Done())
-	engine := &Engine{examiner(plugin), func() {
+	engine := &Engine{validator(plugin), func() {
 		cancel()
 		kubeInformers.Shutdown()
 		policyInformers.Shutdown()
 	}}
-	// A handler waits for ten seconds at most.
-	for deadline := time.Now().Add(patience); !handler.WaitForReady(); {
+	// WaitForReady returns after at most ten seconds.
+	for deadline := time.Now().Add(readyTimeout); !handler.WaitForReady(); {
 		if time.Now().After(deadline) {
 			engine.Stop()
-			return nil, fmt.Errorf("%T is not ready after %v", plugin, patience)
+			return nil, fmt.Errorf("%T is not ready after %v", plugin, readyTimeout)
 		}
 	}
 	return engine, nil

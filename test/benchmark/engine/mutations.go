@@ -10,8 +10,8 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// CeladorMutations returns Celador's plugin for policies that change objects, ready, with
-// those of a server. Schemas may come later.
+// CeladorMutations returns Celador's MutatingAdmissionPolicy plugin with the policies of a server.
+// The plugin may not have read the schemas yet.
 func CeladorMutations(server *api.Server) (*Engine, error) {
 	plugin, err := mutatingadmissionpolicy.New(nil)
 	if err != nil {
@@ -20,8 +20,8 @@ func CeladorMutations(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-// UpstreamMutations returns Kubernetes' plugin for policies that change objects, ready,
-// with those of a server. Schemas may come later.
+// UpstreamMutations returns Kubernetes' MutatingAdmissionPolicy plugin with the policies of a
+// server. The plugin may not have read the schemas yet.
 func UpstreamMutations(server *api.Server) (*Engine, error) {
 	plugin, err := upstreampolicies.NewPlugin(nil)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// CeladorValidating returns Celador's plugin for validating webhooks, ready, with those of
-// a server.
+// CeladorValidating returns Celador's plugin for validating webhooks with the webhooks of a server.
 func CeladorValidating(server *api.Server) (*Engine, error) {
 	plugin, err := validating.New(nil)
 	if err != nil {
@@ -25,8 +24,8 @@ func CeladorValidating(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-// UpstreamValidating returns Kubernetes' plugin for validating webhooks, ready, with those
-// of a server.
+// UpstreamValidating returns Kubernetes' plugin for validating webhooks with the webhooks of a
+// server.
 func UpstreamValidating(server *api.Server) (*Engine, error) {
 	plugin, err := upstreamvalidating.NewValidatingAdmissionWebhook(nil)
 	if err != nil {
@@ -35,8 +34,7 @@ func UpstreamValidating(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-// CeladorMutating returns Celador's plugin for mutating webhooks, ready, with those of a
-// server.
+// CeladorMutating returns Celador's plugin for mutating webhooks with the webhooks of a server.
 func CeladorMutating(server *api.Server) (*Engine, error) {
 	plugin, err := mutating.New(nil)
 	if err != nil {
@@ -45,8 +43,7 @@ func CeladorMutating(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-// UpstreamMutating returns Kubernetes' plugin for mutating webhooks, ready, with those of a
-// server.
+// UpstreamMutating returns Kubernetes' plugin for mutating webhooks with the webhooks of a server.
 func UpstreamMutating(server *api.Server) (*Engine, error) {
 	plugin, err := upstreammutating.NewMutatingWebhook(nil)
 	if err != nil {
@@ -55,16 +52,16 @@ func UpstreamMutating(server *api.Server) (*Engine, error) {
 	return start(plugin, plugin.Handler, server)
 }
 
-func examiner(plugin admission.Interface) admission.ValidationInterface {
+func validator(plugin admission.Interface) admission.ValidationInterface {
 	if validating, ok := plugin.(admission.ValidationInterface); ok {
 		return validating
 	}
-	return admitting{plugin.(admission.MutationInterface)}
+	return mutatingPlugin{plugin.(admission.MutationInterface)}
 }
 
-type admitting struct{ admission.MutationInterface }
+type mutatingPlugin struct{ admission.MutationInterface }
 
 // Validate implements admission.ValidationInterface.
-func (p admitting) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+func (p mutatingPlugin) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
 	return p.Admit(ctx, a, o)
 }

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Binding returns the i-th binding of a policy. It denies, in all namespaces with the
-// given label.
+// Binding returns the i-th binding of a policy, with the action Deny, for namespaces with the given
+// label.
 func Binding(policy *v1.ValidatingAdmissionPolicy, i int, label, value string) *v1.ValidatingAdmissionPolicyBinding {
 	return &v1.ValidatingAdmissionPolicyBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
@@ -26,7 +26,7 @@ func Binding(policy *v1.ValidatingAdmissionPolicy, i int, label, value string) *
 	}
 }
 
-// Matching returns the i-th binding of a policy, for requests of Create.
-func Matching(policy *v1.ValidatingAdmissionPolicy, i int) *v1.ValidatingAdmissionPolicyBinding {
+// MatchingBinding returns the i-th binding of a policy, which matches the requests of Create.
+func MatchingBinding(policy *v1.ValidatingAdmissionPolicy, i int) *v1.ValidatingAdmissionPolicyBinding {
 	return Binding(policy, i, "environment", "production")
 }

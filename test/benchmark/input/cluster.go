@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package input makes what is benchmarked: policies, bindings, params and requests.
+// Package input generates the policies, bindings, params, webhooks and requests of benchmarks.
 package input
 
 import (
@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// Cluster is everything that plugins read from the API server.
+// A Cluster holds the objects that plugins for ValidatingAdmissionPolicy read from the API server.
 type Cluster struct {
 	Policies []*v1.ValidatingAdmissionPolicy
 	Bindings []*v1.ValidatingAdmissionPolicyBinding
@@ -35,23 +35,23 @@ func (c *Cluster) Server() (*api.Server, error) {
 	server := api.New()
 	policies := v1.SchemeGroupVersion
 	return server, errors.Join(
-		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Space()}),
+		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Namespace()}),
 		api.Store(server, api.Resource{GroupVersionResource: policies.WithResource("validatingadmissionpolicies"), Kind: "ValidatingAdmissionPolicy"}, c.Policies),
 		api.Store(server, api.Resource{GroupVersionResource: policies.WithResource("validatingadmissionpolicybindings"), Kind: "ValidatingAdmissionPolicyBinding"}, c.Bindings),
 		api.Store(server, limits, c.Params),
 	)
 }
 
-// SpaceName is the name of the namespace that requests are for.
-const SpaceName = "shop"
+// NamespaceName is the name of the namespace of all requests.
+const NamespaceName = "shop"
 
-// Space returns the namespace that requests are for.
-func Space() *corev1.Namespace {
+// Namespace returns the namespace of all requests.
+func Namespace() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name:   SpaceName,
-		Labels: map[string]string{corev1.LabelMetadataName: SpaceName, "environment": "production", "team": "shop"},
+		Name:   NamespaceName,
+		Labels: map[string]string{corev1.LabelMetadataName: NamespaceName, "environment": "production", "team": "shop"},
 	}}
 }
 
-// number returns a name that sorts as the number does.
+// number returns a name that sorts by i.
 func number(prefix string, i int) string { return fmt.Sprintf("%s-%05d", prefix, i) }

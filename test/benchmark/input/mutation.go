@@ -16,9 +16,9 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// configurations are what policies of a cluster have pods set. A # is the number of the
-// policy: each sets something of its own. Where pods have only one value of a sort, policies
-// agree on it, as the order of upstream's is random, and note that they set it.
+// configurations holds apply configurations as found in clusters. # is replaced by the number of
+// the policy, so each policy sets a value of its own. For fields with a single value, all policies
+// set the same value, because upstream's order is random, and each adds an annotation.
 var configurations = []string{
 	`Object{metadata: Object.metadata{labels: {"team-#.example.com/owner": "team-#"}}}`,
 	`Object{metadata: Object.metadata{annotations: {"example.com/rule-#": request.userInfo.username}}}`,
@@ -52,11 +52,11 @@ var configurations = []string{
 		name: c.name, livenessProbe: Object.spec.containers.livenessProbe{httpGet: Object.spec.containers.livenessProbe.httpGet{path: "/alive", port: c.ports[0].containerPort}, periodSeconds: 60}})}}`,
 }
 
-// Mutation returns the i-th policy that changes pods, with one apply configuration, and
-// its binding for requests of Create.
+// Mutation returns the i-th MutatingAdmissionPolicy, which changes pods with one apply
+// configuration, and its binding for requests of Create.
 func Mutation(i int) (*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding) {
 	validating := PolicyOf(number("policy", i), "pods", v1.ValidatingAdmissionPolicySpec{})
-	binding := Matching(validating, 0)
+	binding := MatchingBinding(validating, 0)
 	constraints := validating.Spec.MatchConstraints
 	constraints.ResourceRules[0].APIGroups = []string{corev1.GroupName}
 	text := strings.ReplaceAll(configurations[i%len(configurations)], "#", strconv.Itoa(i))
@@ -79,8 +79,8 @@ func Mutation(i int) (*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBi
 		}
 }
 
-// Mutations returns an API server with that many policies that change pods, the namespace
-// of all requests, and the schema of pods.
+// Mutations returns an API server with the given number of policies of Mutation, the namespace of
+// all requests, and the schema of pods.
 func Mutations(number int) (*api.Server, error) {
 	policies, bindings := make([]*v1.MutatingAdmissionPolicy, number), make([]*v1.MutatingAdmissionPolicyBinding, number)
 	for i := range number {
@@ -89,7 +89,7 @@ func Mutations(number int) (*api.Server, error) {
 	server := api.New()
 	return server, errors.Join(
 		server.Describe(openapitest.NewEmbeddedFileClient(), corev1.SchemeGroupVersion),
-		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Space()}),
+		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Namespace()}),
 		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicies"), Kind: "MutatingAdmissionPolicy"}, policies),
 		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicybindings"), Kind: "MutatingAdmissionPolicyBinding"}, bindings),
 	)

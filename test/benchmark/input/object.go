@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Allowed and Excessive are numbers of replicas: one that every policy admits, and one
-// that every policy denies.
+// Allowed is a number of replicas that every policy admits, and Excessive a number that every
+// policy denies.
 const (
 	Allowed   = 3
 	Excessive = 1_000_000
 )
 
-// Deployment returns a deployment with three containers, as clients write it.
+// Deployment returns a deployment with three containers, as a client sends it.
 func Deployment(replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": "shop"}
 	return &appsv1.Deployment{
@@ -32,7 +32,7 @@ func Deployment(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// StatefulSet returns a stateful set with the same containers.
+// StatefulSet returns a StatefulSet with the same containers.
 func StatefulSet(replicas int32) *appsv1.StatefulSet {
 	labels := map[string]string{"app": "shop"}
 	return &appsv1.StatefulSet{
@@ -48,7 +48,7 @@ func StatefulSet(replicas int32) *appsv1.StatefulSet {
 
 func metadata(labels map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: SpaceName, Name: "web", Labels: labels,
+		Namespace: NamespaceName, Name: "web", Labels: labels,
 		Annotations: map[string]string{"example.com/owner": "team shop"},
 	}
 }

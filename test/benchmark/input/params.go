@@ -12,7 +12,7 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// limits is a custom resource that params are of.
+// limits is the custom resource of the params.
 var limits = api.Resource{
 	GroupVersionResource: schema.GroupVersionResource{Group: "rules.example.com", Version: "v1", Resource: "replicalimits"},
 	Kind:                 "ReplicaLimit",
@@ -21,7 +21,7 @@ var limits = api.Resource{
 
 var limitLabels = map[string]string{"rules.example.com/set": "production"}
 
-// Limit returns the i-th param: all have labels in common, and a limit of their own.
+// Limit returns the i-th param. All params have a common label; each has its own limit.
 func Limit(i int) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": limits.GroupVersion().String(),
@@ -30,15 +30,15 @@ func Limit(i int) *unstructured.Unstructured {
 	}}
 	metadata := stored(number("limit", i))
 	object.SetName(metadata.Name)
-	object.SetNamespace(SpaceName)
+	object.SetNamespace(NamespaceName)
 	object.SetUID(metadata.UID)
 	object.SetResourceVersion(metadata.ResourceVersion)
 	object.SetLabels(limitLabels)
 	return object
 }
 
-// Parameterize has a policy's first validation read params, and the binding select all
-// limits.
+// Parameterize makes the first validation of a policy read params, and the binding select all
+// params.
 func Parameterize(policy *v1.ValidatingAdmissionPolicy, binding *v1.ValidatingAdmissionPolicyBinding) {
 	policy.Spec.ParamKind = &v1.ParamKind{APIVersion: limits.GroupVersion().String(), Kind: limits.Kind}
 	policy.Spec.Validations[0].Expression = "object.spec.replicas <= params.spec.maxReplicas"

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pod returns a pod with three containers, as a controller writes it, and with more
+// Pod returns a pod with three containers, as a controller sends it, and with the given additional
 // volumes.
 func Pod(volumes ...corev1.Volume) *corev1.Pod {
 	metadata := metadata(map[string]string{"app": "shop", "team": "shop", "pod-template-hash": "7d9c5b6f4"})
@@ -24,5 +24,5 @@ func Pod(volumes ...corev1.Volume) *corev1.Pod {
 	return &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metadata, Spec: spec}
 }
 
-// NFS is a volume that webhooks are interested in.
+// NFS is a volume that satisfies the first of the match conditions.
 var NFS = corev1.Volume{Name: "archive", VolumeSource: corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nfs.example.com", Path: "/"}}}

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Policy returns the i-th policy for a resource of group apps: three validations, two
-// of them with a messageExpression, and one variable. No two policies share all texts:
-// each has limits of its own, which the object of Create keeps.
+// Policy returns the i-th policy for a resource of the group apps, with one variable and three
+// validations, two of which have a messageExpression. Each policy has its own limits, so no two
+// policies have the same expressions. The objects that Create accepts satisfy all policies.
 func Policy(i int, resource string) *v1.ValidatingAdmissionPolicy {
 	return PolicyOf(number("policy", i), resource, v1.ValidatingAdmissionPolicySpec{
 		Variables: []v1.Variable{{Name: "containers", Expression: "object.spec.template.spec.containers"}},
@@ -30,8 +30,7 @@ func Policy(i int, resource string) *v1.ValidatingAdmissionPolicy {
 	})
 }
 
-// PolicyOf returns a policy for writes of a resource of group apps, in the form in which
-// a server stores it.
+// PolicyOf returns a policy for writes of a resource of the group apps, as a server stores it.
 func PolicyOf(name, resource string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
 	spec.FailurePolicy = new(v1.Fail)
 	spec.MatchConstraints = &v1.MatchResources{

@@ -10,14 +10,14 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// rule is a validation as they are found in clusters. A %d in an expression is a limit
-// or a name that teams have of their own: it takes the given number of values.
+// A rule is a validation as found in clusters. A %d in the expression is a limit or a name that
+// differs between teams; it takes the given number of values.
 type rule struct {
-	says, expression string
-	values           int
+	message, expression string
+	values              int
 }
 
-// rules are for deployments. That of Deployment keeps all of them.
+// rules holds validations for deployments. The object of Deployment satisfies all of them.
 var rules = []rule{
 	{"too many replicas", "object.spec.replicas <= 5%03d", 1000},
 	{"not from the registry", "variables.containers.all(c, c.image.startsWith('registry.example.com/team-%d/') || c.image.startsWith('registry.example.com/shared/'))", 1000},
@@ -40,7 +40,7 @@ var rules = []rule{
 	{"not by a developer", "request.userInfo.groups.exists(g, g in ['developers', 'oncall']) || request.operation == 'DELETE'", 0},
 }
 
-// text returns the i-th of the rule's variants.
+// text returns the i-th variant of the expression.
 func (r rule) text(i int) string {
 	if !strings.Contains(r.expression, "%") {
 		return r.expression
@@ -48,9 +48,9 @@ func (r rule) text(i int) string {
 	return fmt.Sprintf(r.expression, i%r.values)
 }
 
-// Realistic returns the i-th of the policies that a cluster of many teams may have:
-// three of the rules, some with a limit of its own.
-func Realistic(i int) *v1.ValidatingAdmissionPolicy {
+// RealisticPolicy returns the i-th policy of a cluster with many teams. It has three of the rules,
+// some with its own limit.
+func RealisticPolicy(i int) *v1.ValidatingAdmissionPolicy {
 	spec := v1.ValidatingAdmissionPolicySpec{
 		Variables: []v1.Variable{{Name: "containers", Expression: "object.spec.template.spec.containers"}},
 	}
@@ -58,17 +58,17 @@ func Realistic(i int) *v1.ValidatingAdmissionPolicy {
 		r := rules[(i+offset)%len(rules)]
 		validation := v1.Validation{Expression: r.text(i)}
 		if position < 2 {
-			validation.MessageExpression = fmt.Sprintf("object.metadata.namespace + '/' + object.metadata.name + ': %s'", strings.ReplaceAll(r.says, "'", "\\'"))
+			validation.MessageExpression = fmt.Sprintf("object.metadata.namespace + '/' + object.metadata.name + ': %s'", strings.ReplaceAll(r.message, "'", "\\'"))
 		} else {
-			validation.Message = r.says
+			validation.Message = r.message
 		}
 		spec.Validations = append(spec.Validations, validation)
 	}
 	return PolicyOf(number("policy", i), "deployments", spec)
 }
 
-// Expressions returns how many expressions the policies have, and how many of them
-// differ.
+// Expressions returns the number of expressions of the policies, and the number of distinct
+// expressions.
 func (c *Cluster) Expressions() (all, distinct int) {
 	texts := map[string]bool{}
 	count := func(text string) {

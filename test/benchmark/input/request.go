@@ -19,14 +19,14 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 )
 
-// Request is a request in the form in which a server hands it to plugins.
+// A Request holds the admission attributes that a server passes to plugins.
 type Request struct {
 	attributes admission.Attributes
 	interfaces admission.ObjectInterfaces
 }
 
-// Create returns the request to create an object, which may be a deployment, a stateful
-// set or a pod. It fails when the scheme cannot convert the object.
+// Create returns a request to create a deployment, a StatefulSet or a pod. It returns an error if
+// the scheme cannot convert the object.
 func Create(object runtime.Object) (*Request, error) {
 	kind := object.GetObjectKind().GroupVersionKind()
 	object = object.DeepCopyObject()
@@ -37,7 +37,7 @@ func Create(object runtime.Object) (*Request, error) {
 	}
 	jane := &user.DefaultInfo{Name: "jane", UID: "u1", Groups: []string{"developers", "system:authenticated"}}
 	return &Request{
-		admission.NewAttributesRecord(received, nil, kind, SpaceName, "web", resources[kind.Kind], "", admission.Create, &metav1.CreateOptions{FieldManager: "benchmark"}, false, jane),
+		admission.NewAttributesRecord(received, nil, kind, NamespaceName, "web", resources[kind.Kind], "", admission.Create, &metav1.CreateOptions{FieldManager: "benchmark"}, false, jane),
 		interfaces(),
 	}, nil
 }
@@ -60,13 +60,13 @@ func interfaces() admission.ObjectInterfaces {
 	}
 }
 
-// Send returns what a plugin says of the request.
+// Send passes the request to a plugin and returns its error.
 func (r *Request) Send(ctx context.Context, plugin admission.ValidationInterface) error {
 	return plugin.Validate(ctx, r.attributes, r.interfaces)
 }
 
-// Change returns what a plugin makes of the object of the request, of which it gets a copy.
-func (r *Request) Change(ctx context.Context, plugin admission.ValidationInterface) (runtime.Object, error) {
+// Mutate passes a copy of the object to a plugin and returns the mutated copy.
+func (r *Request) Mutate(ctx context.Context, plugin admission.ValidationInterface) (runtime.Object, error) {
 	a := r.attributes
 	object := a.GetObject().DeepCopyObject()
 	a = admission.NewAttributesRecord(object, nil, a.GetKind(), a.GetNamespace(), a.GetName(), a.GetResource(), "", a.GetOperation(), a.GetOperationOptions(), false, a.GetUserInfo())

@@ -15,12 +15,13 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// interest is what webhooks that are called for few requests may be called for. A %d in
-// the expression is a name or number that teams have of their own.
-type interest struct{ name, expression string }
+// A condition is a match condition that few requests satisfy. A %d in the expression is a name or
+// number that differs between teams.
+type condition struct{ name, expression string }
 
-// interests are none in what Pod returns. The first is in pods with the volume NFS.
-var interests = []interest{
+// conditions holds match conditions that the pod of Pod does not satisfy. A pod with the volume NFS
+// satisfies the first.
+var conditions = []condition{
 	{"has-nfs-volumes", "has(object.spec.volumes) && object.spec.volumes.exists(v, has(v.nfs))"},
 	{"in-tenants-namespaces", "request.namespace.startsWith('tenant-%d-')"},
 	{"of-team", "has(object.metadata.labels) && 'team' in object.metadata.labels && object.metadata.labels['team'] == 'team-%d'"},
@@ -33,30 +34,29 @@ var interests = []interest{
 	{"of-workflow", "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'Workflow%d')"},
 }
 
-// InterestOf returns the condition of the i-th of webhooks that each have an interest of
-// their own, and SameInterest that of webhooks which all have the first.
-func InterestOf(i int) v1.MatchCondition {
-	interest := interests[i%len(interests)]
-	expression := interest.expression
+// ConditionOf returns the match condition of the i-th webhook, for webhooks with different
+// conditions.
+func ConditionOf(i int) v1.MatchCondition {
+	condition := conditions[i%len(conditions)]
+	expression := condition.expression
 	if strings.Contains(expression, "%") {
 		expression = fmt.Sprintf(expression, i)
 	}
-	return v1.MatchCondition{Name: interest.name, Expression: expression}
+	return v1.MatchCondition{Name: condition.name, Expression: expression}
 }
 
-// SameInterest is like InterestOf.
-func SameInterest(int) v1.MatchCondition { return InterestOf(0) }
+// SameCondition returns the same match condition for every webhook.
+func SameCondition(int) v1.MatchCondition { return ConditionOf(0) }
 
-// Webhooks are the two configurations that plugins read from the API server, with as many
-// webhooks in each.
+// Webhooks describes a mutating and a validating configuration with Number webhooks each.
 type Webhooks struct {
-	URL      string
-	Number   int
-	Interest func(i int) v1.MatchCondition
+	URL       string
+	Number    int
+	Condition func(i int) v1.MatchCondition
 }
 
-// webhook returns the i-th webhook, for writes of everything but what the documentation of
-// match conditions advises to exclude.
+// webhook returns the i-th webhook. It matches all writes except those that Kubernetes'
+// documentation of match conditions recommends to exclude.
 func (w *Webhooks) webhook(i int) v1.MutatingWebhook {
 	return v1.MutatingWebhook{
 		Name:                    number("hook", i) + ".example.com",
@@ -76,7 +76,7 @@ func (w *Webhooks) webhook(i int) v1.MutatingWebhook {
 		MatchConditions: []v1.MatchCondition{
 			{Name: "exclude-leases", Expression: "!(request.resource.group == 'coordination.k8s.io' && request.resource.resource == 'leases')"},
 			{Name: "exclude-kubelet-requests", Expression: "!('system:nodes' in request.userInfo.groups)"},
-			w.Interest(i),
+			w.Condition(i),
 		},
 	}
 }
@@ -96,7 +96,7 @@ func (w *Webhooks) Server() (*api.Server, error) {
 	}
 	server := api.New()
 	return server, errors.Join(
-		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Space()}),
+		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Namespace()}),
 		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"), Kind: "MutatingWebhookConfiguration"}, []*v1.MutatingWebhookConfiguration{mutating}),
 		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"), Kind: "ValidatingWebhookConfiguration"}, []*v1.ValidatingWebhookConfiguration{validating}),
 	)

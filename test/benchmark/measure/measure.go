@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measure takes times and allocations of two things that are compared.
+// Package measure compares the time and allocations of functions.
 package measure
 
 import (
@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// Effort says how long to measure.
+// An Effort is the duration of a measurement.
 type Effort struct {
-	// Rounds is how often each side is measured.
+	// Rounds is the number of measurements of each function.
 	Rounds int
-	// Round is how long one measurement of one side takes, at least: a side that takes
-	// longer is called once.
+	// Round is the minimum duration of one measurement. A function that takes longer is called
+	// once.
 	Round time.Duration
 }
 
-// Cost is what one call costs, on average.
+// A Cost is the average cost of one call.
 type Cost struct {
 	Nanoseconds float64 `json:"nanoseconds"`
 	Bytes       float64 `json:"bytes"`
 	Allocations float64 `json:"allocations"`
 }
 
-// quartile is the percentile of the rounds that counts: other work on the machine makes
-// rounds longer and none shorter.
+// quartile is the percentile of the rounds that is reported: other work on the machine makes rounds
+// longer but never shorter.
 const quartile = 25
 
-// Alternate returns what one call of each function costs. They take turns, round by
-// round, so that noise of the machine hits all of them alike. The first error ends it.
+// Alternate returns the cost of one call of each function. It measures the functions in turn, so
+// that noise affects all of them alike. It returns the first error of a call.
 func Alternate(effort Effort, calls ...func() error) ([]Cost, error) {
 	sides := make([]*side, len(calls))
 	for i, call := range calls {
@@ -59,14 +59,14 @@ func Alternate(effort Effort, calls ...func() error) ([]Cost, error) {
 	return costs, nil
 }
 
-// side is one of the things that are compared, and what each round showed.
+// A side is one of the compared functions with its measurements, one per round.
 type side struct {
 	call                            func() error
 	times                           int
 	nanoseconds, bytes, allocations []float64
 }
 
-// calibrate finds out how often to call within a round.
+// calibrate determines the number of calls in a round.
 func (s *side) calibrate(round time.Duration) error {
 	for s.times = 1; ; s.times *= 2 {
 		start := time.Now()
@@ -96,7 +96,7 @@ func (s *side) measure() error {
 	err := s.run()
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
-	// Whole allocations: what runs in the background now and then is not the call's.
+	// Integer division drops the occasional allocations of background work.
 	times := uint64(s.times)
 	s.nanoseconds = append(s.nanoseconds, float64(took.Nanoseconds())/float64(s.times))
 	s.bytes = append(s.bytes, float64((after.TotalAlloc-before.TotalAlloc)/times))
@@ -104,8 +104,8 @@ func (s *side) measure() error {
 	return err
 }
 
-// Percentile returns the value that p percent of the values do not exceed, or NaN when
-// there are none. It sorts the values.
+// Percentile returns the p-th percentile of the values, or NaN if there are none. It sorts the
+// values.
 func Percentile(values []float64, p float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Environment is where the figures are from.
+// Environment describes the machine and the module versions of a run.
 type Environment struct {
 	Go       string            `json:"go"`
 	Platform string            `json:"platform"`
@@ -21,10 +21,10 @@ type Environment struct {
 	Modules  map[string]string `json:"modules"`
 }
 
-// modules are those whose versions matter.
+// modules holds the modules whose versions are reported.
 var modules = []string{"k8s.io/apiserver", "k8s.io/kubernetes", "github.com/google/cel-go", "go.etcd.io/etcd/server/v3"}
 
-// CurrentEnvironment returns that of this process. What cannot be found out is empty.
+// CurrentEnvironment returns the environment of this process. Unknown fields are empty.
 func CurrentEnvironment() Environment {
 	e := Environment{
 		Go:       runtime.Version(),
@@ -48,7 +48,7 @@ func CurrentEnvironment() Environment {
 	return e
 }
 
-// cpu returns the processor's name, where Linux tells.
+// cpu returns the name of the processor, or an empty string on other systems than Linux.
 func cpu() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report presents what was measured: as a table, as JSON and as a chart.
+// Package report formats the measurements as a table, as JSON and as a chart.
 package report
 
 import (
@@ -13,7 +13,7 @@ import (
 	"celador.io/celador/test/benchmark/measure"
 )
 
-// Report is all that a run measured.
+// A Report holds the measurements of a run.
 type Report struct {
 	Started     time.Time   `json:"started"`
 	Seconds     float64     `json:"seconds"`
@@ -25,44 +25,44 @@ type Report struct {
 	Targets     int         `json:"targets"`
 }
 
-// Row compares one figure of a scenario.
+// A Row compares one figure of a scenario.
 type Row struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
 	Unit     Unit   `json:"unit"`
-	// Upstream and Celador are the figures: the smaller, the better.
+	// Upstream and Celador are the figures; smaller is better.
 	Upstream float64 `json:"upstream"`
 	Celador  float64 `json:"celador"`
 	Target   Target  `json:"target"`
-	// Ratio is how many times better Celador is: zero when its figure is.
+	// Ratio is Upstream divided by Celador, or zero if Celador is zero.
 	Ratio float64 `json:"ratio,omitempty"`
 	Met   bool    `json:"met"`
-	// Note is what else is worth knowing.
+	// Note is a remark for the reader.
 	Note string `json:"note,omitempty"`
 }
 
-// Target is what Celador has to reach. One of the fields is set.
+// A Target is the required result. Exactly one field is set.
 type Target struct {
-	// Times is how many times better than upstream it has to be.
+	// Times is the required minimum of Row.Ratio.
 	Times float64 `json:"times,omitempty"`
-	// Most is the largest figure that it may have.
-	Most float64 `json:"most,omitempty"`
+	// Max is the maximum figure of Celador.
+	Max float64 `json:"most,omitempty"`
 }
 
-// Series is the cost of one request for growing numbers of policies.
+// A Series is the cost of one request for increasing numbers of policies.
 type Series struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
 }
 
-// Point is the cost of one request. A side is nil where it was not measured.
+// A Point is the cost of one request. A side that was not measured is nil.
 type Point struct {
 	Policies int           `json:"policies"`
 	Upstream *measure.Cost `json:"upstream,omitempty"`
 	Celador  *measure.Cost `json:"celador,omitempty"`
 }
 
-// Add judges a row and adds it.
+// Add computes the ratio of a row, compares the row with its target, and adds it.
 func (r *Report) Add(row Row) {
 	if row.Celador > 0 {
 		row.Ratio = row.Upstream / row.Celador
@@ -70,7 +70,7 @@ func (r *Report) Add(row Row) {
 	if row.Target.Times > 0 {
 		row.Met = row.Upstream >= row.Target.Times*row.Celador
 	} else {
-		row.Met = row.Celador <= row.Target.Most
+		row.Met = row.Celador <= row.Target.Max
 	}
 	r.Rows = append(r.Rows, row)
 	r.Targets++

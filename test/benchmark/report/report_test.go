@@ -28,10 +28,10 @@ func TestAdd(t *testing.T) {
 		{"not fast enough", 1000, 10, report.Target{Times: 101}, 100, false},
 		{"slower", 10, 1000, report.Target{Times: 5}, 0.01, false},
 		{"nothing at all", 10, 0, report.Target{Times: 5}, 0, true},
-		{"within the bound", 5008, 2, report.Target{Most: 2}, 2504, true},
-		{"over the bound", 5008, 4, report.Target{Most: 2}, 1252, false},
-		{"under the bound though worse", 1, 2, report.Target{Most: 2}, 0.5, true},
-		{"bounded nothing", 5008, 0, report.Target{Most: 2}, 0, true},
+		{"within the bound", 5008, 2, report.Target{Max: 2}, 2504, true},
+		{"over the bound", 5008, 4, report.Target{Max: 2}, 1252, false},
+		{"under the bound though worse", 1, 2, report.Target{Max: 2}, 0.5, true},
+		{"bounded nothing", 5008, 0, report.Target{Max: 2}, 0, true},
 	} {
 		var r report.Report
 		r.Add(report.Row{Upstream: test.upstream, Celador: test.celador, Target: test.target})
@@ -45,7 +45,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// sample is a report with rows of every unit and a point that only one plugin has.
+// sample returns a report with rows of every unit and a point with only one side.
 func sample() *report.Report {
 	cost := func(nanoseconds float64) *measure.Cost { return &measure.Cost{Nanoseconds: nanoseconds} }
 	r := &report.Report{
@@ -64,11 +64,11 @@ func sample() *report.Report {
 	}
 	for _, row := range []report.Row{
 		{Scenario: "S1", About: "none match", Unit: report.Nanoseconds, Upstream: 1_022_000, Celador: 160, Target: report.Target{Times: 1000}},
-		{Scenario: "S1", About: "allocations", Unit: report.Allocations, Upstream: 5008, Target: report.Target{Most: 2}},
-		{Scenario: "S1", About: "growth", Unit: report.Times, Upstream: 335.08, Celador: 1.033, Target: report.Target{Most: 2}},
+		{Scenario: "S1", About: "allocations", Unit: report.Allocations, Upstream: 5008, Target: report.Target{Max: 2}},
+		{Scenario: "S1", About: "growth", Unit: report.Times, Upstream: 335.08, Celador: 1.033, Target: report.Target{Max: 2}},
 		{Scenario: "S4", About: "bindings", Unit: report.Nanoseconds, Upstream: 31_200_000, Celador: 1_010_000, Target: report.Target{Times: 100}},
 		{Scenario: "S7", About: "heap", Unit: report.Bytes, Upstream: 388 << 20, Celador: 99.5 * (1 << 20), Target: report.Target{Times: 3}, Note: "many expressions"},
-		{Scenario: "S8", About: "denial", Unit: report.Nanoseconds, Upstream: 1.11e9, Celador: 34_900_000, Target: report.Target{Most: 50_000_000}},
+		{Scenario: "S8", About: "denial", Unit: report.Nanoseconds, Upstream: 1.11e9, Celador: 34_900_000, Target: report.Target{Max: 50_000_000}},
 	} {
 		r.Add(row)
 	}

@@ -14,7 +14,7 @@ import (
 	"celador.io/celador/test/benchmark/measure"
 )
 
-// The chart's size and the area of its plot, in pixels.
+// The size of the chart and of its plot area, in pixels.
 const (
 	width, height = 860, 520
 	left, right   = 90, 660
@@ -22,10 +22,10 @@ const (
 	labelHeight   = 16
 )
 
-// dashes are the styles of the series' lines.
+// dashes holds the line styles of the series.
 var dashes = []string{"6 4", "none"}
 
-// line is the cost of one plugin in one series.
+// A line is the cost with one plugin in one series.
 type line struct {
 	Label, Color, Dash string
 	Dots               []dot
@@ -42,7 +42,7 @@ type tick struct {
 	Label string
 }
 
-// axis maps figures to pixels, by their logarithm.
+// An axis maps figures to pixels on a logarithmic scale.
 type axis struct{ low, high, from, to float64 }
 
 func (a axis) at(figure float64) float64 {
@@ -58,8 +58,8 @@ func (a axis) ticks(label func(float64) string) []tick {
 	return ticks
 }
 
-// WriteSVG draws the series: what one request costs against the number of policies,
-// both on logarithmic axes.
+// WriteSVG draws the series: the cost of one request over the number of policies, on logarithmic
+// axes.
 func (r *Report) WriteSVG(w io.Writer) error {
 	x, y := r.axes()
 	var lines []line
@@ -89,7 +89,7 @@ func (r *Report) WriteSVG(w io.Writer) error {
 	return nil
 }
 
-// axes returns axes that begin and end at powers of ten around all points.
+// axes returns axes that start and end at powers of ten and include all points.
 func (r *Report) axes() (x, y axis) {
 	x = axis{low: 1, high: 10, from: left, to: right}
 	y = axis{low: math.Inf(1), high: 0, from: bottom, to: top}
@@ -115,7 +115,7 @@ func (r *Report) axes() (x, y axis) {
 	return x, y
 }
 
-// dots returns a dot for each point at which the plugin was measured.
+// dots returns a dot for each point that was measured with the plugin.
 func dots(series Series, x, y axis, of func(Point) *measure.Cost) []dot {
 	var result []dot
 	for _, point := range series.Points {
@@ -127,7 +127,7 @@ func dots(series Series, x, y axis, of func(Point) *measure.Cost) []dot {
 	return result
 }
 
-// spread moves labels that would cover each other apart.
+// spread moves overlapping labels apart.
 func spread(lines []line) {
 	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.Y, b.Y) })
 	for i := 1; i < len(lines); i++ {
@@ -135,7 +135,7 @@ func spread(lines []line) {
 	}
 }
 
-// thousands returns a number with separators, as 10,000.
+// thousands formats a number with separators, such as 10,000.
 func thousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

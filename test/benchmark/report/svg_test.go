@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// drawing is what a chart shows, read as XML.
+// A drawing is the part of a chart that tests read from its XML.
 type drawing struct {
 	Width  float64 `xml:"width,attr"`
 	Height float64 `xml:"height,attr"`
@@ -74,7 +74,7 @@ func TestWriteSVG(t *testing.T) {
 	if diff := cmp.Diff(want, titles); diff != "" {
 		t.Errorf("dots (-want +got):\n%s", diff)
 	}
-	// The dearer, the higher; the more policies, the further to the right.
+	// Higher costs are further up, larger numbers of policies further to the right.
 	if first, second := d.Dots[0], d.Dots[1]; first.X >= second.X || first.Y <= second.Y {
 		t.Errorf("%+v and %+v are in the wrong places", first, second)
 	}

@@ -10,10 +10,10 @@ import (
 	"text/tabwriter"
 )
 
-// Unit is what figures count.
+// A Unit is the unit of a figure.
 type Unit string
 
-// The units. Times is for figures that are ratios themselves.
+// Times is the unit of ratios.
 const (
 	Nanoseconds Unit = "ns"
 	Allocations Unit = "allocs"
@@ -21,7 +21,7 @@ const (
 	Times       Unit = "x"
 )
 
-// scale names larger units, each so many times the one before.
+// A scale holds the names of larger units. Each unit is times the previous one.
 type scale struct {
 	times float64
 	names []string
@@ -32,7 +32,7 @@ var scales = map[Unit]scale{
 	Bytes:       {1024, []string{"B", "KiB", "MiB", "GiB"}},
 }
 
-// format returns a figure with three digits and a unit that suits it.
+// format returns a figure with three significant digits in a suitable unit.
 func (u Unit) format(figure float64) string {
 	s, ok := scales[u]
 	if !ok {
@@ -46,8 +46,7 @@ func (u Unit) format(figure float64) string {
 	return digits(figure) + " " + s.names[name]
 }
 
-// digits returns at least three significant digits, and no zeros at the end of a
-// fraction.
+// digits returns at least three significant digits, without trailing zeros in a fraction.
 func digits(figure float64) string {
 	precision := 0
 	for limit := 100.0; figure < limit && precision < 2; limit /= 10 {
@@ -64,7 +63,7 @@ func (t Target) format(unit Unit) string {
 	if t.Times > 0 {
 		return "at least " + digits(t.Times) + "x"
 	}
-	return "at most " + unit.format(t.Most)
+	return "at most " + unit.format(t.Max)
 }
 
 func ratio(times float64) string {
@@ -81,8 +80,7 @@ func verdict(met bool) string {
 	return "missed"
 }
 
-// WriteTable writes the table for people, and how many targets are met. Nothing follows
-// that line.
+// WriteTable writes the table, and the number of met targets as the last line.
 func (r *Report) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "scenario\tupstream\tcelador\tratio\ttarget\tverdict")

@@ -1,9 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command conformance runs those of Kubernetes' own end-to-end specs that concern what this kube-apiserver does
-// itself, against the built binary, and says how many passed, failed and were skipped. It ends with a non-zero exit
-// code when a spec fails that exceptions.txt does not name. `make conformance` builds everything it needs.
+// Command conformance runs the end-to-end specs of Kubernetes that concern this kube-apiserver,
+// against the built binary, and prints how many passed, failed and were skipped. It exits with a
+// non-zero code if a spec fails that exceptions.txt does not contain. `make conformance` builds all
+// binaries that it needs.
 package main
 
 import (
@@ -22,7 +23,7 @@ import (
 	"celador.io/celador/test/e2e/conformance/specs"
 )
 
-// groups are the specs that need an API server and controllers, but no kubelet.
+// groups holds groups of specs that need an API server and controllers, but no kubelet.
 var groups = []specs.Group{
 	"ValidatingAdmissionPolicy",
 	"MutatingAdmissionPolicy",
@@ -106,7 +107,7 @@ func selectSpecs(ctx context.Context, suite specs.Suite, all bool) ([]specs.Sele
 	return selections, nil
 }
 
-// runSpecs runs the selections against a cluster that lives only as long.
+// runSpecs starts a cluster, runs the selections against it, and stops the cluster.
 func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selection, o options) (specs.Summary, error) {
 	fmt.Printf("testing %s, logs go to %s\n", o.apiServer, o.artifacts)
 	c, err := cluster.Start(ctx, cluster.Options{

@@ -12,7 +12,7 @@ import (
 	"celador.io/celador/test/e2e/conformance/process"
 )
 
-// startAPIServer runs binary with upstream's defaults wherever a cluster without network leaves a choice.
+// startAPIServer starts binary with Kubernetes' defaults, except for flags that need a network.
 func startAPIServer(binary, dir, log, etcdURL string, port int, c credentials) (*process.Process, error) {
 	return process.Start("kube-apiserver", binary, dir, log,
 		"--etcd-servers="+etcdURL,
@@ -26,12 +26,13 @@ func startAPIServer(binary, dir, log, etcdURL string, port int, c credentials) (
 		"--service-account-key-file="+c.serviceAccountKey,
 		"--service-account-signing-key-file="+c.serviceAccountKey,
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// A loopback address, the only one there is, cannot be an endpoint of the service "kubernetes".
+		// The endpoints of the service "kubernetes" must not contain a loopback address, and there
+		// is no other.
 		"--endpoint-reconciler-type=none",
 	)
 }
 
-// apiServerReady returns nil when the server says that it is ready.
+// apiServerReady returns a check that /readyz succeeds.
 func apiServerReady(client kubernetes.Interface) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()

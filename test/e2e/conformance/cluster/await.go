@@ -13,7 +13,7 @@ import (
 
 const pollInterval = 200 * time.Millisecond
 
-// await returns once check, which looks at the work of p, returns nil. It gives up when p has ended or ctx has.
+// await polls check until it returns nil. It returns an error if p or ctx ends first.
 func await(ctx context.Context, p *process.Process, check func(context.Context) error) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

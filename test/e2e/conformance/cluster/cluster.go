@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster runs the least control plane that Kubernetes' end-to-end specs accept as a cluster: etcd, a
+// Package cluster runs the smallest control plane that Kubernetes' end-to-end specs accept: etcd, a
 // kube-apiserver, a kube-controller-manager and one node that exists only as an object.
 package cluster
 
@@ -19,23 +19,25 @@ import (
 	"celador.io/celador/test/etcd"
 )
 
-// How long the cluster may take to be ready, and how long a process may take to end before it is killed.
+// readyTimeout is the time within which the cluster must be ready, and stopGrace the time between
+// the request to stop a process and the kill.
 const (
 	readyTimeout = 2 * time.Minute
 	stopGrace    = 20 * time.Second
 )
 
-// Options says what a cluster is made of.
+// Options configures a cluster.
 type Options struct {
 	// APIServer is the path of the kube-apiserver's binary.
 	APIServer string
 	// ControllerManager is the path of the kube-controller-manager's binary.
 	ControllerManager string
-	// Logs is an existing directory that gets one log for each process.
+	// Logs is an existing directory for one log of each process.
 	Logs string
 }
 
-// Cluster is a running cluster. Its methods may be called concurrently, Stop only once.
+// A Cluster is a running cluster. Its methods are safe for concurrent use; Stop must be called
+// once.
 type Cluster struct {
 	dir         string
 	credentials credentials
@@ -44,8 +46,8 @@ type Cluster struct {
 	failed      chan error
 }
 
-// Start returns a cluster that is ready for specs. The caller must Stop it. The error names the part that did not
-// come up and its log; nothing runs any more then.
+// Start starts a cluster and returns once it is ready for specs. The caller must call Stop. An
+// error names the process that did not become ready and its log; no process runs then.
 func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the cluster was not ready within %s", readyTimeout))
 	defer cancel()
@@ -101,7 +103,7 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// watch makes the end of p the failure of the cluster.
+// watch makes the cluster fail when p ends.
 func (c *Cluster) watch(p *process.Process) {
 	c.processes = append(c.processes, p)
 	go func() {
@@ -110,13 +112,15 @@ func (c *Cluster) watch(p *process.Process) {
 	}()
 }
 
-// Kubeconfig returns the path of a kubeconfig of the cluster's administrator.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.credentials.kubeconfig }
 
-// Failed returns a channel that gets an error when a part of the cluster ends, also by Stop.
+// Failed returns a channel that receives an error when a process of the cluster ends, including by
+// Stop.
 func (c *Cluster) Failed() <-chan error { return c.failed }
 
-// Stop ends everything in the reverse order of its start and removes its data. The logs stay.
+// Stop stops all processes in reverse order of their start and deletes their data, except for the
+// logs.
 func (c *Cluster) Stop() {
 	for i := len(c.processes) - 1; i >= 0; i-- {
 		c.processes[i].Stop(stopGrace)

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// credentials names the files by which the parts of a cluster trust each other.
+// credentials holds the paths of the keys and certificates of a cluster.
 type credentials struct {
 	ca                      string
 	servingCert, servingKey string
@@ -26,7 +26,8 @@ type credentials struct {
 	kubeconfig              string
 }
 
-// writeCredentials makes in dir fresh credentials for a server on 127.0.0.1 at port, and for its administrator.
+// writeCredentials creates credentials in dir, for a server on 127.0.0.1 at port and for its
+// administrator.
 func writeCredentials(dir string, port int) (credentials, error) {
 	c := credentials{
 		ca:                filepath.Join(dir, "ca.crt"),

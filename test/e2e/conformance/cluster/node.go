@@ -16,7 +16,7 @@ import (
 
 const nodeName = "conformance"
 
-// addNode makes the cluster look as if it had a ready and schedulable node, without which no spec starts.
+// addNode creates a ready and schedulable node object. The suite starts no specs without a node.
 func addNode(ctx context.Context, client kubernetes.Interface) error {
 	nodes := client.CoreV1().Nodes()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
@@ -26,7 +26,7 @@ func addNode(ctx context.Context, client kubernetes.Interface) error {
 	if _, err := nodes.Create(ctx, node, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("cannot create the node: %w", err)
 	}
-	// Admission taints every new node as not ready and leaves it to a controller to take that back.
+	// Admission taints every new node as not ready, and a controller would remove the taint.
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		node, err := nodes.Get(ctx, nodeName, metav1.GetOptions{})
 		if err != nil {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package process runs other programs and makes sure that they end.
+// Package process runs other programs and stops them with their process groups.
 package process
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Process is a started program. Its methods may be called concurrently.
+// A Process is a started program. Its methods are safe for concurrent use.
 type Process struct {
 	name, log string
 	cmd       *exec.Cmd
@@ -21,9 +21,9 @@ type Process struct {
 	err       error
 }
 
-// Start runs binary with args in the directory dir, its output going to the file log, which is overwritten. The
-// program gets a process group of its own, so that Ctrl-C reaches only the caller, who then ends things in order.
-// The error says that the log cannot be written or that the program cannot be run.
+// Start starts binary with args in the directory dir. Its output overwrites the file log. The
+// program runs in its own process group, so Ctrl-C reaches only the caller, which can stop programs
+// in order. Start returns an error if the log cannot be written or the program cannot be run.
 func Start(name, binary, dir, log string, args ...string) (*Process, error) {
 	output, err := os.Create(log)
 	if err != nil {
@@ -51,8 +51,8 @@ func (p *Process) Log() string { return p.log }
 // Done returns a channel that is closed once the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err waits for the program to end and returns nil if its exit code was 0, otherwise an error that names the
-// program, how it ended and its log.
+// Err waits until the program has ended. It returns nil if the exit code was 0, and otherwise an
+// error with the name of the program, its exit status and its log.
 func (p *Process) Err() error {
 	<-p.done
 	if p.err == nil {
@@ -61,7 +61,7 @@ func (p *Process) Err() error {
 	return fmt.Errorf("%s ended with %w: see %s", p.name, p.err, p.log)
 }
 
-// Ended returns, for a program that should still run, the error that it has ended; nil while it runs.
+// Ended returns an error if the program has ended, and nil while it runs.
 func (p *Process) Ended() error {
 	select {
 	case <-p.done:
@@ -71,11 +71,11 @@ func (p *Process) Ended() error {
 	}
 }
 
-// Stop ends the program and everything in its process group: it asks first and kills after grace. It returns once
+// Stop sends SIGTERM to the process group of the program, and SIGKILL after grace. It returns once
 // the program has ended.
 func (p *Process) Stop(grace time.Duration) {
 	group := -p.cmd.Process.Pid
-	// Where the group is gone already there is nothing left to end.
+	// The process group may have ended already.
 	_ = syscall.Kill(group, syscall.SIGTERM)
 	select {
 	case <-p.done:

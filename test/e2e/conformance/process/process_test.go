@@ -62,7 +62,7 @@ func TestStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, log := start(t, "mkfifo alive never; echo ready; "+script)
 			waitForLine(t, log, "ready")
-			// As long as one process has the pipe open, its reader waits.
+			// The reader waits until every process with the pipe open has ended.
 			alive, err := os.Open(filepath.Join(filepath.Dir(log), "alive"))
 			if err != nil {
 				t.Fatal(err)

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// separator stands between the name of a spec and the reason why it is an exception.
+// separator separates the name of a spec from the reason of the exception.
 const separator = " :: "
 
-// Exception is a spec that is not expected to pass, and why.
+// An Exception is a spec that is expected to fail.
 type Exception struct {
 	// Spec is the full name of the spec.
 	Spec string
-	// Reason says what the spec needs that is not there.
+	// Reason names the missing prerequisite of the spec.
 	Reason string
 }
 
-// ReadExceptions reads a list of exceptions: one a line, the spec's full name, " :: " and the reason. Empty lines
-// and lines that begin with # do not count. The error names the first line that is not like that or that repeats
-// a spec.
+// ReadExceptions reads exceptions, one per line: the full name of the spec, " :: " and the reason.
+// It ignores empty lines and lines that begin with #. It returns an error with the first line that
+// is malformed or repeats a spec.
 func ReadExceptions(list io.Reader) ([]Exception, error) {
 	var exceptions []Exception
 	seen := map[string]bool{}

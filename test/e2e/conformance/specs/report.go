@@ -12,35 +12,35 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// Report is what a run of the suite left behind.
+// A Report holds the results of a run of the suite.
 type Report struct {
 	// Specs has an entry for each spec that was started.
 	Specs []Result
-	// Problems has what failed outside of a spec, such as the suite's setup.
+	// Problems holds failures outside of specs, such as in the setup of the suite.
 	Problems []Result
 }
 
-// Result is how one spec, or one step of the suite, went.
+// A Result is the result of a spec, or of a step of the suite.
 type Result struct {
 	// Name is the spec's full name.
 	Name string
-	// Outcome is what became of it.
-	Outcome Outcome
-	// Message says why it failed or skipped itself, and where. It is empty for one that passed.
+	// State is Passed, Failed or Skipped.
+	State State
+	// Message is the reason and location of a failure or skip. It is empty for a spec that passed.
 	Message string
 }
 
-// Outcome is what became of a spec.
-type Outcome int
+// A State is the state of a spec after a run.
+type State int
 
-// What may become of a spec.
+// The states of a spec.
 const (
-	Passed Outcome = iota
+	Passed State = iota
 	Failed
 	Skipped
 )
 
-// ReadReport reads what the suite writes as Ginkgo's JSON report. The error says that it is none.
+// ReadReport decodes Ginkgo's JSON report.
 func ReadReport(r io.Reader) (Report, error) {
 	var suites []types.Report
 	if err := json.NewDecoder(r).Decode(&suites); err != nil {
@@ -52,23 +52,23 @@ func ReadReport(r io.Reader) (Report, error) {
 			result := newResult(spec)
 			switch {
 			case spec.LeafNodeType == types.NodeTypeIt:
-				// A spec that skips itself says why. Without a reason it was never started.
-				if result.Outcome == Skipped && result.Message == "" {
+				// A spec that skips itself has a message. Without one, it was not started.
+				if result.State == Skipped && result.Message == "" {
 					continue
 				}
 				report.Specs = append(report.Specs, result)
-			case result.Outcome == Failed:
+			case result.State == Failed:
 				report.Problems = append(report.Problems, result)
 			}
 		}
 		for _, reason := range suite.SpecialSuiteFailureReasons {
-			report.Problems = append(report.Problems, Result{Name: suite.SuiteDescription, Outcome: Failed, Message: reason})
+			report.Problems = append(report.Problems, Result{Name: suite.SuiteDescription, State: Failed, Message: reason})
 		}
 	}
 	return report, nil
 }
 
-// unstarted returns those names of specs that the report does not have.
+// unstarted returns the names that the report has no entry for.
 func (r Report) unstarted(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.ContainsFunc(r.Specs, func(result Result) bool { return result.Name == name })
@@ -84,9 +84,9 @@ func newResult(spec types.SpecReport) Result {
 	case spec.State.Is(types.SpecStatePassed):
 		return result
 	case spec.State.Is(types.SpecStateFailureStates):
-		result.Outcome = Failed
+		result.State = Failed
 	default:
-		result.Outcome = Skipped
+		result.State = Skipped
 	}
 	if result.Message = spec.FailureMessage(); result.Message != "" {
 		result.Message += "\n" + spec.FailureLocation().String()

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package specs decides which of Kubernetes' end-to-end specs run, runs them and says how they went.
+// Package specs selects Kubernetes' end-to-end specs, runs them and summarizes the results.
 package specs
 
 import (
@@ -11,27 +11,28 @@ import (
 	"strings"
 )
 
-// Group is the name of a top-level container of specs of [sig-api-machinery], up to its first space.
+// A Group is the name of a top-level container of specs of [sig-api-machinery], up to its first
+// space.
 type Group string
 
-// Has tells whether the spec of that full name belongs to the group.
+// Has reports whether the spec with the given full name belongs to the group.
 func (g Group) Has(spec string) bool {
 	return strings.HasPrefix(spec, "[sig-api-machinery] "+string(g)+" ")
 }
 
-// Selection is what counts of the specs of a group.
+// A Selection holds the specs of a group.
 type Selection struct {
-	// Group is where the specs are from.
+	// Group is the group of the specs.
 	Group Group
-	// Run has the names of the specs to run.
+	// Run holds the names of the specs to run.
 	Run []string
-	// Excepted has the specs that are left out.
+	// Excepted holds the specs that are not run.
 	Excepted []Exception
 }
 
-// Select takes from all names of existing specs those of groups, without the exceptions, and returns a selection for
-// each group. The error names every group that has no spec and every exception that is not about a spec of the
-// groups, since a list that has gone stale hides what it was meant to show.
+// Select returns a selection of specs for each group, from the names of all specs. It returns an
+// error that names each group without specs and each exception that matches no spec of the groups,
+// so that the lists stay up to date.
 func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, error) {
 	selections := make([]Selection, 0, len(groups))
 	stale := slices.Clone(exceptions)

@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// stopGrace is how long an interrupted suite may take to clean up.
+	// stopGrace is the time that an interrupted suite has to clean up.
 	stopGrace = 20 * time.Second
-	// listTimeout is how long the suite may take to say what it has.
+	// listTimeout is the time that the suite has to list its specs.
 	listTimeout = time.Minute
 )
 
-// Suite is the built end-to-end suite of Kubernetes.
+// A Suite is the compiled end-to-end suite of Kubernetes.
 type Suite struct {
 	// Binary is the path of the suite.
 	Binary string
-	// Artifacts is the absolute path of an existing directory that gets the suite's logs and reports.
+	// Artifacts is the absolute path of an existing directory for the suite's logs and reports.
 	Artifacts string
 }
 
-// Names returns the full names of all specs that the suite has.
+// Names returns the full names of all specs of the suite.
 func (s Suite) Names(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTimeout, fmt.Errorf("the suite did not list its specs within %s", listTimeout))
 	defer cancel()
@@ -45,9 +45,9 @@ func (s Suite) Names(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Run runs the selected specs, one after the other, against the cluster of the kubeconfig. A spec that hangs fails
-// once timeout is over, and a new run begins with those after it. The error is about a suite that did not come to its
-// end; failed specs are in the report.
+// Run runs the selected specs one after another, against the cluster of the kubeconfig. A spec that
+// runs when timeout has passed fails, and the remaining specs continue in another run. Run returns
+// an error if the suite itself fails; failed specs are part of the report.
 func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, timeout time.Duration) (Report, error) {
 	var all Report
 	for left, run := selection.Run, 1; len(left) > 0; run++ {
@@ -58,7 +58,7 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 			"--num-nodes=1",
 			"--report-dir=" + s.Artifacts,
 			"--report-prefix=" + name + "_",
-			// There are no nodes and pods to gather logs from.
+			// The cluster has no nodes and pods to collect logs from.
 			"--disable-log-dump",
 			"--dump-logs-on-failure=false",
 			"--ginkgo.timeout=" + timeout.String(),
@@ -74,7 +74,7 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 		}
 		all.Specs = append(all.Specs, report.Specs...)
 		all.Problems = append(all.Problems, report.Problems...)
-		// Where no spec was started at all, another run would not get any further.
+		// If no spec was started, another run would not start any either.
 		if len(report.Specs) == 0 {
 			break
 		}
@@ -83,11 +83,11 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 	return all, nil
 }
 
-// run runs the suite with args and returns its report. The files it leaves begin with name. That the suite ends with
-// an error code is no error as long as there is a report of what failed.
+// run runs the suite with args and returns its report. The names of its log and report files begin
+// with name. A non-zero exit code is an error only if there is no report.
 func (s Suite) run(ctx context.Context, name string, args ...string) (Report, error) {
 	log, path := filepath.Join(s.Artifacts, name+".log"), filepath.Join(s.Artifacts, name+".json")
-	// What an earlier run reported must not be taken for this one's.
+	// The report of an earlier run must not be read as the report of this run.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Report{}, err
 	}

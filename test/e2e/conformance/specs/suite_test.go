@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// newSuite returns a suite that is a shell script. In the script $report is the file for the report, and the function
-// spec prints an entry of one with a name and a state.
+// newSuite returns a suite that runs a shell script. The script writes its report to $report; the
+// shell function spec prints an entry with a name and a state.
 func newSuite(t *testing.T, script string) Suite {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ func TestSuiteRunsNothingOfAnEmptySelection(t *testing.T) {
 func TestSuiteWithoutReport(t *testing.T) {
 	selection := Selection{Group: "Things", Run: []string{"a"}}
 	suite := newSuite(t, "exit 7")
-	// A report of an earlier run must not be taken for one of this.
+	// Run must not read the report of an earlier run.
 	old := filepath.Join(suite.Artifacts, "Things_1.json")
 	if err := os.WriteFile(old, []byte(`[{}]`), 0o600); err != nil {
 		t.Fatal(err)

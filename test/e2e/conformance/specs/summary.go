@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Summary is how selected specs went.
+// A Summary holds the results of selected specs.
 type Summary struct {
 	// Results has an entry for each selected spec.
 	Results []Result
-	// Problems has what failed outside of the specs.
+	// Problems holds failures outside of specs.
 	Problems []Result
 }
 
-// Summarize says how a selection went by the report of its run. A spec that was to run and of which the report knows
-// nothing has failed; an exception has been skipped, for its reason.
+// Summarize returns the summary of a selection from the report of its run. Specs that were not
+// started count as failed, exceptions as skipped.
 func Summarize(selection Selection, report Report) Summary {
 	var summary Summary
 	for _, problem := range report.Problems {
@@ -31,17 +31,17 @@ func Summarize(selection Selection, report Report) Summary {
 	for _, name := range selection.Run {
 		result, ok := reported[name]
 		if !ok {
-			result = Result{Name: name, Outcome: Failed, Message: "did not run"}
+			result = Result{Name: name, State: Failed, Message: "did not run"}
 		}
 		summary.Results = append(summary.Results, result)
 	}
 	for _, exception := range selection.Excepted {
-		summary.Results = append(summary.Results, Result{Name: exception.Spec, Outcome: Skipped, Message: exception.Reason})
+		summary.Results = append(summary.Results, Result{Name: exception.Spec, State: Skipped, Message: exception.Reason})
 	}
 	return summary
 }
 
-// Add returns the summary of what both summaries are about.
+// Add returns a summary with the results of both summaries.
 func (s Summary) Add(other Summary) Summary {
 	return Summary{
 		Results:  append(s.Results[:len(s.Results):len(s.Results)], other.Results...),
@@ -49,22 +49,22 @@ func (s Summary) Add(other Summary) Summary {
 	}
 }
 
-// OK tells whether nothing failed.
+// OK reports whether nothing failed.
 func (s Summary) OK() bool {
 	return len(s.Problems) == 0 && s.count(Failed) == 0
 }
 
-func (s Summary) count(outcome Outcome) int {
+func (s Summary) count(state State) int {
 	n := 0
 	for _, result := range s.Results {
-		if result.Outcome == outcome {
+		if result.State == state {
 			n++
 		}
 	}
 	return n
 }
 
-// String returns how many specs had which outcome.
+// String returns the numbers of specs by state.
 func (s Summary) String() string {
 	counts := fmt.Sprintf("%d passed, %d failed, %d skipped", s.count(Passed), s.count(Failed), s.count(Skipped))
 	if len(s.Problems) > 0 {
@@ -73,12 +73,12 @@ func (s Summary) String() string {
 	return counts
 }
 
-// Details returns, in lines, everything that was skipped and then everything that failed, with the reasons.
+// Details returns a text with all skipped specs and then all failures, with their messages.
 func (s Summary) Details() string {
 	var text strings.Builder
-	list := func(title string, results []Result, outcome Outcome) {
+	list := func(title string, results []Result, state State) {
 		for _, result := range results {
-			if result.Outcome == outcome {
+			if result.State == state {
 				fmt.Fprintf(&text, "%s %s\n%s\n", title, result.Name, indent(result.Message))
 			}
 		}
@@ -89,7 +89,7 @@ func (s Summary) Details() string {
 	return text.String()
 }
 
-// indent returns the beginning of a message, which may hold a whole object, as lines below a title.
+// indent returns the first lines of a message, indented. Messages may contain whole objects.
 func indent(message string) string {
 	const most = 20
 	lines := strings.Split(strings.TrimSpace(message), "\n")
