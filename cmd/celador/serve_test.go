@@ -82,10 +82,10 @@ func (s *served) wait(t *testing.T) int {
 func TestServe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	server := startServe(t, dir, "etcd is up")
-	shown := server.read(t, "try: ")
+	lines := server.read(t, "try: ")
 	for i, want := range []string{"kube-apiserver is up at https://127.0.0.1:", "ready", "kubeconfig: " + dir, dataDirEnv + "=" + dir + " "} {
-		if len(shown) != 4 || !strings.Contains(shown[i], want) {
-			t.Errorf("shows %q, want %q in line %d", shown, want, i)
+		if len(lines) != 4 || !strings.Contains(lines[i], want) {
+			t.Errorf("shows %q, want %q in line %d", lines, want, i)
 		}
 	}
 

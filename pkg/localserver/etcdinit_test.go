@@ -290,7 +290,7 @@ func headerSize(t *testing.T, path string) int {
 	return int(records.LastOffset())
 }
 
-// newLog replaces a log by one that has no entries.
+// newLog replaces a log with a log without entries.
 func newLog(t *testing.T, dir string) {
 	t.Helper()
 	removeAll(t, dir)

@@ -55,8 +55,8 @@ type Webhooks struct {
 	Condition func(i int) v1.MatchCondition
 }
 
-// webhook returns the i-th webhook. It matches all writes except those that Kubernetes'
-// documentation of match conditions recommends to exclude.
+// webhook returns the i-th webhook. It matches all writes, except for the resources that
+// Kubernetes' documentation of match conditions recommends to exclude.
 func (w *Webhooks) webhook(i int) v1.MutatingWebhook {
 	return v1.MutatingWebhook{
 		Name:                    number("hook", i) + ".example.com",

@@ -5,7 +5,8 @@
 
 package main
 
-// What `make conformance` builds besides this program, so that go.mod and go.sum keep what those builds need.
+// Imports of the programs that `make conformance` builds, so that go.mod and go.sum keep their
+// dependencies.
 import (
 	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	_ "k8s.io/kubernetes/test/e2e"

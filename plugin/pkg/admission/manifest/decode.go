@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	// scheme holds v1.List and all kinds of the group in all versions, so that an object of a kind
-	// that a plugin does not support is reported with its kind.
+	// scheme holds v1.List and all kinds of the group in all versions, so that the error for an
+	// object of an unsupported kind names the kind.
 	scheme  = runtime.NewScheme()
 	decoder = serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 )

@@ -49,10 +49,10 @@ func TestKindChanges(t *testing.T) {
 			{"other kinds only", others, unknownKind, 0},
 			{"appears", append(others, namespacedLimits), "namespaced", 1},
 			{"other kinds change", []metav1.APIResource{namespacedLimits}, "namespaced", 1},
-			{"disappears", others, unknownKind, 0},
+			{"kind disappears", others, unknownKind, 0},
 			{"reappears with another scope", []metav1.APIResource{clusterLimits}, "cluster-scoped", 1},
 			{"has another resource", []metav1.APIResource{renamed}, "cluster-scoped", 1},
-			{"version goes", nil, unknownGroup, 0},
+			{"version disappears", nil, unknownGroup, 0},
 			{"version comes back", []metav1.APIResource{namespacedLimits}, "namespaced", 1},
 			{"is deleted and created at once", []metav1.APIResource{clusterLimits}, "cluster-scoped", 1},
 		} {
@@ -82,11 +82,11 @@ func TestKindGoneIsNoticedSoon(t *testing.T) {
 		<-time.After(12 * time.Second)
 		for range 3 {
 			s.serve(limits.GroupVersion())
-			eventually(t, 2*time.Second, "kind is gone", func() bool { return describe(t, k) == unknownGroup })
+			eventually(t, 2*time.Second, "kind is not served", func() bool { return describe(t, k) == unknownGroup })
 			lists := s.count("list")
 			<-time.After(time.Minute)
 			if got := s.count("list") - lists; got != 0 {
-				t.Errorf("listed %d times while the kind is gone", got)
+				t.Errorf("listed %d times while the kind is not served", got)
 			}
 			s.serve(limits.GroupVersion(), namespacedLimits)
 			eventually(t, 2*time.Second, "kind is back", func() bool { return describe(t, k) == "namespaced" })
@@ -167,7 +167,7 @@ func TestListerWaits(t *testing.T) {
 		{"at once", 0, never, 0, nil},
 		{"slow", 900 * time.Millisecond, never, 900 * time.Millisecond, nil},
 		{"too slow", 1100 * time.Millisecond, never, time.Second, context.DeadlineExceeded},
-		{"caller is gone", 900 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, context.Canceled},
+		{"caller cancels", 900 * time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond, context.Canceled},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -254,9 +254,9 @@ func TestChangesAreLoggedOnce(t *testing.T) {
 		s.serve(limits.GroupVersion(), namespacedLimits)
 		eventually(t, time.Second, "kind is found", func() bool { return describe(t, k) == "namespaced" })
 		s.serve(limits.GroupVersion())
-		eventually(t, 11*time.Second, "kind is gone", func() bool { return describe(t, k) == unknownGroup })
+		eventually(t, 11*time.Second, "kind is not served", func() bool { return describe(t, k) == unknownGroup })
 		<-time.After(time.Minute)
-		expect("gone", 2)
+		expect("unserved", 2)
 	})
 }
 

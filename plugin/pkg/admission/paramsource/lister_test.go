@@ -32,21 +32,21 @@ func TestGet(t *testing.T) {
 		namespace string
 		param     string
 		// late is created without an event for the informer.
-		late    *unstructured.Unstructured
-		refused error
-		gone    bool
-		wantGet int
-		want    *unstructured.Unstructured
-		wantErr func(error) bool
+		late     *unstructured.Unstructured
+		refused  error
+		unserved bool
+		wantGet  int
+		want     *unstructured.Unstructured
+		wantErr  func(error) bool
 	}{
-		{name: "known", scope: namespacedLimits, namespace: "blue", param: "first", want: limit("blue", "first")},
-		{name: "same name elsewhere", scope: namespacedLimits, namespace: "red", param: "first", wantGet: 1, wantErr: apierrors.IsNotFound},
+		{name: "cached", scope: namespacedLimits, namespace: "blue", param: "first", want: limit("blue", "first")},
+		{name: "same name in another namespace", scope: namespacedLimits, namespace: "red", param: "first", wantGet: 1, wantErr: apierrors.IsNotFound},
 		{name: "created a moment ago", scope: namespacedLimits, namespace: "blue", param: "late", late: limit("blue", "late"), wantGet: 1, want: limit("blue", "late")},
 		{name: "absent", scope: namespacedLimits, namespace: "blue", param: "late", wantGet: 1, wantErr: apierrors.IsNotFound},
-		{name: "kind is gone", scope: namespacedLimits, namespace: "blue", param: "late", late: limit("blue", "late"), gone: true, wantGet: 1, wantErr: apierrors.IsNotFound},
-		{name: "known of a kind that is gone", scope: namespacedLimits, namespace: "blue", param: "first", gone: true, want: limit("blue", "first")},
+		{name: "kind is not served", scope: namespacedLimits, namespace: "blue", param: "late", late: limit("blue", "late"), unserved: true, wantGet: 1, wantErr: apierrors.IsNotFound},
+		{name: "cached object of a kind that is not served", scope: namespacedLimits, namespace: "blue", param: "first", unserved: true, want: limit("blue", "first")},
 		{name: "refused", scope: namespacedLimits, namespace: "blue", param: "late", refused: forbidden, wantGet: 1, wantErr: apierrors.IsForbidden},
-		{name: "known, server refuses", scope: namespacedLimits, namespace: "blue", param: "first", refused: forbidden, want: limit("blue", "first")},
+		{name: "cached, server refuses", scope: namespacedLimits, namespace: "blue", param: "first", refused: forbidden, want: limit("blue", "first")},
 		{name: "cluster-scoped", scope: clusterLimits, param: "cluster", want: limit("", "cluster")},
 		{name: "cluster-scoped, created a moment ago", scope: clusterLimits, param: "late", late: limit("", "late"), wantGet: 1, want: limit("", "late")},
 		{name: "cluster-scoped, absent", scope: clusterLimits, param: "late", wantGet: 1, wantErr: apierrors.IsNotFound},
@@ -66,7 +66,7 @@ func TestGet(t *testing.T) {
 				if tc.late != nil {
 					s.create(t, limits, tc.late)
 				}
-				if tc.gone {
+				if tc.unserved {
 					s.serve(limits.GroupVersion())
 				}
 				s.set(func() { s.errs["get"] = tc.refused })
@@ -89,8 +89,8 @@ func TestGet(t *testing.T) {
 // A request waits at most a second for a server that does not answer.
 func TestGetTakesTooLong(t *testing.T) {
 	for name, tc := range map[string]struct{ caller, want time.Duration }{
-		"patient caller":   {time.Minute, time.Second},
-		"impatient caller": {300 * time.Millisecond, 300 * time.Millisecond},
+		"caller with a long timeout": {time.Minute, time.Second},
+		"impatient caller":           {300 * time.Millisecond, 300 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestFormOfParams(t *testing.T) {
 		s.serve(limits.GroupVersion(), namespacedLimits)
 		configMapsKind, limitsKind := source.Open(configMapKind), source.Open(limitKind)
 		defer limitsKind.Close()
-		known, customs := synced(t, configMapsKind), synced(t, limitsKind)
+		configMapLister, limitLister := synced(t, configMapsKind), synced(t, limitsKind)
 		s.create(t, configMaps, stored("watched"))
 		synctest.Wait()
 		configMapsKind.Close()
@@ -239,7 +239,7 @@ func TestFormOfParams(t *testing.T) {
 		s.create(t, configMaps, stored("got"))
 
 		for _, name := range []string{"listed", "watched", "got"} {
-			param, err := known.Get(t.Context(), "blue", name)
+			param, err := configMapLister.Get(t.Context(), "blue", name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestFormOfParams(t *testing.T) {
 		if got := s.count("get"); got != 1 {
 			t.Errorf("asked the server %d times, want 1", got)
 		}
-		param, err := customs.Get(t.Context(), "blue", "custom")
+		param, err := limitLister.Get(t.Context(), "blue", "custom")
 		if diff := cmp.Diff(custom, param); diff != "" || err != nil {
 			t.Errorf("error %v, custom param (-want +got):\n%s", err, diff)
 		}

@@ -88,7 +88,7 @@ func (s *server) withdraw(path string) {
 	s.set(func() { delete(s.documents, path) })
 }
 
-// A published document. Its URL changes with its text.
+// published is an OpenAPI document. Its URL changes with its text.
 type published struct {
 	*server
 	text string

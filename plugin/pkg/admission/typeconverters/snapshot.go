@@ -49,8 +49,8 @@ func (s *snapshot) update(ctx context.Context, paths map[string]openapi.GroupVer
 	return documents
 }
 
-// versionOf returns the group version of a path. It returns false for other paths, such as those of
-// groups.
+// versionOf returns the group version of a path. It returns false for paths without a version, such
+// as the paths of groups.
 func versionOf(path string) (schema.GroupVersion, bool) {
 	switch parts := strings.Split(path, "/"); {
 	case len(parts) == 2 && parts[0] == "api":

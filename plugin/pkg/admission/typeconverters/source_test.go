@@ -254,7 +254,7 @@ func TestAsksSeldom(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if more, _ := s.requests(); len(more)-len(polls) > 5 {
-			t.Errorf("polled %d times in 20 seconds for what is known to be missing", len(more)-len(polls))
+			t.Errorf("polled %d times in 20 seconds for kinds that are known to be missing", len(more)-len(polls))
 		}
 	})
 }
@@ -325,7 +325,7 @@ func TestUnreadable(t *testing.T) {
 				requests.Go(func() { expect(t, source, box, want.answer, want.took) })
 			}
 			requests.Wait()
-			// The last poll may or may not have happened at this time.
+			// The poll at the end of this time may or may not have happened.
 			if _, reads := s.requests(); reads != want.reads && reads != want.reads+1 {
 				t.Errorf("read %d times, want %d", reads, want.reads)
 			}

@@ -218,7 +218,7 @@ func (p *planner) operand(e ast.Expr) (*attribute, error) {
 }
 
 // isPath reports whether an expression is a selection or an index that extends the attribute of its
-// own operand.
+// operand.
 func (p *planner) isPath(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.SelectKind:

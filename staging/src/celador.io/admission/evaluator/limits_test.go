@@ -33,7 +33,8 @@ func mustCompile(t testing.TB, source string) *program {
 // TestCostLimit searches in strings so long that the search costs exactly as much as the limit of
 // one expression.
 func TestCostLimit(t *testing.T) {
-	// Two names, and a tenth of one length by a tenth of the other.
+	// cel-go charges two units for reading the variables. The search costs a tenth of one length
+	// times a tenth of the other.
 	const product = celconfig.PerCallLimit - 2
 	factor := 20
 	for product%factor != 0 {

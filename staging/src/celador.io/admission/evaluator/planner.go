@@ -70,8 +70,8 @@ type node struct {
 	eval step
 	// constant is the value of a constant expression, or nil.
 	constant ref.Val
-	// attribute is set for selections, indexes, variables and conditionals, which a further
-	// selection extends without an intermediate value.
+	// attribute is set for variables, selections, indexes and conditionals. A further selection
+	// extends the attribute instead of selecting from its value.
 	attribute *attribute
 }
 

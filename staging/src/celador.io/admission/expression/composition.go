@@ -65,7 +65,7 @@ func (c *Compiler) newComposition() *Composition {
 
 // Declare compiles a variable and declares it for all later expressions of the policy. A variable
 // that does not compile is declared with dynamic type, so that expressions that read it still
-// compile. Errors are those of Compile.
+// compile. Declare returns the errors of Compile.
 func (c *Composition) Declare(name, source string, in Declarations, origin environment.Type) (*Program, *apiservercel.Error) {
 	program, err := c.Compile(source, in, origin, cel.AnyType)
 	declared := apiservercel.DynType

@@ -26,9 +26,9 @@ const (
 // Not safe for concurrent use.
 type VariableTypes struct{ work int }
 
-// Of returns the declared type of the next variable: the type of its expression or, if that
-// type is too large to check, the dynamic type. The type of {variables.v: variables.v} is twice
-// as large as that of v, and a policy may have many such variables.
+// Of returns the declared type of the next variable: the type of its expression or, if that type is
+// too large to check, the dynamic type. The type of {variables.v: variables.v} is twice as large as
+// the type of v, so a few such variables exceed any limit.
 func (v *VariableTypes) Of(output *cel.Type) *cel.Type {
 	switch size := typesize.Of(output); {
 	case size.Types <= smallType:

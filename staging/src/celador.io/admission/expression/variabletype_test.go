@@ -89,8 +89,8 @@ func size(t *cel.Type) int {
 	return sum
 }
 
-// TestLiteralVariables compares the errors for invalid reads of variables with long types with
-// those of Kubernetes.
+// TestLiteralVariables checks that invalid reads of variables with long types have the same errors
+// as in Kubernetes.
 func TestLiteralVariables(t *testing.T) {
 	t.Parallel()
 	for _, depth := range []int{31, 32, 63, 64, 100, 200} {

@@ -51,7 +51,7 @@ var calls = []string{
 // guards.
 func TestDecorated(t *testing.T) {
 	env := environmentWithVariables(t)
-	known, err := evaluator.NewLibrary(env)
+	functions, err := evaluator.NewLibrary(env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestDecorated(t *testing.T) {
 					continue
 				}
 				plain, err := env.Program(checked, cel.InterruptCheckFrequency(100))
-				guarded, guardedErr := env.Program(checked, cel.InterruptCheckFrequency(100), cel.CustomDecoratorV2(limits.Decorator(checked.NativeRep(), known)))
+				guarded, guardedErr := env.Program(checked, cel.InterruptCheckFrequency(100), cel.CustomDecoratorV2(limits.Decorator(checked.NativeRep(), functions)))
 				if fmt.Sprint(err) != fmt.Sprint(guardedErr) {
 					t.Errorf("%s: planning: %v, want %v", source, guardedErr, err)
 				}
@@ -109,7 +109,7 @@ func TestDecorated(t *testing.T) {
 		}
 	}
 	if values[operators.Add] == 0 {
-		t.Error("nothing is added")
+		t.Error("no expression with + has a value")
 	}
 }
 
@@ -152,10 +152,10 @@ func TestFunctions(t *testing.T) {
 	for name := range environmentWithVariables(t).Functions() {
 		guarded := limits.Of(name) != nil
 		if isFormat := strings.HasPrefix(name, "format."); !guarded && !isFormat && !slices.Contains(harmless, name) {
-			t.Errorf("%s has no guard and is not known to be harmless", name)
+			t.Errorf("%s has no guard and is not listed as harmless", name)
 		}
 		if guarded && slices.Contains(harmless, name) {
-			t.Errorf("%s is said to be harmless, and has a guard", name)
+			t.Errorf("%s is listed as harmless and has a guard", name)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func Equality(from Source, l, r ref.Val) error {
 	if steps, ok := stepsOf(l, smallList); ok && steps <= smallList {
 		return nil
 	}
-	// A comparison ends where the smaller value does.
+	// Comparing two values takes no more steps than walking the smaller one.
 	return meterOf(from).charge(
 		func(limit int) (int, bool) { return stepsOf(l, limit) },
 		func(limit int) (int, bool) { return stepsOf(r, limit) })

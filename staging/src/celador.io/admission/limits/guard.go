@@ -88,8 +88,8 @@ var guards = map[string]*Guard{
 
 var estimator = &library.CostEstimator{}
 
-// checkCost checks functions whose cost follows from their arguments, but which Kubernetes
-// charges only after the call. The cost is that of the function named as.
+// checkCost checks functions whose cost follows from their arguments, but which Kubernetes charges
+// only after the call. as is the function whose cost formula applies.
 func checkCost(as string) func(Source, []ref.Val) error {
 	return func(_ Source, args []ref.Val) error {
 		if cost := estimator.CallCost(as, "", args, nil); cost != nil && *cost > celconfig.PerCallLimit {
@@ -113,7 +113,7 @@ func checkFind(from Source, in, value ref.Val) error {
 		}
 		return meterOf(from).step(searchSteps(string(text), string(part)))
 	}
-	// list.indexOf() costs as much as walking the whole list.
+	// list.indexOf() always walks the whole list.
 	if err := checkPairs(from, in, 1); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func checkSets(times int) func(Source, ref.Val, ref.Val) error {
 		if left*right*times >= celconfig.PerCallLimit {
 			return errCost("comparing sets")
 		}
-		// A comparison ends where the smaller value does.
+		// Comparing two values takes no more steps than walking the smaller one.
 		return meterOf(from).charge(
 			func(limit int) (int, bool) { return pairs(l, right*times, limit) },
 			func(limit int) (int, bool) { return pairs(r, left*times, limit) })

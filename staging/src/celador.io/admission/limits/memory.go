@@ -22,7 +22,7 @@ func checkSum(from Source, l, r ref.Val) error {
 		}
 	case traits.Lister:
 		if r, ok := r.(traits.Lister); ok {
-			// cel-go concatenates lists without copying them.
+			// A concatenation of lists is not counted, because cel-go does not copy the elements.
 			return fitElements(sizeOf(l) + sizeOf(r))
 		}
 	}

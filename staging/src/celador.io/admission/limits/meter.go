@@ -51,7 +51,7 @@ func (m *Meter) Repeat(since Mark) {
 	m.steps = since.steps + m.keptSteps - since.keptSteps
 }
 
-// Reset clears all counts and the error. Done stays.
+// Reset clears all counts and the error, but not Done.
 func (m *Meter) Reset() { *m = Meter{Done: m.Done} }
 
 // Err returns the error of the limit that the series exceeded, or nil. After an error, no other

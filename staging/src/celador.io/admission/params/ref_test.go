@@ -175,7 +175,7 @@ func TestFind(t *testing.T) {
 
 		"cannot be told":                         {kind{namespaced: true, broken: true}, v1.ParamRef{Name: "z"}, "blue", nil, "storage is down"},
 		"cannot be told, allowed when not found": {kind{broken: true}, v1.ParamRef{Name: "z", ParameterNotFoundAction: allow}, "", nil, "storage is down"},
-		"known":                                  {kind{broken: true}, v1.ParamRef{Name: "a"}, "", []string{"a"}, ""},
+		"cached":                                 {kind{broken: true}, v1.ParamRef{Name: "a"}, "", []string{"a"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestFindWaits(t *testing.T) {
 	}{
 		"synced in time":  {900 * time.Millisecond, never, 900 * time.Millisecond, true},
 		"synced too late": {1100 * time.Millisecond, never, time.Second, false},
-		"caller is gone":  {900 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond, false},
+		"caller cancels":  {900 * time.Millisecond, 200 * time.Millisecond, 200 * time.Millisecond, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

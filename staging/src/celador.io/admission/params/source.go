@@ -21,7 +21,7 @@ type Source interface {
 // A Kind is an opened kind. Implementations are safe for concurrent use.
 type Kind interface {
 	// Lister returns a lister for the resource that serves the kind now. It returns an error if no
-	// resource does, and may wait shortly for discovery.
+	// resource does, and may wait briefly for discovery.
 	Lister(ctx context.Context) (Lister, error)
 	// Close releases the kind. Listers that Lister returned remain usable, but may no longer see
 	// changes.

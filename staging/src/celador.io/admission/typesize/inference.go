@@ -34,7 +34,7 @@ type local struct {
 	*shape
 }
 
-// A subexpression is a visited subexpression with its ID.
+// A subexpression is the ID and the shape of a visited subexpression.
 type subexpression struct {
 	id int64
 	*shape

@@ -10,7 +10,7 @@ import (
 
 // A keyIterator iterates over the keys of a map.
 type keyIterator struct {
-	// Val is the map. cel-go's iterators are values; the iterator borrows the methods of the map.
+	// Val is the map. It provides the methods of ref.Val that cel-go requires of iterators.
 	ref.Val
 	keys []ref.Val
 }
