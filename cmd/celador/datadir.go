@@ -11,8 +11,8 @@ import (
 // dataDirEnv is the environment variable that sets the data directory of serve and kubectl.
 const dataDirEnv = "CELADOR_DATA_DIR"
 
-// defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns .celador
-// in the home directory, or in the current directory if the user has no home directory.
+// defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns .celador in the home
+// directory, or in the current directory if the user has no home directory.
 func defaultDataDir() string {
 	if dir := os.Getenv(dataDirEnv); dir != "" {
 		return dir

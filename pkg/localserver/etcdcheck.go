@@ -18,10 +18,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// checkData returns an error if the database or the write-ahead log in etcd's directory is damaged.
-// Missing data is no error. etcd itself would read a damaged page in one of its goroutines, where a
-// panic or a memory fault ends the process with a stack trace, and would wait forever for entries
-// that the log lacks.
+// checkData returns an error if the database or the write-ahead log in etcd's directory is damaged. Missing data is no
+// error. etcd itself would read a damaged page in one of its goroutines, where a panic or a memory fault ends the
+// process with a stack trace, and would wait forever for entries that the log lacks.
 func checkData(dir string) error {
 	log, path := filepath.Join(dir, "member", "wal"), filepath.Join(dir, "member", "snap", "db")
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
@@ -54,8 +53,8 @@ func viewDatabase(path string, view func(*bolt.Tx) error) error {
 }
 
 func checkPages(tx *bolt.Tx) error {
-	// All bytes are read first, because Check reads pages in another goroutine, where guard cannot
-	// recover from a fault.
+	// All bytes are read first, because Check reads pages in another goroutine, where guard cannot recover from a
+	// fault.
 	touch := func(key, value []byte) error {
 		crc32.ChecksumIEEE(key)
 		crc32.ChecksumIEEE(value)
@@ -96,8 +95,7 @@ func checkLog(dir string, applied uint64) error {
 	return nil
 }
 
-// appliedEntry returns the index of the last raft entry that the database has applied, or 0 if
-// there is none.
+// appliedEntry returns the index of the last raft entry that the database has applied, or 0 if there is none.
 func appliedEntry(tx *bolt.Tx) uint64 {
 	bucket := tx.Bucket(schema.Meta.Name())
 	if bucket == nil {
@@ -110,8 +108,8 @@ func appliedEntry(tx *bolt.Tx) uint64 {
 	return binary.BigEndian.Uint64(index)
 }
 
-// lastEntries returns the index of the last raft entry in the log, and the index of the last entry
-// that is known to be committed.
+// lastEntries returns the index of the last raft entry in the log, and the index of the last entry that is known to be
+// committed.
 func lastEntries(dir string) (last, committed uint64, err error) {
 	logger := zap.NewNop()
 	snapshots, err := wal.ValidSnapshotEntries(logger, dir)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// newRegistry returns a registry with its own feature gates and versions, so that the flags of one
-// server do not affect the next server in the same process.
+// newRegistry returns a registry with its own feature gates and versions, so that the flags of one server do not affect
+// the next server in the same process.
 func newRegistry() (basecompatibility.ComponentGlobalsRegistry, error) {
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	err := registry.Register(basecompatibility.DefaultKubeComponent,
@@ -19,8 +19,8 @@ func newRegistry() (basecompatibility.ComponentGlobalsRegistry, error) {
 	return registry, err
 }
 
-// adoptGates copies the values of a server's own gate to the process-wide gate, which most of
-// kube-apiserver reads. restore resets the process-wide gate to its previous values.
+// adoptGates copies the values of a server's own gate to the process-wide gate, which most of kube-apiserver reads.
+// restore resets the process-wide gate to its previous values.
 func adoptGates(own featuregate.FeatureGate) (restore func() error, err error) {
 	global := utilfeature.DefaultMutableFeatureGate
 	version, minVersion := global.EmulationVersion(), global.MinCompatibilityVersion()

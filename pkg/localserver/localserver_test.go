@@ -168,8 +168,7 @@ func TestStartErrors(t *testing.T) {
 func TestStartEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	outOfTime := errors.New("out of time")
-	// The context ends before any part starts, after etcd has started, and after the kube-apiserver
-	// has started.
+	// The context ends before any part starts, after etcd has started, and after the kube-apiserver has started.
 	for steps := range 3 {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		passed := 0

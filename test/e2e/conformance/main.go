@@ -1,10 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command conformance runs the end-to-end specs of Kubernetes that concern this kube-apiserver,
-// against the built binary, and prints how many passed, failed and were skipped. It exits with a
-// non-zero code if a spec fails that exceptions.txt does not contain. `make conformance` builds all
-// binaries that it needs.
+// Command conformance runs the end-to-end specs of Kubernetes that concern this kube-apiserver, against the built
+// binary, and prints how many passed, failed and were skipped. It exits with a non-zero code if a spec fails that
+// exceptions.txt does not contain. `make conformance` builds all binaries that it needs.
 package main
 
 import (

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// A Group is the name of a top-level container of specs of [sig-api-machinery], up to its first
-// space.
+// A Group is the name of a top-level container of specs of [sig-api-machinery], up to its first space.
 type Group string
 
 // Has reports whether the spec with the given full name belongs to the group.
@@ -30,9 +29,8 @@ type Selection struct {
 	Excepted []Exception
 }
 
-// Select returns a selection of specs for each group, from the names of all specs. It returns an
-// error that names each group without specs and each exception that matches no spec of the groups,
-// so that the lists stay up to date.
+// Select returns a selection of specs for each group, from the names of all specs. It returns an error that names each
+// group without specs and each exception that matches no spec of the groups, so that the lists stay up to date.
 func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, error) {
 	selections := make([]Selection, 0, len(groups))
 	stale := slices.Clone(exceptions)
