@@ -23,7 +23,7 @@ func (p *planner) call(e ast.Expr) (node, error) {
 	if function == operators.Index {
 		return p.index(exprs[0], exprs[1])
 	}
-	if !supported[function] {
+	if !supported.Has(function) {
 		return unsupported("function %s", function)
 	}
 	reference, ok := p.reference(e)

@@ -25,7 +25,7 @@ type costFunc func(args []ref.Val, result ref.Val) uint64
 // if the checker left several candidates.
 func costOf(function, overload string) costFunc {
 	byOverload := overloadCosts[overload]
-	if standardCost[function] {
+	if standardCost.Has(function) {
 		return byOverload
 	}
 	return func(args []ref.Val, result ref.Val) uint64 {

@@ -6,11 +6,12 @@ package evaluator
 import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // standardCost holds the functions whose cost cel-go defines itself. The cost of other functions
 // comes from Kubernetes' estimator.
-var standardCost = set(
+var standardCost = sets.New(
 	operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo,
 	operators.Negate, operators.LogicalNot, operators.NotStrictlyFalse, operators.In,
 	operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
@@ -23,7 +24,7 @@ var standardCost = set(
 // supported holds the functions whose costs the evaluator knows. It leaves out functions whose
 // library does not export its cost tracker, such as sets and most of lists, and functions other
 // than matches whose constant patterns cel-go compiles at planning time.
-var supported = union(standardCost, set(
+var supported = standardCost.Union(sets.New(
 	operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.Equals, operators.NotEquals,
 
 	overloads.TimeGetFullYear, overloads.TimeGetMonth, overloads.TimeGetDate, overloads.TimeGetDayOfMonth,
@@ -42,21 +43,3 @@ var supported = union(standardCost, set(
 	"path", "group", "serviceAccount", "resource", "subresource", "namespace", "name", "check", "fieldSelector",
 	"labelSelector", "allowed", "reason", "error", "errored",
 ))
-
-func set(names ...string) map[string]bool {
-	s := make(map[string]bool, len(names))
-	for _, name := range names {
-		s[name] = true
-	}
-	return s
-}
-
-func union(sets ...map[string]bool) map[string]bool {
-	all := map[string]bool{}
-	for _, s := range sets {
-		for name := range s {
-			all[name] = true
-		}
-	}
-	return all
-}
