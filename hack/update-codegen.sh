@@ -14,6 +14,7 @@ readonly staging="${PWD}/staging/src"
 readonly api=celador.io/api/admissionregistration
 readonly hub=celador.io/celador/pkg/apis/admissionregistration
 readonly client=celador.io/client-go
+readonly defaults=celador.io/admission/defaults
 readonly versions=(v1 v1beta1 v1alpha1)
 readonly version_packages=("${versions[@]/#/${api}/}")
 
@@ -46,10 +47,11 @@ deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go
 echo "== conversion and defaults"
 for version in "${versions[@]}"; do
   conversion-gen --go-header-file "${header}" --output-file zz_generated.conversion.go "${hub}/${version}"
-  # The alpha and beta versions call the defaults of v1 in addition to their own.
-  peers=()
-  [[ "${version}" == v1 ]] || peers=(--extra-peer-dirs "${hub}/v1")
-  defaulter-gen --go-header-file "${header}" --output-file zz_generated.defaults.go "${peers[@]}" "${hub}/${version}"
+done
+# The alpha and beta versions take the defaults of v1, which belong to the engine, and add their own.
+defaulter-gen --go-header-file "${header}" --output-file zz_generated.defaults.go "${defaults}"
+for version in v1beta1 v1alpha1; do
+  defaulter-gen --go-header-file "${header}" --output-file zz_generated.defaults.go --extra-peer-dirs "${defaults}" "${hub}/${version}"
 done
 
 echo "== openapi"

@@ -3,10 +3,8 @@
 
 // +k8s:conversion-gen=celador.io/celador/pkg/apis/admissionregistration
 // +k8s:conversion-gen-external-types=celador.io/api/admissionregistration/v1
-// +k8s:defaulter-gen=TypeMeta
-// +k8s:defaulter-gen-input=celador.io/api/admissionregistration/v1
 // +groupName=admissionregistration.k8s.io
 
-// Package v1 holds the defaults of version v1 of the policy kinds and their
-// conversion to the internal version.
+// Package v1 registers version v1 of the policy kinds with its defaults, and converts it to the
+// internal version.
 package v1

@@ -4,6 +4,7 @@
 package v1
 
 import (
+	"celador.io/admission/defaults"
 	"celador.io/api/admissionregistration/v1"
 )
 
@@ -17,5 +18,5 @@ var (
 )
 
 func init() {
-	localSchemeBuilder.Register(RegisterDefaults)
+	localSchemeBuilder.Register(defaults.RegisterDefaults)
 }

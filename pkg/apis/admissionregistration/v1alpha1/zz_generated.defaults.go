@@ -9,8 +9,8 @@
 package v1alpha1
 
 import (
+	defaults "celador.io/admission/defaults"
 	admissionregistrationv1alpha1 "celador.io/api/admissionregistration/v1alpha1"
-	v1 "celador.io/celador/pkg/apis/admissionregistration/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -46,16 +46,16 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 }
 
 func SetObjectDefaults_MutatingAdmissionPolicy(in *admissionregistrationv1alpha1.MutatingAdmissionPolicy) {
-	v1.SetDefaults_MutatingAdmissionPolicySpec(&in.Spec)
+	defaults.SetDefaults_MutatingAdmissionPolicySpec(&in.Spec)
 	if in.Spec.MatchConstraints != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchConstraints)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchConstraints)
 		for i := range in.Spec.MatchConstraints.ResourceRules {
 			a := &in.Spec.MatchConstraints.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchConstraints.ExcludeResourceRules {
 			a := &in.Spec.MatchConstraints.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }
@@ -65,14 +65,14 @@ func SetObjectDefaults_MutatingAdmissionPolicyBinding(in *admissionregistrationv
 		SetDefaults_ParamRef(in.Spec.ParamRef)
 	}
 	if in.Spec.MatchResources != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchResources)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchResources)
 		for i := range in.Spec.MatchResources.ResourceRules {
 			a := &in.Spec.MatchResources.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchResources.ExcludeResourceRules {
 			a := &in.Spec.MatchResources.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }
@@ -92,16 +92,16 @@ func SetObjectDefaults_MutatingAdmissionPolicyList(in *admissionregistrationv1al
 }
 
 func SetObjectDefaults_ValidatingAdmissionPolicy(in *admissionregistrationv1alpha1.ValidatingAdmissionPolicy) {
-	v1.SetDefaults_ValidatingAdmissionPolicySpec(&in.Spec)
+	defaults.SetDefaults_ValidatingAdmissionPolicySpec(&in.Spec)
 	if in.Spec.MatchConstraints != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchConstraints)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchConstraints)
 		for i := range in.Spec.MatchConstraints.ResourceRules {
 			a := &in.Spec.MatchConstraints.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchConstraints.ExcludeResourceRules {
 			a := &in.Spec.MatchConstraints.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }
@@ -111,14 +111,14 @@ func SetObjectDefaults_ValidatingAdmissionPolicyBinding(in *admissionregistratio
 		SetDefaults_ParamRef(in.Spec.ParamRef)
 	}
 	if in.Spec.MatchResources != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchResources)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchResources)
 		for i := range in.Spec.MatchResources.ResourceRules {
 			a := &in.Spec.MatchResources.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchResources.ExcludeResourceRules {
 			a := &in.Spec.MatchResources.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }

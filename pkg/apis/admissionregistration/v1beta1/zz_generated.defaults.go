@@ -9,8 +9,8 @@
 package v1beta1
 
 import (
+	defaults "celador.io/admission/defaults"
 	admissionregistrationv1beta1 "celador.io/api/admissionregistration/v1beta1"
-	v1 "celador.io/celador/pkg/apis/admissionregistration/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -46,30 +46,30 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 }
 
 func SetObjectDefaults_MutatingAdmissionPolicy(in *admissionregistrationv1beta1.MutatingAdmissionPolicy) {
-	v1.SetDefaults_MutatingAdmissionPolicySpec(&in.Spec)
+	defaults.SetDefaults_MutatingAdmissionPolicySpec(&in.Spec)
 	if in.Spec.MatchConstraints != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchConstraints)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchConstraints)
 		for i := range in.Spec.MatchConstraints.ResourceRules {
 			a := &in.Spec.MatchConstraints.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchConstraints.ExcludeResourceRules {
 			a := &in.Spec.MatchConstraints.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }
 
 func SetObjectDefaults_MutatingAdmissionPolicyBinding(in *admissionregistrationv1beta1.MutatingAdmissionPolicyBinding) {
 	if in.Spec.MatchResources != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchResources)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchResources)
 		for i := range in.Spec.MatchResources.ResourceRules {
 			a := &in.Spec.MatchResources.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchResources.ExcludeResourceRules {
 			a := &in.Spec.MatchResources.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }
@@ -89,30 +89,30 @@ func SetObjectDefaults_MutatingAdmissionPolicyList(in *admissionregistrationv1be
 }
 
 func SetObjectDefaults_ValidatingAdmissionPolicy(in *admissionregistrationv1beta1.ValidatingAdmissionPolicy) {
-	v1.SetDefaults_ValidatingAdmissionPolicySpec(&in.Spec)
+	defaults.SetDefaults_ValidatingAdmissionPolicySpec(&in.Spec)
 	if in.Spec.MatchConstraints != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchConstraints)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchConstraints)
 		for i := range in.Spec.MatchConstraints.ResourceRules {
 			a := &in.Spec.MatchConstraints.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchConstraints.ExcludeResourceRules {
 			a := &in.Spec.MatchConstraints.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }
 
 func SetObjectDefaults_ValidatingAdmissionPolicyBinding(in *admissionregistrationv1beta1.ValidatingAdmissionPolicyBinding) {
 	if in.Spec.MatchResources != nil {
-		v1.SetDefaults_MatchResources(in.Spec.MatchResources)
+		defaults.SetDefaults_MatchResources(in.Spec.MatchResources)
 		for i := range in.Spec.MatchResources.ResourceRules {
 			a := &in.Spec.MatchResources.ResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 		for i := range in.Spec.MatchResources.ExcludeResourceRules {
 			a := &in.Spec.MatchResources.ExcludeResourceRules[i]
-			v1.SetDefaults_Rule(&a.RuleWithOperations.Rule)
+			defaults.SetDefaults_Rule(&a.RuleWithOperations.Rule)
 		}
 	}
 }

@@ -6,41 +6,25 @@ package activation
 import (
 	"context"
 
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
 )
 
-// Subject is what a series of expressions is evaluated on.
+// Subject holds the values that a series of expressions reads.
 type Subject struct {
 	*Input
-	// Namespace may be nil where the scope has none.
+	// Namespace may be nil for match conditions, which do not read it.
 	Namespace *Namespace
-	// Params is nil where expressions have no params.
+	// Params is nil if 'params' is null or not declared.
 	Params *Params
 }
-
-// Scope is what a series of evaluations sees of its subject.
-type Scope int
-
-const (
-	// InMessages is the scope of messages, without 'authorizer'.
-	InMessages Scope = iota
-	// InValidations is the scope of validations.
-	InValidations
-	// InAnnotations is the scope of audit annotations, without 'authorizer'.
-	InAnnotations
-	// InMutations is the scope of mutations.
-	InMutations
-	// InConditions is the scope of match conditions, in which 'namespaceObject' is null.
-	InConditions
-)
 
 // activation resolves names for one series of evaluations.
 type activation struct {
 	Subject
-	scope Scope
+	role policyspec.Role
 }
 
 // ResolveName implements interpreter.Activation.
@@ -53,17 +37,14 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case expression.Params:
 		return a.Params.value(), true
 	case expression.Request:
-		if a.scope == InConditions {
+		if a.role == policyspec.MatchCondition {
 			return a.conditionRequestValue(), true
 		}
 		return a.requestValue(), true
 	case expression.NamespaceObject:
-		if a.scope == InConditions {
-			return types.NullValue, true
-		}
-		return a.Namespace.value(a.scope), true
+		return a.Namespace.value(a.role.ReadsNamespace()), true
 	}
-	if a.scope == InMessages || a.scope == InAnnotations || a.authorizer == nil {
+	if !a.role.ReadsAuthorizer() || a.authorizer == nil {
 		return nil, false
 	}
 	switch name {
@@ -79,14 +60,14 @@ func (a *activation) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation. There is none.
 func (a *activation) Parent() interpreter.Activation { return nil }
 
-// NewSeries returns a series of evaluations on a subject, with the given variables and
-// budget.
-func NewSeries(ctx context.Context, subject Subject, scope Scope, variables []expression.Variable, budget *expression.Budget) *expression.Series {
-	// One piece of memory for both.
+// NewSeries returns a series that evaluates expressions of the given role on a subject, with the
+// given variables and budget.
+func NewSeries(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, budget *expression.Budget) *expression.Series {
+	// One allocation serves both.
 	made := &struct {
 		series     expression.Series
 		activation activation
-	}{activation: activation{subject, scope}}
+	}{activation: activation{subject, role}}
 	made.series = *expression.NewSeries(ctx, &made.activation, variables, budget)
 	return &made.series
 }

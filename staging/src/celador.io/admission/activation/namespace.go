@@ -4,10 +4,12 @@
 package activation
 
 import (
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	corev1 "k8s.io/api/core/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
+	"celador.io/admission/policyspec"
 	"celador.io/admission/values"
 )
 
@@ -21,11 +23,12 @@ type Namespace struct {
 // NewNamespace returns what expressions read as 'namespaceObject': null for nil.
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
-// value returns the CEL value of the namespace in the given scope. As in Kubernetes,
-// validations and their messages read only the fields that are declared to the compiler.
-func (n *Namespace) value(scope Scope) ref.Val {
-	switch scope {
-	case InValidations, InMessages:
+// value returns the CEL value of the given part of the namespace. n may be nil for NoNamespace.
+func (n *Namespace) value(part policyspec.Namespace) ref.Val {
+	switch part {
+	case policyspec.NoNamespace:
+		return types.NullValue
+	case policyspec.DeclaredNamespace:
 		if n.declared == nil {
 			n.declared = values.Of(plugincel.CreateNamespaceObject(n.object))
 		}

@@ -4,6 +4,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/google/cel-go/common/types/ref"
@@ -28,7 +29,8 @@ func (c *Compiled) Evaluate(s *Series) (ref.Val, error) {
 		return nil, &apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("compilation error: %v", c.Err),
-			Cause:  c.Err,
+			// c.Err wraps ErrCompilation only if cel-go reported issues.
+			Cause: errors.Join(apiservercel.ErrCompilation, c.Err),
 		}
 	}
 	return c.Program.Evaluate(s)

@@ -4,13 +4,13 @@
 package matchconditions
 
 import (
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	v1 "k8s.io/api/admissionregistration/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
 )
 
 // Condition is a compiled match condition.
@@ -27,7 +27,7 @@ type Conditions []Condition
 func Compile(compiler *expression.Compiler, conditions []v1.MatchCondition) Conditions {
 	compiled := make(Conditions, len(conditions))
 	for i, c := range conditions {
-		program, err := compiler.Compile(c.Expression, expression.Declarations{Authorizer: true}, environment.StoredExpressions, cel.BoolType)
+		program, err := compiler.Compile(c.Expression, policyspec.MatchCondition.Declarations(false), environment.StoredExpressions, policyspec.MatchCondition.Returns()...)
 		compiled[i] = Condition{Compiled: expression.Compiled{Program: program, Err: err}, Name: c.Name}
 	}
 	return compiled
@@ -47,7 +47,7 @@ type Result struct {
 	Err error
 }
 
-// Check evaluates conditions in the scope activation.InConditions. All of them are
+// Check evaluates conditions in the role policyspec.MatchCondition. All of them are
 // evaluated, as any may exceed the budget.
 func (c Conditions) Check(series *expression.Series) Result {
 	var result Result

@@ -16,6 +16,7 @@ import (
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
 	"celador.io/admission/matchconditions"
+	"celador.io/admission/policyspec"
 )
 
 // series evaluates conditions on the creation of a pod, with the given budget.
@@ -25,7 +26,7 @@ func series(t *testing.T, budget int64) *expression.Series {
 	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
 	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
 	input := activation.NewInput(a, resource, kind, pod, nil, nil)
-	return activation.NewSeries(t.Context(), activation.Subject{Input: input}, activation.InConditions, nil, expression.NewBudget(budget))
+	return activation.NewSeries(t.Context(), activation.Subject{Input: input}, policyspec.MatchCondition, nil, expression.NewBudget(budget))
 }
 
 func TestCheck(t *testing.T) {

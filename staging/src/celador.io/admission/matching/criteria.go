@@ -5,6 +5,8 @@ package matching
 
 import (
 	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/defaults"
 )
 
 // Criteria are compiled match resources. Immutable, so safe for concurrent use.
@@ -19,16 +21,17 @@ type rules struct {
 	exact            bool
 }
 
-// Compile returns the criteria that m states. Nil selectors select everything, as
-// their API default does; a nil match policy is Exact. Criteria refer to m, which
-// must not change any more.
-func Compile(m *v1.MatchResources) *Criteria {
+// Compile returns the criteria of match resources, with the API's defaults for fields that are
+// not set. Criteria refer to the rules of match, which must not be changed afterwards.
+func Compile(match *v1.MatchResources) *Criteria {
+	m := *match
+	defaults.SetDefaults_MatchResources(&m)
 	c := &Criteria{rules: noRules, namespaces: parseSelector(m.NamespaceSelector), objects: parseSelector(m.ObjectSelector)}
 	if len(m.ResourceRules)+len(m.ExcludeResourceRules) > 0 {
 		c.rules = &rules{
 			include: compileRules(m.ResourceRules),
 			exclude: compileRules(m.ExcludeResourceRules),
-			exact:   m.MatchPolicy == nil || *m.MatchPolicy == v1.Exact,
+			exact:   *m.MatchPolicy == v1.Exact,
 		}
 	}
 	return c

@@ -5,6 +5,7 @@ package matching
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,8 +51,8 @@ func (l *lookup[T]) get(find func() (T, error)) (T, error) {
 	return l.value, l.err
 }
 
-// NewRequest returns the request with the given attributes. Both objects and
-// namespaces are asked only when a rule or selector requires it.
+// NewRequest returns the request with the given attributes. It uses objects and namespaces only when
+// a rule or selector requires it. namespaces may be nil; lookups of namespaces then fail.
 func NewRequest(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, namespaces NamespaceGetter) *Request {
 	return &Request{Attributes: a, ctx: ctx, done: ctx.Done(), objects: objects, namespaces: namespaces}
 }
@@ -68,7 +69,12 @@ func (r *Request) Namespace() (*corev1.Namespace, error) {
 }
 
 func (r *Request) lookupNamespace(name string) (*corev1.Namespace, error) {
-	return r.namespace.get(func() (*corev1.Namespace, error) { return r.namespaces.GetNamespace(r.ctx, name) })
+	return r.namespace.get(func() (*corev1.Namespace, error) {
+		if r.namespaces == nil {
+			return nil, fmt.Errorf("namespace %q is unknown, because the engine has no Namespaces", name)
+		}
+		return r.namespaces.GetNamespace(r.ctx, name)
+	})
 }
 
 // hasNamespaceLabels says whether namespace selectors apply to the request.

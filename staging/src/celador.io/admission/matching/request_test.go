@@ -167,7 +167,7 @@ func TestLookupsAreMadeOnce(t *testing.T) {
 		namespaces, equivalents int
 	}{
 		"rules and labels":       {"blue", v1.MatchResources{MatchPolicy: new(v1.Equivalent), NamespaceSelector: blue, ResourceRules: listing("apps/v2/deployments")}, 1, 1},
-		"no matching rule":       {"blue", v1.MatchResources{NamespaceSelector: blue, ResourceRules: listing("apps/v2/deployments")}, 0, 0},
+		"no matching rule":       {"blue", v1.MatchResources{MatchPolicy: new(v1.Exact), NamespaceSelector: blue, ResourceRules: listing("apps/v2/deployments")}, 0, 0},
 		"rule for the request":   {"blue", v1.MatchResources{MatchPolicy: new(v1.Equivalent), ResourceRules: listing("apps/v1/deployments")}, 0, 0},
 		"empty selector":         {"blue", v1.MatchResources{NamespaceSelector: &metav1.LabelSelector{}}, 0, 0},
 		"excluded by equivalent": {"blue", v1.MatchResources{MatchPolicy: new(v1.Equivalent), NamespaceSelector: blue, ExcludeResourceRules: listing("apps/v2/deployments")}, 0, 1},

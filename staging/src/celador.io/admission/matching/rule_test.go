@@ -96,10 +96,10 @@ func TestRule(t *testing.T) {
 			test.change(&rule)
 			rules := []v1.NamedRuleWithOperations{rule}
 			slices.Sort(test.want)
-			if got := matched(t, &v1.MatchResources{ResourceRules: rules}); !slices.Equal(got, test.want) {
+			if got := matched(t, &v1.MatchResources{MatchPolicy: new(v1.Exact), ResourceRules: rules}); !slices.Equal(got, test.want) {
 				t.Errorf("matches %q\nwant %q", got, test.want)
 			}
-			if got, want := matched(t, &v1.MatchResources{ExcludeResourceRules: rules}), except(test.want...); !slices.Equal(got, want) {
+			if got, want := matched(t, &v1.MatchResources{MatchPolicy: new(v1.Exact), ExcludeResourceRules: rules}), except(test.want...); !slices.Equal(got, want) {
 				t.Errorf("excluding, matches %q\nwant %q", got, want)
 			}
 		})
@@ -168,8 +168,8 @@ func TestMatchPolicy(t *testing.T) {
 		want             matching.Target // empty: no match
 		wantErr          string
 	}{
-		"none, same version":         {nil, listing("apps/v1/deployments"), nil, update, asIs, ""},
-		"none, other version":        {nil, listing("apps/v2/deployments"), nil, update, matching.Target{}, ""},
+		"default, same version":      {nil, listing("apps/v1/deployments"), nil, update, asIs, ""},
+		"default, other version":     {nil, listing("apps/v2/deployments"), nil, update, converted, ""},
 		"exact, other version":       {new(v1.Exact), listing("apps/v2/deployments"), nil, update, matching.Target{}, ""},
 		"exact, any version":         {new(v1.Exact), listing("apps/*/deployments"), nil, update, asIs, ""},
 		"equivalent, same version":   {new(v1.Equivalent), listing("apps/v1/deployments"), nil, update, asIs, ""},

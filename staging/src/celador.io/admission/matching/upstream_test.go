@@ -86,7 +86,7 @@ func (g generator) criteria() *v1.MatchResources {
 		ObjectSelector:       g.selector(),
 		ResourceRules:        g.rules(3),
 		ExcludeResourceRules: g.rules(1),
-		MatchPolicy:          pick(g, nil, new(v1.Exact), new(v1.Equivalent), new(v1.Equivalent)),
+		MatchPolicy:          pick(g, new(v1.Exact), new(v1.Exact), new(v1.Equivalent), new(v1.Equivalent)),
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // change makes a change.
-func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
+func (r *application) change(i *invocation, m *mutation, made *Mutation) error {
 	before := r.versioned.VersionedObject.Object()
 	// Also patches that need no schema wait for it, as they do in Kubernetes.
 	converter, err := r.converter()
@@ -60,7 +60,7 @@ func (r *run) change(i *invocation, m *mutation, made *Mutation) error {
 
 // tryPatch has a panic be an error like any other: values may be such as those who merge them
 // have never seen.
-func (r *run) tryPatch(i *invocation, m *mutation, t target) (made patched, err error) {
+func (r *application) tryPatch(i *invocation, m *mutation, t target) (made patched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)
@@ -71,16 +71,16 @@ func (r *run) tryPatch(i *invocation, m *mutation, t target) (made patched, err 
 }
 
 // converter returns what knows the schema of the object.
-func (r *run) converter() (managedfields.TypeConverter, error) {
+func (r *application) converter() (managedfields.TypeConverter, error) {
 	kind := r.versioned.VersionedKind
-	if converter := r.engine.converters.GetTypeConverter(kind); converter != nil {
+	if converter := r.engine.config.TypeConverters.GetTypeConverter(kind); converter != nil {
 		return converter, nil
 	}
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
 }
 
 // inForm returns a patched object in the form that the others of its kind have.
-func (r *run) inForm(patched runtime.Object) (runtime.Object, error) {
+func (r *application) inForm(patched runtime.Object) (runtime.Object, error) {
 	_, loose := patched.(*unstructured.Unstructured)
 	_, custom := r.versioned.VersionedObject.Object().(*unstructured.Unstructured)
 	if !loose || custom {
@@ -90,7 +90,7 @@ func (r *run) inForm(patched runtime.Object) (runtime.Object, error) {
 }
 
 // writeBack gives the request what the policies made of its object.
-func (r *run) writeBack() *apierrors.StatusError {
+func (r *application) writeBack() error {
 	if !r.changed {
 		return nil
 	}

@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/mutating"
 	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
 )
 
 // versions counts the versions of a changing object.
@@ -62,10 +62,10 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 // one version, and so are two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
-	features := on
-	features.TypeEnforcement = true
+	features := on.Without("")
+	features[policyspec.TypeEnforcement] = true
 	source := &paramVersions{}
-	store := mutating.NewStore(expression.Default(), features, source)
+	store := mutating.NewEngine(mutating.Config{Features: features, Params: source}).NewStore()
 	bind := func(name, policy string, ref *v1.ParamRef) {
 		store.SetBinding(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy, ParamRef: ref}})
 	}

@@ -7,33 +7,87 @@ import (
 	"context"
 	"errors"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"celador.io/admission/activation"
+	"celador.io/admission/expression"
 	"celador.io/admission/matching"
+	"celador.io/admission/params"
 	"celador.io/admission/policy"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/reinvocation"
 )
 
-// Engine changes the objects of requests. Safe for concurrent use.
-type Engine struct {
-	plugin     string
-	namespaces matching.NamespaceGetter
-	authorizer authorizer.UnconditionalAuthorizer
-	converters TypeConverters
-	features   Features
+// Config configures an Engine. Only TypeConverters is required.
+type Config struct {
+	// TypeConverters holds the schemas by which apply configurations are merged. Requests for kinds
+	// without a schema fail.
+	TypeConverters TypeConverters
+	// Features are the enabled features. Fields that need another feature are ignored.
+	Features policyspec.Features
+	// Compiler compiles expressions. Nil means expression.Default().
+	Compiler *expression.Compiler
+	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
+	// fail if a policy matches.
+	Namespaces matching.NamespaceGetter
+	// Params gives access to param objects. Without it, the failurePolicy decides about requests that
+	// match a policy with a paramKind.
+	Params params.Source
+	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// PluginName is the key under which the engine keeps its state in the reinvocation context of a
+	// request. It must differ between the engines of a server.
+	PluginName string
 }
 
-// NewEngine returns an engine that looks namespaces up with the given getter, answers
-// expressions that use 'authorizer' with the given authorizer, and merges apply
-// configurations by the schemas that converters know. It keeps what it has to know when
-// admission runs again under the name of the admission plugin.
-func NewEngine(plugin string, namespaces matching.NamespaceGetter, authz authorizer.UnconditionalAuthorizer, converters TypeConverters, features Features) *Engine {
-	return &Engine{plugin, namespaces, authz, converters, features}
+// Engine applies mutating policies. Safe for concurrent use.
+type Engine struct {
+	config Config
+	kind   policy.Kind[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
 }
+
+// Store holds policies and bindings compiled and up to date.
+type Store = policy.Store[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
+
+// Snapshot holds the policies that are in effect at one time, with their bindings.
+type Snapshot = policy.Snapshot[Body]
+
+// NewEngine returns an engine with the given configuration.
+func NewEngine(config Config) *Engine {
+	if config.Compiler == nil {
+		config.Compiler = expression.Default()
+	}
+	e := &Engine{config: config}
+	e.kind.Policy, e.kind.Binding = e.compile, binding
+	return e
+}
+
+// NewStore returns an empty store. Objects that are put into it must not be changed afterwards.
+func (e *Engine) NewStore() *Store {
+	return policy.NewStore(e.kind, e.config.Params, e.config.Features[policyspec.TypeEnforcement])
+}
+
+// NewSnapshot returns a snapshot of the given objects, which do not change: policies and bindings
+// of version v1, with the Go types of celador.io/api or of k8s.io/api. It returns an error for
+// objects of other types. A snapshot has no params, and type errors do not keep its policies from
+// deciding.
+func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
+	policies, bindings, err := policyspec.Sort[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding](objects)
+	if err != nil {
+		return nil, err
+	}
+	static := NewEngine(Config{Features: e.config.Features.Without(policyspec.TypeEnforcement), Compiler: e.config.Compiler})
+	return policy.NewSnapshot(static.kind, policies, bindings), nil
+}
+
+// Errors returns the errors by which the policy cannot decide as written, whatever the types of
+// objects. The error of a field begins with the field's path. The policy is not changed.
+func (e *Engine) Errors(p *v1.MutatingAdmissionPolicy) []error { return e.compile(p).Errors() }
 
 // Options select what the result of one request reports.
 type Options struct {
@@ -42,40 +96,39 @@ type Options struct {
 	Changes bool
 }
 
-// Mutate changes the object of a request as the policies of the snapshots, one after the
-// other, say. Policies that do not match contribute nothing. The result is complete also
-// with an error, which means that the request has to fail with that status whatever the
-// policies' failurePolicy is. A request whose context is done ends with an error, and its
-// object is left as it was.
-func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, options Options, snapshots ...*Snapshot) (Result, *apierrors.StatusError) {
-	// One piece of memory for both.
+// Mutate applies the policies of the snapshots to the object of a request, one snapshot after the
+// other. Failures of a policy are part of the result. An error means that the request must be
+// rejected with it, whatever the policies' failurePolicy is; the result is complete also then. If
+// the context of the request is done, Mutate returns an error and leaves the object as it was.
+func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, options Options, snapshots ...*Snapshot) (Result, error) {
+	// One allocation serves both.
 	made := &struct {
-		run
+		application
 		request matching.Request
 	}{
-		run:     run{ctx: ctx, objects: objects, engine: e, options: options},
-		request: *matching.NewRequest(ctx, a, objects, e.namespaces),
+		application: application{ctx: ctx, objects: objects, engine: e, options: options, result: Result{attributes: a}},
+		request:     *matching.NewRequest(ctx, a, objects, e.config.Namespaces),
 	}
-	run := &made.run
-	run.request = &made.request
-	run.walk = policy.NewWalk(ctx, run.request, run)
+	r := &made.application
+	r.request = &made.request
+	r.matches = policy.NewMatches[Body](ctx, r.request)
 	for _, snapshot := range snapshots {
-		// The walk fails only if the request is interrupted, which is also found below.
-		if run.walk.Through(snapshot) != nil {
-			break
-		}
+		r.collect(snapshot)
 	}
-	if interrupted := run.request.Interrupted(); interrupted != nil || len(run.invocations) == 0 {
-		return run.result, interrupted
+	if interrupted := r.request.Interrupted(); interrupted != nil {
+		return r.result, interrupted
 	}
-	err := run.all()
-	return run.result, err
+	if len(r.invocations) == 0 {
+		return r.result, nil
+	}
+	err := r.invokeAll()
+	return r.result, err
 }
 
-// all invokes what the walk has found.
-func (r *run) all() *apierrors.StatusError {
+// invokeAll applies the collected invocations, one after the other.
+func (r *application) invokeAll() error {
 	again := r.request.GetReinvocationContext()
-	r.state = reinvocation.Of[key](r.request.Attributes, r.engine.plugin)
+	r.state = reinvocation.Of[key](r.request.Attributes, r.engine.config.PluginName)
 	if again.IsReinvoke() {
 		r.round = 1
 		r.state.Resume(r.request.GetObject())
@@ -91,7 +144,7 @@ func (r *run) all() *apierrors.StatusError {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, r.request.GetNamespace())
 	}
 	r.namespace = activation.NewNamespace(namespace)
-	r.authorizer = activation.NewAuthorizer(r.engine.authorizer)
+	r.authorizer = activation.NewAuthorizer(r.engine.config.Authorizer)
 	for i := range r.invocations {
 		if err := r.invoke(&r.invocations[i]); err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/conversion"
@@ -21,12 +20,12 @@ import (
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
 )
 
 // on has all optional parts of the API.
-var on = mutating.Features{InlineExpressions: true}
+var on = policyspec.Features{policyspec.InlineExpressions: true}
 
 // subject is a request to create an object, which mutations change in place.
 type subject struct {
@@ -37,31 +36,38 @@ type subject struct {
 
 // create returns a request to create the object, a pod, config map or custom resource, in a
 // server with the policies, each of which is bound under its own name.
-func create(features mutating.Features, object runtime.Object, policies ...*v1.MutatingAdmissionPolicy) subject {
-	var bindings []*v1.MutatingAdmissionPolicyBinding
+func create(features policyspec.Features, object runtime.Object, policies ...*v1.MutatingAdmissionPolicy) subject {
+	engine := mutating.NewEngine(mutating.Config{
+		PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: features,
+	})
+	var objects []runtime.Object
 	for _, p := range policies {
 		binding := &v1.MutatingAdmissionPolicyBinding{Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: p.Name}}
 		binding.Name = p.Name
-		bindings = append(bindings, binding)
+		objects = append(objects, p, binding)
+	}
+	snapshot, err := engine.NewSnapshot(objects...)
+	if err != nil {
+		panic(err)
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
 	resource := map[string]string{"Pod": "pods", "ConfigMap": "configmaps", "Widget": "widgets"}[kind.Kind]
 	return subject{
 		admission.NewAttributesRecord(object, nil, kind, "test", "subject", kind.GroupVersion().WithResource(resource), "", admission.Create,
 			&metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "somebody"}),
-		mutating.NewEngine("MutatingAdmissionPolicy", namespaces{}, nil, converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, features),
-		mutating.NewSnapshot(expression.Default(), features, policies, bindings),
+		engine,
+		snapshot,
 	}
 }
 
 // mutate is one run of admission.
-func (s subject) mutate(t *testing.T) (mutating.Result, *apierrors.StatusError) {
+func (s subject) mutate(t *testing.T) (mutating.Result, error) {
 	t.Helper()
 	return s.engine.Mutate(t.Context(), s.Attributes, interfaces, mutating.Options{Changes: true}, s.snapshot)
 }
 
 // again is the second run of admission.
-func (s subject) again(t *testing.T) (mutating.Result, *apierrors.StatusError) {
+func (s subject) again(t *testing.T) (mutating.Result, error) {
 	t.Helper()
 	s.GetReinvocationContext().SetIsReinvoke()
 	return s.mutate(t)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
 )
 
 // outcome is what became of a config map with the data {"a": "1"}.
@@ -19,7 +20,7 @@ type outcome struct {
 	failures []mutating.Failure
 }
 
-func run(t *testing.T, features mutating.Features, policies ...*v1.MutatingAdmissionPolicy) outcome {
+func run(t *testing.T, features policyspec.Features, policies ...*v1.MutatingAdmissionPolicy) outcome {
 	t.Helper()
 	s := create(features, configMap("a", "1"), policies...)
 	result, err := s.mutate(t)
@@ -133,7 +134,7 @@ func TestConditions(t *testing.T) {
 // Without the gate, a mutation is what remains of it without the fields. One of which nothing
 // remains says so, as there is nothing to go by.
 func TestInlineExpressionsOff(t *testing.T) {
-	off := mutating.Features{}
+	off := policyspec.Features{}
 	stated := with(set("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })
 	for name, test := range map[string]struct {
 		mutation v1.Mutation

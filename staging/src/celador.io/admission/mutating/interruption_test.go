@@ -73,7 +73,7 @@ func TestInterruption(t *testing.T) {
 			defer cancel()
 			client := &leaver{cancel: cancel, stays: test.stays}
 			s := create(on, configMap("a", ""), test.policies...)
-			s.engine = mutating.NewEngine("MutatingAdmissionPolicy", namespaces{}, client, converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, on)
+			s.engine = mutating.NewEngine(mutating.Config{PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, Authorizer: client, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: on})
 			if test.again {
 				if result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, mutating.Options{}, s.snapshot); err != nil || len(result.Failures) > 0 {
 					t.Fatalf("first run: got %v, failures %v", err, result.Failures)

@@ -14,17 +14,15 @@ import (
 	"celador.io/admission/policy"
 )
 
-var _ policy.Visitor[body] = &run{}
-
-// invocation is a policy to apply, through a binding and with a param, which may be nil.
+// invocation is the application of a policy through a binding and with a param, which may be nil.
 type invocation struct {
-	*policy.Policy[body]
+	*policy.Policy[Body]
 	binding *policy.Binding
 	target  matching.Target
 	param   *unstructured.Unstructured
 }
 
-// key names a mutation of an invocation, in both runs of admission.
+// key identifies a mutation of an invocation in both rounds of admission.
 type key struct {
 	policy, binding string
 	param           struct{ namespace, name string }
@@ -39,31 +37,49 @@ func (i *invocation) key(index int) key {
 	return k
 }
 
-// Fetch implements policy.Visitor.
-func (r *run) Fetch(*policy.Policy[body], policy.Pass) bool { return false }
-
-// Enter implements policy.Visitor.
-func (r *run) Enter(p *policy.Policy[body], target matching.Target) {
-	r.current, r.target = p, target
+// collect adds the invocations of the policies of a snapshot that match the request. No policy is
+// applied before all invocations are known.
+func (r *application) collect(snapshot *Snapshot) {
+	for match := range r.matches.In(snapshot) {
+		if match.Err != nil {
+			r.fail(match.Policy, "", match.Err.Error(), "")
+			continue
+		}
+		for b := range match.Bindings {
+			r.collectBinding(match, b)
+		}
+	}
 }
 
-// kindError is why the object cannot be had in a kind, nil if it can.
+func (r *application) collectBinding(match *policy.Match[Body], b *policy.BindingMatch[Body]) {
+	if b.Err != nil {
+		r.fail(match.Policy, b.Name(), b.Err.Error(), "")
+		return
+	}
+	// Kubernetes converts the object before it looks up params.
+	if err := r.convertible(match.Target.Kind); err != nil {
+		r.fail(match.Policy, "", fmt.Sprintf("failed to configure policy: %v", err), "")
+		return
+	}
+	params, err := b.Params()
+	if err != nil {
+		r.fail(match.Policy, b.Name(), err.Error(), "")
+		return
+	}
+	for _, param := range params {
+		r.invocations = append(r.invocations, invocation{match.Policy, b.Binding, match.Target, param})
+	}
+}
+
+// kindError is the error of converting the request's object to a kind, or nil.
 type kindError struct {
 	schema.GroupVersionKind
 	err error
 }
 
-// Reach implements policy.Visitor.
-func (r *run) Reach(b *policy.Binding) bool {
-	err := r.convertible(r.target.Kind)
-	if err != nil {
-		r.Misconfigured(r.current, nil, fmt.Errorf("failed to configure policy: %w", err))
-	}
-	return err == nil
-}
-
-// convertible tries to convert the request to a kind, the first time that a policy wants it.
-func (r *run) convertible(kind schema.GroupVersionKind) error {
+// convertible converts the request's object to a kind when a policy first needs the kind, and
+// returns the error.
+func (r *application) convertible(kind schema.GroupVersionKind) error {
 	for _, k := range r.kinds {
 		if k.GroupVersionKind == kind {
 			return k.err
@@ -75,20 +91,4 @@ func (r *run) convertible(kind schema.GroupVersionKind) error {
 	}
 	r.kinds = append(r.kinds, kindError{kind, err})
 	return err
-}
-
-// Apply implements policy.Visitor. Nothing is changed before it is known what applies.
-func (r *run) Apply(b *policy.Binding, params []*unstructured.Unstructured) error {
-	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{r.current, b, r.target, param})
-	}
-	return nil
-}
-
-// Leave implements policy.Visitor.
-func (r *run) Leave() {}
-
-// Misconfigured implements policy.Visitor.
-func (r *run) Misconfigured(p *policy.Policy[body], b *policy.Binding, err error) {
-	r.fail(p, b, err.Error(), "")
 }

@@ -4,6 +4,7 @@
 package mutating
 
 import (
+	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -12,12 +13,31 @@ import (
 	"celador.io/admission/expression"
 )
 
-// patcher makes the change of a mutation. Immutable.
+// patcher computes the patch of a mutation and applies it. Immutable.
 type patcher interface {
-	// patch returns the changed object, which may be the same if there is nothing to change.
-	// It does not change the target. A *apierrors.StatusError ends the request, an errRefused
-	// refuses it, others are subject to the failurePolicy.
+	// patch returns the patched object, which is the target's own object if there is nothing to
+	// change. It does not change the target. A *apierrors.StatusError ends the request, and
+	// errRefused refuses it. The failurePolicy decides about other errors.
 	patch(*expression.Series, target) (patched, error)
+}
+
+// newPatcher returns the patcher of a patch type. The empty patch type is that of
+// spec.mutations[].expression.
+func newPatcher(patchType v1.PatchType, compiled expression.Compiled) patcher {
+	switch patchType {
+	case "":
+		return inlinePatcher{compiled}
+	case v1.PatchTypeJSONPatch:
+		return jsonPatcher{compiled}
+	case v1.PatchTypeApplyConfiguration:
+		return configurationPatcher{compiled}
+	case v1.PatchTypeJSONMergePatch:
+		return mergePatcher{compiled, mergeJSON}
+	case v1.PatchTypeStrategicMergePatch:
+		return mergePatcher{compiled, mergeStrategically}
+	default:
+		return nil
+	}
 }
 
 // patched is an object with what a patch has set in it.

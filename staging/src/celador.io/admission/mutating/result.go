@@ -4,6 +4,10 @@
 package mutating
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -11,30 +15,36 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/policy"
 )
 
-// Result is what policies did with a request.
+// Result is the result of applying the policies that match a request. Err and AuditAnnotations return
+// the parts of an API server's response.
 type Result struct {
-	// Mutations are those that were made or that failed, in order.
+	attributes admission.Attributes
+	// Mutations holds the mutations that were applied or that failed, in order.
 	Mutations []Mutation
-	// Failures are what speaks against the request, in order.
+	// Failures holds the reasons to reject the request, ignored ones among them, in order.
 	Failures []Failure
-	// Conditions has a report for each evaluation that match conditions ended.
+	// Conditions has an entry for each evaluation that match conditions ended.
 	Conditions []ConditionReport
 }
 
-// Mutation is what became of one mutation of a policy.
+// Mutation describes a mutation that was applied or that failed.
 type Mutation struct {
 	// Policy and Binding are names.
 	Policy, Binding string
-	// Index is the position in spec.mutations.
+	// Index is the position of the mutation in spec.mutations.
 	Index int
-	// Round is 0, or 1 when the mutation was made again after others changed the object.
+	// Round is 1 when the mutation was reinvoked, after another plugin changed the object, and 0
+	// before.
 	Round int
-	// Err is why the mutation could not be made.
-	Err     error
+	// Err is the cause of the failure. It wraps cel.ErrCompilation of k8s.io/apiserver if the
+	// expression does not compile, and cel.ErrOutOfBudget if its cost budget is exceeded.
+	Err error
+	// Elapsed is the duration of the mutation, including the evaluation of its expressions.
 	Elapsed time.Duration
 	// Changed reports whether the mutation changed the object, by a deep comparison. It is set
 	// only if Options.Changes is.
@@ -71,20 +81,80 @@ var inJSON = func() conversion.Equalities {
 	return equalities
 }()
 
-// Failure is why a policy speaks against a request.
+// Failure is a reason to reject a request.
 type Failure struct {
-	// Policy and Binding are names. Binding is empty when the policy could not be applied
-	// through any.
+	// Policy and Binding are names. Binding is empty if the policy could not be applied through any
+	// binding.
 	Policy, Binding string
-	// Message is for the client.
+	// Message is the text that the client reads.
 	Message string
-	// Reason is empty when the policy or binding could not be applied at all.
+	// Reason is empty if the policy or binding could not be applied at all.
 	Reason metav1.StatusReason
-	// Stated is set when the mutation itself states the reason, or refuses the request.
+	// Stated is set if the mutation has a reason, or refused the request.
 	Stated bool
-	// Ignored is set on failures that the policy's failurePolicy lets pass.
+	// Ignored is set on failures that the policy's failurePolicy ignores.
 	Ignored bool
 }
 
-// ConditionReport says that match conditions ended the evaluation of a policy.
+// ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport = policy.ConditionReport
+
+// Err returns the API error with which the request must be rejected, or nil. Its message and reason
+// are those of the first failure that is not ignored. The messages of all such failures are among
+// its causes.
+func (r Result) Err() error {
+	var first error
+	var status *metav1.Status
+	for _, f := range r.Failures {
+		if f.Ignored {
+			continue
+		}
+		message := fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", f.Policy, f.Binding, f.Message)
+		if f.Binding == "" {
+			message = fmt.Sprintf("policy %q denied request: %s", f.Policy, f.Message)
+		}
+		if first == nil {
+			if first, status = policy.NewDenial(r.attributes, errors.New("admission request denied by policy"), f.Reason); status == nil {
+				return first
+			}
+			status.Message = message
+			if f.Reason == "" {
+				status.Reason = metav1.StatusReasonForbidden
+			}
+			if !f.Stated {
+				status.Code = http.StatusForbidden
+			}
+		}
+		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Message: message})
+	}
+	return first
+}
+
+// annotationPrefix is the prefix of the audit annotation of each mutation that changed the object.
+// The round and the position of the mutation in it follow.
+const annotationPrefix = "mutation.policy.admission.celador.io/"
+
+// AuditAnnotations returns the annotations of the request's audit event: one for each mutation that
+// is Changed. It returns nil unless Options.Changes was set.
+func (r Result) AuditAnnotations() []Annotation {
+	var annotations []Annotation
+	for i, m := range r.Mutations {
+		if m.Err != nil || !m.Changed {
+			continue
+		}
+		value, err := json.Marshal(struct {
+			Policy   string   `json:"policy"`
+			Binding  string   `json:"binding"`
+			Mutation int      `json:"mutation"`
+			Fields   []string `json:"fields,omitempty"`
+		}{m.Policy, m.Binding, m.Index, m.Fields})
+		if err != nil {
+			panic(err) // strings and integers can be encoded
+		}
+		annotations = append(annotations, Annotation{Key: fmt.Sprintf("%sround_%d_index_%d", annotationPrefix, m.Round, i), Value: string(value)})
+	}
+	return annotations
+}
+
+// Annotation is an audit annotation of a request.
+type Annotation = policy.Annotation

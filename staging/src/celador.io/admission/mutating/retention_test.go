@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/mutating"
 	"celador.io/admission/params"
 )
@@ -150,7 +149,7 @@ func createWithParams(object apiruntime.Object, n int, patch string) subject {
 		param.SetName(fmt.Sprintf("k%d", i))
 		found = append(found, param)
 	}
-	store := mutating.NewStore(expression.Default(), on, found)
+	store := mutating.NewEngine(mutating.Config{Features: on, Params: found}).NewStore()
 	store.SetPolicy(p)
 	store.SetBinding(b)
 	s.snapshot = store.Snapshot()

@@ -9,6 +9,7 @@ import (
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
 	"celador.io/admission/matching"
+	"celador.io/admission/policyspec"
 )
 
 // targetInput is the input that all policies with the same target share.
@@ -18,7 +19,7 @@ type targetInput struct {
 }
 
 // input returns the input of a target. The caller sets its objects with Show.
-func (r *run) input(target matching.Target) *activation.Input {
+func (r *application) input(target matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
 			return in.Input
@@ -31,7 +32,7 @@ func (r *run) input(target matching.Target) *activation.Input {
 
 // subject returns the variables of an invocation's expressions, with the current objects of the
 // view.
-func (r *run) subject(i *invocation, view *view) activation.Subject {
+func (r *application) subject(i *invocation, view *view) activation.Subject {
 	input := r.input(i.target)
 	// Upstream converts both objects before it evaluates expressions, even if the expressions
 	// read neither.
@@ -44,6 +45,6 @@ func (r *run) subject(i *invocation, view *view) activation.Subject {
 }
 
 // series evaluates one expression of a mutation, which has a budget of its own.
-func (r *run) series(i *invocation) *expression.Series {
-	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), activation.InMutations, expression.NewBudget(celconfig.RuntimeCELCostBudget))
+func (r *application) series(i *invocation) *expression.Series {
+	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, expression.NewBudget(celconfig.RuntimeCELCostBudget))
 }

@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/admission/policyspec"
 )
 
 // maxRounds is how often mutations are made again before they count as never settling.
@@ -17,8 +19,8 @@ const maxRounds = 10
 // settle makes mutations that may be made again until they change nothing any more. Those
 // that never do are failures: what they leave would be up to the number of rounds
 // (KEP-3775, "Preventing recursion in mutations").
-func (r *run) settle() *apierrors.StatusError {
-	if !r.engine.features.InlineExpressions || !r.repeated {
+func (r *application) settle() error {
+	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.repeated {
 		return nil
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
@@ -26,7 +28,7 @@ func (r *run) settle() *apierrors.StatusError {
 	r.states.own = nil
 	var unsettled []*invocation
 	for range maxRounds {
-		var err *apierrors.StatusError
+		var err error
 		if unsettled, err = r.repeat(); err != nil || len(unsettled) == 0 {
 			return err
 		}
@@ -37,7 +39,7 @@ func (r *run) settle() *apierrors.StatusError {
 	}
 	message := fmt.Sprintf("mutations never settle: after %d more rounds the object is still changed by policy %s", maxRounds, strings.Join(names, ", policy "))
 	for _, u := range unsettled {
-		r.fail(u.Policy, u.binding, message, metav1.StatusReasonInvalid)
+		r.fail(u.Policy, u.binding.Name(), message, metav1.StatusReasonInvalid)
 	}
 	// Where that is ignored, the request goes on as if nothing had been made once more.
 	*r.versioned, r.result.Mutations = before, r.result.Mutations[:mutations]
@@ -46,7 +48,7 @@ func (r *run) settle() *apierrors.StatusError {
 
 // repeat makes the mutations that were made before and may be made again, and returns the
 // invocations that changed the object.
-func (r *run) repeat() (changed []*invocation, _ *apierrors.StatusError) {
+func (r *application) repeat() (changed []*invocation, _ error) {
 	for n := range r.invocations {
 		i := &r.invocations[n]
 		again := func(index int) bool { return i.Body.mutations[index].again && r.state.Asked(i.key(index)) }
@@ -59,7 +61,7 @@ func (r *run) repeat() (changed []*invocation, _ *apierrors.StatusError) {
 		if err := r.convert(i.target.Kind); err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
-		if !r.matches(i) {
+		if r.exempt(i) {
 			continue
 		}
 		before := r.versioned.VersionedObject.Object()

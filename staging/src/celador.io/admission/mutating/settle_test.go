@@ -8,9 +8,9 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
 )
 
 // grow is a mutation that makes an entry longer as long as that is shorter than most.
@@ -31,7 +31,7 @@ func TestMutationsSettle(t *testing.T) {
 		return "mutations never settle: after 10 more rounds the object is still changed by policy " + policies
 	}
 	for name, test := range map[string]struct {
-		features mutating.Features
+		features policyspec.Features
 		policies []*v1.MutatingAdmissionPolicy
 		want     string // data.a and data.b, separated by a slash
 		// failing are the names of policies, with the message of all.
@@ -54,7 +54,7 @@ func TestMutationsSettle(t *testing.T) {
 		"not applied at first": {on, []*v1.MutatingAdmissionPolicy{
 			ifNeeded(matching(policyOf("p", set("b", "'late'")), "object.data.a.size() > 3")), ifNeeded(policyOf("q", grow("a", "7"))),
 		}, "xxxxxxx/", nil, ""},
-		"without the gate": {mutating.Features{}, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", nil, ""},
+		"without the gate": {policyspec.Features{}, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := create(test.features, configMap("a", "", "b", ""), test.policies...)
@@ -88,7 +88,7 @@ func TestIgnoredUnsettled(t *testing.T) {
 	p := ifNeeded(policyOf("p", grow("a", "1000")))
 	p.Spec.FailurePolicy = new(v1.Ignore)
 	s := create(on, configMap("a", "", "b", ""), p)
-	for round, run := range []func(*testing.T) (mutating.Result, *apierrors.StatusError){s.mutate, s.again} {
+	for round, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.again} {
 		result, err := run(t)
 		if err != nil || len(result.Failures) != round || len(result.Mutations) != 1 {
 			t.Fatalf("round %d: got %v, failures %v, mutations %v", round, err, result.Failures, result.Mutations)
@@ -108,18 +108,18 @@ func TestReinvocationOfMutations(t *testing.T) {
 		return with(m, func(m *v1.Mutation) { m.ReinvocationPolicy = &policy })
 	}
 	for name, test := range map[string]struct {
-		features mutating.Features
+		features policyspec.Features
 		policy   *v1.MutatingAdmissionPolicy
 		want     string
 	}{
 		"one of two":                    {on, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "xx/x"},
 		"all but one":                   {on, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/x"},
-		"one of two, without the gate":  {mutating.Features{}, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
-		"all but one, without the gate": {mutating.Features{}, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
+		"one of two, without the gate":  {policyspec.Features{}, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
+		"all but one, without the gate": {policyspec.Features{}, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := create(test.features, configMap("a", "", "b", ""), test.policy)
-			for _, run := range []func(*testing.T) (mutating.Result, *apierrors.StatusError){s.mutate, s.again} {
+			for _, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.again} {
 				if result, err := run(t); err != nil || len(result.Failures) > 0 {
 					t.Fatalf("got %v, %v", result.Failures, err)
 				}

@@ -15,16 +15,14 @@ import (
 	"celador.io/admission/params"
 )
 
-// BindingDefinition is what the API object of a binding says, whatever its kind. It must
-// not change any more.
-type BindingDefinition struct {
-	Name           string
+// BindingSpec is the spec of a binding of any kind. It must not be changed once it was compiled.
+type BindingSpec struct {
 	PolicyName     string
 	ParamRef       *v1.ParamRef
 	MatchResources *v1.MatchResources
-	// Actions are those of kinds whose bindings have any.
+	// Actions is nil for kinds without validationActions.
 	Actions []v1.ValidationAction
-	// Fallback is set when the binding gives way to others.
+	// Fallback is set if the binding applies only where no other binding of its policy does.
 	Fallback bool
 }
 
@@ -35,14 +33,14 @@ type Binding struct {
 	*terms
 }
 
-// terms are what a binding says of its policy's use. Many bindings say the same.
+// terms is the part of a binding's spec that many bindings share.
 type terms struct {
 	actions []v1.ValidationAction
-	// criteria are nil when the binding does not narrow what the policy matches.
+	// criteria is nil if the binding does not narrow the match constraints of its policy.
 	criteria *matching.Criteria
-	// params is nil when the binding refers to none.
+	// params is nil if the binding has no paramRef.
 	params *params.Ref
-	// fallback is set when the binding gives way to others.
+	// fallback is set if the binding applies only where no other binding of its policy does.
 	fallback bool
 }
 
@@ -52,19 +50,20 @@ func (b *Binding) Name() string { return b.name }
 // Criteria implements matching.Item.
 func (b *Binding) Criteria() *matching.Criteria { return b.criteria }
 
-// Actions returns those that the binding asks for: Deny for a policy that needs no binding.
+// Actions returns the validationActions of the binding. They are Deny for a Singleton. The slice must
+// not be changed.
 func (b *Binding) Actions() []v1.ValidationAction { return b.actions }
 
-// unbound stands in for the binding of a policy that needs none.
+// unbound is the binding of Singletons.
 var unbound = &Binding{terms: &terms{actions: []v1.ValidationAction{v1.Deny}}}
 
-// bindingCompiler compiles bindings. Those with the same match resources, not only
-// equal ones, share what becomes of them. Safe for concurrent use.
+// bindingCompiler compiles bindings. Bindings with the identical match resources share their terms.
+// Safe for concurrent use.
 type bindingCompiler struct {
 	pool intern.Pool[weak.Pointer[v1.MatchResources], terms]
 }
 
-func (c *bindingCompiler) compile(b BindingDefinition) *Binding {
+func (c *bindingCompiler) compile(name string, b BindingSpec) *Binding {
 	match := b.MatchResources
 	with := func(criteria *matching.Criteria) *terms {
 		t := &terms{actions: b.Actions, criteria: criteria, fallback: b.Fallback}
@@ -82,7 +81,7 @@ func (c *bindingCompiler) compile(b BindingDefinition) *Binding {
 	if shared.fallback != b.Fallback || shared.paramRef() != b.ParamRef || !slices.Equal(shared.actions, b.Actions) {
 		shared = with(shared.criteria)
 	}
-	return &Binding{b.Name, unique.Make(b.PolicyName), shared}
+	return &Binding{name, unique.Make(b.PolicyName), shared}
 }
 
 func (t *terms) paramRef() *v1.ParamRef {

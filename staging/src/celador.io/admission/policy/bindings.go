@@ -5,13 +5,13 @@ package policy
 
 import "celador.io/admission/matching"
 
-// bindings are those of one policy. Immutable; nil when there are none.
+// bindings are the bindings of one policy. Immutable. Nil means that there are none.
 type bindings struct {
-	// regular bindings apply by themselves, fallbacks when none of these does.
+	// fallbacks apply only where no regular binding does.
 	regular, fallbacks matching.NamespaceIndex[*Binding]
 }
 
-// onlyUnbound are the bindings of policies that need none.
+// onlyUnbound are the bindings of a Singleton.
 var onlyUnbound = (*bindings)(nil).with(unbound)
 
 func (b *bindings) len() int {
@@ -21,7 +21,7 @@ func (b *bindings) len() int {
 	return b.regular.Len() + b.fallbacks.Len()
 }
 
-// with returns the bindings with one more, or with another one of the same name.
+// with returns the bindings with one added or replaced.
 func (b *bindings) with(added *Binding) *bindings {
 	changed := &bindings{}
 	if b != nil {
@@ -37,7 +37,7 @@ func (b *bindings) with(added *Binding) *bindings {
 	return changed
 }
 
-// without returns the bindings without one of them.
+// without returns the bindings without the named one.
 func (b *bindings) without(name string) *bindings {
 	changed := &bindings{b.regular.Without(name), b.fallbacks.Without(name)}
 	if changed.len() == 0 {

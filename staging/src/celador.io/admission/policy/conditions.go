@@ -12,29 +12,29 @@ import (
 
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
 )
 
-// ConditionReport says that match conditions ended the evaluation of a policy.
+// ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport struct {
-	// Policy is a name.
+	// Policy is the name of the policy.
 	Policy string
-	// Errors is how many conditions could not be evaluated, of those before the first
-	// false one.
+	// Errors is the number of conditions that failed, up to the first condition that is false.
 	Errors int
-	// Elapsed is the time that all conditions took.
+	// Elapsed is the duration of the evaluation of all conditions.
 	Elapsed time.Duration
 }
 
-// CheckConditions returns a report when match conditions end the evaluation: without
-// an error when one is false, which exempts the request, and with an error when none
-// is and one cannot be evaluated.
+// CheckConditions evaluates the match conditions of the policy. It returns nil if all are true. If
+// one is false, the request is exempt from the policy and the error is nil. If none is false and one
+// failed, the error is the failure.
 func (p *Policy[B]) CheckConditions(ctx context.Context, s activation.Subject) (*ConditionReport, error) {
 	if len(p.Conditions) == 0 {
 		return nil, nil
 	}
 	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	result := p.Conditions.Check(p.NewSeries(ctx, s, activation.InConditions, budget))
+	result := p.Conditions.Check(p.NewSeries(ctx, s, policyspec.MatchCondition, budget))
 	if result.Excluded {
 		klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.Name, "because", "a match condition is false", "matchCondition", result.Condition)
 	}
@@ -44,7 +44,7 @@ func (p *Policy[B]) CheckConditions(ctx context.Context, s activation.Subject) (
 	return &ConditionReport{Policy: p.Name, Errors: result.Errors, Elapsed: time.Since(start)}, result.Err
 }
 
-// NewSeries returns a series for expressions of the policy.
-func (p *Policy[B]) NewSeries(ctx context.Context, s activation.Subject, in activation.Scope, budget *expression.Budget) *expression.Series {
-	return activation.NewSeries(ctx, s, in, p.Variables, budget)
+// NewSeries returns a series that evaluates expressions of the policy with the given role.
+func (p *Policy[B]) NewSeries(ctx context.Context, s activation.Subject, role policyspec.Role, budget *expression.Budget) *expression.Series {
+	return activation.NewSeries(ctx, s, role, p.Variables, budget)
 }

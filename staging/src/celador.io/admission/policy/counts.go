@@ -5,20 +5,20 @@ package policy
 
 // States of policies and bindings.
 const (
-	// Active ones are in effect.
+	// Active policies and bindings are in effect.
 	Active = "active"
-	// Unbound policies have no binding to put them into effect.
+	// Unbound policies have no binding and so no effect.
 	Unbound = "unbound"
-	// Invalid policies are in effect, but requests run into what is wrong with them.
+	// Invalid policies are in effect, but their configuration or an expression fails requests.
 	Invalid = "invalid"
 	// Orphaned bindings name a policy that does not exist.
 	Orphaned = "orphaned"
-	// Idle bindings name a policy that takes effect without them.
+	// Idle bindings name a Singleton, which applies without bindings.
 	Idle = "idle"
 )
 
-// Counts returns how many policies and bindings there are by state, zeros included.
-func (s *Store[B]) Counts() (policies, bindings map[string]int) {
+// Counts returns the numbers of policies and bindings by state. The maps have all states.
+func (s *Store[P, B, Body]) Counts() (policies, bindings map[string]int) {
 	policies = map[string]int{Active: 0, Unbound: 0, Invalid: 0}
 	bindings = map[string]int{Active: 0, Orphaned: 0, Idle: 0}
 	s.lock.Lock()

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy is what policies of all kinds have in common: how they and their
-// bindings are kept, compiled, and found for a request, with their params.
+// Package policy stores compiled policies and their bindings, and finds those that match a request
+// together with their params. It serves every kind of policy.
 //
-// What is particular to a kind is the body of a Policy, which that kind's own package
-// compiles and evaluates.
+// Packages validating and mutating compile and evaluate the part that differs between kinds, the
+// body of a Policy.
 package policy

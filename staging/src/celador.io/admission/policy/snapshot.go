@@ -8,15 +8,15 @@ import (
 	"celador.io/admission/params"
 )
 
-// Snapshot is the set of policies in effect at one time, with their bindings.
-// Immutable, so safe for concurrent use.
+// Snapshot holds the policies that are in effect at one time, with their bindings. Immutable, so
+// safe for concurrent use.
 type Snapshot[B any] struct {
-	// policies in effect, sorted by name.
+	// policies are sorted by name.
 	policies []*boundPolicy[B]
 	index    *matching.Index
 }
 
-// boundPolicy is a policy with all that it takes to apply it. Immutable.
+// boundPolicy is a policy with its bindings and access to its params. Immutable.
 type boundPolicy[B any] struct {
 	*Policy[B]
 	*bindings
@@ -24,13 +24,13 @@ type boundPolicy[B any] struct {
 	params params.Kind
 }
 
-// inEffect says whether a policy with the given bindings has any. A singleton takes
-// effect by itself and not through bindings.
+// inEffect reports whether the policy applies at all: it is a singleton, or it has a binding. p may
+// be nil.
 func (p *Policy[B]) inEffect(bound *bindings) bool {
 	return p != nil && (p.singleton || bound != nil)
 }
 
-// bind joins a policy with its bindings. It returns nil when that is not in effect.
+// bind returns the policy with its bindings, or nil if the policy is not in effect.
 func bind[B any](p *Policy[B], bound *bindings) *boundPolicy[B] {
 	switch {
 	case !p.inEffect(bound):
@@ -42,18 +42,18 @@ func bind[B any](p *Policy[B], bound *bindings) *boundPolicy[B] {
 	}
 }
 
-// newIndex returns an index of the policies by what they match.
+// newIndex returns an index of the policies by their match constraints.
 func newIndex[B any](policies []*boundPolicy[B]) *matching.Index {
 	criteria := make([]*matching.Criteria, len(policies))
 	for i, p := range policies {
 		criteria[i] = p.criteria
 	}
-	// Not from the policies themselves, of which later snapshots may have others.
+	// The index refers to the criteria only, because later snapshots may use it for other policies.
 	return matching.NewIndex(len(criteria), func(i int) *matching.Criteria { return criteria[i] })
 }
 
-// sameCriteria says whether an index that has one policy is right for the other. Either
-// may be nil for none.
+// sameCriteria reports whether an index of one policy is also an index of the other. Either may be
+// nil.
 func sameCriteria[B any](a, b *boundPolicy[B]) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -9,84 +9,119 @@ import (
 	"sync"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"celador.io/admission/params"
 )
 
-// Store keeps policies and bindings compiled and up to date. Changes are in the next
-// Snapshot when the method that makes them returns. Safe for concurrent use; taking a
-// snapshot never waits for a change.
-type Store[B any] struct {
+// Kind compiles the policies P and bindings B of one kind. Its functions are safe for concurrent
+// use. Objects must not be changed after they were passed to one.
+type Kind[P, B metav1.Object, Body any] struct {
+	// Policy returns the compiled policy.
+	Policy func(P) *Policy[Body]
+	// Binding returns the spec of a binding in the form that is common to all kinds.
+	Binding func(B) BindingSpec
+}
+
+// Store holds compiled policies and bindings. A change is in the next Snapshot when the method
+// that makes it returns. Safe for concurrent use. Snapshot never waits for a change.
+type Store[P, B metav1.Object, Body any] struct {
+	kind     Kind[P, B, Body]
 	params   params.Source
 	binder   bindingCompiler
-	snapshot atomic.Pointer[Snapshot[B]]
+	snapshot atomic.Pointer[Snapshot[Body]]
 
 	lock     sync.Mutex
-	policies map[string]*Policy[B]
-	// verdicts are those whose policies are still to come. Nil if verdicts do not count.
+	policies map[string]*Policy[Body]
+	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts do not
+	// count.
 	verdicts map[string]*verdict
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
 	byPolicy map[string]*bindings
 }
 
-// NewStore returns an empty store. It opens the paramKinds of the policies in effect, and
-// closes them when no policy needs them. Without a source, requests that match a policy
-// with a paramKind are subject to its failurePolicy. Unless types are enforced, verdicts are
-// dropped.
-func NewStore[B any](source params.Source, enforceTypes bool) *Store[B] {
-	s := &Store[B]{
+// NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and
+// closes them when no policy needs them. Without a source, the failurePolicy decides about requests
+// that match a policy with a paramKind. Verdicts count only if enforceTypes is set.
+func NewStore[P, B metav1.Object, Body any](kind Kind[P, B, Body], source params.Source, enforceTypes bool) *Store[P, B, Body] {
+	s := &Store[P, B, Body]{
+		kind:     kind,
 		params:   source,
-		policies: map[string]*Policy[B]{},
+		policies: map[string]*Policy[Body]{},
 		bindings: map[string]*Binding{},
 		byPolicy: map[string]*bindings{},
 	}
 	if enforceTypes {
 		s.verdicts = map[string]*verdict{}
 	}
-	s.snapshot.Store(&Snapshot[B]{index: newIndex[B](nil)})
+	s.snapshot.Store(&Snapshot[Body]{index: newIndex[Body](nil)})
 	return s
 }
 
-// Snapshot returns the policies and bindings in effect now.
-func (s *Store[B]) Snapshot() *Snapshot[B] { return s.snapshot.Load() }
+// NewSnapshot returns a snapshot of policies and bindings that do not change. Verdicts do not count,
+// and there are no params.
+func NewSnapshot[P, B metav1.Object, Body any](kind Kind[P, B, Body], policies []P, bindings []B) *Snapshot[Body] {
+	s := NewStore(kind, nil, false)
+	for _, b := range bindings {
+		s.SetBinding(b)
+	}
+	for _, p := range policies {
+		s.SetPolicy(p)
+	}
+	return s.Snapshot()
+}
 
-// SetPolicy adds a policy or replaces the one of the same name. One with wrong expressions
-// is taken, too: the requests it matches are subject to its failurePolicy.
-func (s *Store[B]) SetPolicy(compiled *Policy[B]) {
+// Snapshot returns the policies and bindings that are in effect now.
+func (s *Store[P, B, Body]) Snapshot() *Snapshot[Body] { return s.snapshot.Load() }
+
+// SetPolicy adds a policy or replaces the policy with the same name. A policy with expressions that
+// do not compile is added, too: its failurePolicy decides about the requests that it matches.
+func (s *Store[P, B, Body]) SetPolicy(p P) { s.Compile(p)() }
+
+// Compile compiles a policy without changing the store, and returns a function that adds or
+// replaces the policy as SetPolicy does. Compiling takes almost all of the time of SetPolicy.
+// put must be called at most once. A policy whose put is never called has no effect.
+func (s *Store[P, B, Body]) Compile(p P) (put func()) {
+	compiled := s.kind.Policy(p)
+	return func() { s.setPolicy(compiled) }
+}
+
+func (s *Store[P, B, Body]) setPolicy(compiled *Policy[Body]) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	// No one else has seen this policy yet.
+	// The policy is not shared yet.
 	compiled.verdict = s.latestVerdict(compiled)
 	s.policies[compiled.Name] = compiled
 	s.publish(compiled.Name)
 }
 
-// DeletePolicy removes the policy of that name, if there is one.
-func (s *Store[B]) DeletePolicy(name string) {
+// DeletePolicy removes the policy with the name, if there is one.
+func (s *Store[P, B, Body]) DeletePolicy(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	delete(s.policies, name)
 	s.publish(name)
 }
 
-// SetBinding adds a binding or replaces the one of the same name. It has no effect until
-// its policy is there.
-func (s *Store[B]) SetBinding(b BindingDefinition) {
-	compiled := s.binder.compile(b)
+// SetBinding adds a binding or replaces the binding with the same name. It has no effect until its
+// policy is stored.
+func (s *Store[P, B, Body]) SetBinding(b B) {
+	compiled := s.binder.compile(b.GetName(), s.kind.Binding(b))
 	policy := compiled.policyName.Value()
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	changed := []string{policy}
-	if old, ok := s.bindings[b.Name]; ok && old.policyName != compiled.policyName {
+	if old, ok := s.bindings[compiled.name]; ok && old.policyName != compiled.policyName {
 		changed = append(changed, s.unbind(old))
 	}
-	s.bindings[b.Name] = compiled
+	s.bindings[compiled.name] = compiled
 	s.byPolicy[policy] = s.byPolicy[policy].with(compiled)
 	s.publish(changed...)
 }
 
-// DeleteBinding removes the binding of that name, if there is one.
-func (s *Store[B]) DeleteBinding(name string) {
+// DeleteBinding removes the binding with the name, if there is one.
+func (s *Store[P, B, Body]) DeleteBinding(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if old, ok := s.bindings[name]; ok {
@@ -95,8 +130,8 @@ func (s *Store[B]) DeleteBinding(name string) {
 	}
 }
 
-// unbind takes a binding from its policy, and returns the name of that.
-func (s *Store[B]) unbind(b *Binding) string {
+// unbind removes a binding from the bindings of its policy and returns the policy's name.
+func (s *Store[P, B, Body]) unbind(b *Binding) string {
 	policy := b.policyName.Value()
 	if rest := s.byPolicy[policy].without(b.name); rest == nil {
 		delete(s.byPolicy, policy)
@@ -106,13 +141,13 @@ func (s *Store[B]) unbind(b *Binding) string {
 	return policy
 }
 
-// publish puts the current state of some policies into a new snapshot, all at once.
-func (s *Store[B]) publish(names ...string) {
+// publish publishes a new snapshot with the current state of the named policies.
+func (s *Store[P, B, Body]) publish(names ...string) {
 	policies, index := slices.Clone(s.Snapshot().policies), s.Snapshot().index
 	var unused []params.Kind
 	for _, name := range names {
-		var old *boundPolicy[B]
-		at, found := slices.BinarySearchFunc(policies, name, func(p *boundPolicy[B], name string) int { return strings.Compare(p.Name, name) })
+		var old *boundPolicy[Body]
+		at, found := slices.BinarySearchFunc(policies, name, func(p *boundPolicy[Body], name string) int { return strings.Compare(p.Name, name) })
 		if found {
 			old = policies[at]
 			policies = slices.Delete(policies, at, at+1)
@@ -131,15 +166,15 @@ func (s *Store[B]) publish(names ...string) {
 	if index == nil {
 		index = newIndex(policies)
 	}
-	s.snapshot.Store(&Snapshot[B]{policies, index})
+	s.snapshot.Store(&Snapshot[Body]{policies, index})
 	for _, kind := range unused {
 		kind.Close()
 	}
 }
 
-// open gives the current state of a policy access to its params: the old state's, if
-// that will do, else the old one is returned. Either state may be nil.
-func (s *Store[B]) open(current, old *boundPolicy[B]) (unused params.Kind) {
+// open sets the params of the current state of a policy. It takes over the params of the old state
+// if the paramKind is the same, and otherwise returns them for closing. Either state may be nil.
+func (s *Store[P, B, Body]) open(current, old *boundPolicy[Body]) (unused params.Kind) {
 	if old != nil {
 		unused = old.params
 	}

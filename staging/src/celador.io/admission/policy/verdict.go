@@ -25,7 +25,7 @@ type verdict struct {
 //
 // A verdict on a policy or a generation that the store does not have yet waits for it.
 // Calls for one name have to be in the order of the checks.
-func (s *Store[B]) SetVerdict(name string, uid types.UID, generation int64, err error) {
+func (s *Store[P, B, Body]) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	if s.verdicts == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (s *Store[B]) SetVerdict(name string, uid types.UID, generation int64, err 
 // ForgetVerdict drops a verdict that still waits. It is to be called when it is known that
 // there is no policy of that name any more, and so no more verdict on it: the store may have
 // seen the deletion before the last one.
-func (s *Store[B]) ForgetVerdict(name string) {
+func (s *Store[P, B, Body]) ForgetVerdict(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	delete(s.verdicts, name)
@@ -65,7 +65,7 @@ func changes[B any](old, current *Policy[B]) bool {
 
 // latestVerdict returns the verdict on a policy that takes the place of what the store has
 // under its name, nil if there is none.
-func (s *Store[B]) latestVerdict(p *Policy[B]) *verdict {
+func (s *Store[P, B, Body]) latestVerdict(p *Policy[Body]) *verdict {
 	if waiting := s.verdicts[p.Name]; waiting != nil && waiting.uid == p.uid && waiting.generation <= p.generation {
 		delete(s.verdicts, p.Name)
 		return waiting

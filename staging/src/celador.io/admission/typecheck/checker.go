@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/typesize"
 )
 
@@ -61,25 +62,26 @@ func (c *Checker) With(mapper meta.RESTMapper, schemas resolver.SchemaResolver) 
 // constraints name. What could not be checked is part of the result, with the reason. The
 // policy is not changed.
 func (c *Checker) CheckValidating(policy *v1.ValidatingAdmissionPolicy) *Result {
-	return c.check(validating(policy))
+	return c.check(policyspec.Validating(&policy.Spec))
 }
 
 // CheckMutating is the same for a mutating policy. The objects that its mutations construct
 // are checked, too: their fields and the values of these have to be some that the type has.
 func (c *Checker) CheckMutating(policy *v1.MutatingAdmissionPolicy) *Result {
-	return c.check(mutating(policy))
+	return c.check(policyspec.Mutating(&policy.Spec))
 }
 
-func (c *Checker) check(s subject) *Result {
+func (c *Checker) check(policy *policyspec.Policy) *Result {
 	result := &Result{}
-	for i := range s.expressions {
-		e := &s.expressions[i]
+	expressions := expressionsOf(policy)
+	for i := range expressions {
+		e := &expressions[i]
 		e.parse = sync.OnceValues(func() (syntax, error) { return parse(c.env, e.source) })
 	}
-	params := c.findParams(s.paramKind, result)
+	params := c.findParams(policy.ParamKind, result)
 	var checked []checkedType
-	targets := c.findTargets(s.constraints, result)
-	budget := newBudget(s.expressions)
+	targets := c.findTargets(policy.MatchConstraints, result)
+	budget := newBudget(expressions)
 	for _, t := range targets {
 		if budget.exhausted() {
 			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: tooMuch(budget.types)})
@@ -88,7 +90,7 @@ func (c *Checker) check(s subject) *Result {
 		object, err := c.describe(t.kind)
 		var verdicts []verdict
 		if err == nil {
-			verdicts, err = c.checkType(s.expressions, object, params)
+			verdicts, err = c.checkType(expressions, object, params)
 		}
 		if err != nil {
 			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: reasonOf(err), Err: err})
@@ -98,8 +100,8 @@ func (c *Checker) check(s subject) *Result {
 		result.Types = append(result.Types, t.kind)
 		checked = append(checked, checkedType{object, verdicts})
 	}
-	c.findGuarded(s.expressions, params, checked, result.knows(targets))
-	for i, e := range s.expressions {
+	c.findGuarded(expressions, params, checked, result.knows(targets))
+	for i, e := range expressions {
 		for _, t := range checked {
 			v := t.verdicts[i]
 			if v.message == "" {

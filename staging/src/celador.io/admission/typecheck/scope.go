@@ -23,7 +23,7 @@ type scope struct {
 	options      []cel.EnvOption
 	variables    expression.VariableTypes
 	// envs are made when first needed.
-	envs map[declarations]*cel.Env
+	envs map[expression.Declarations]*cel.Env
 }
 
 // newScope returns a scope without any variables yet. Without params, 'params' is not
@@ -35,7 +35,7 @@ func (c *Checker) newScope(object description, params *description) *scope {
 		checker:      c,
 		types:        table,
 		constructors: newConstructors(c.patching.CELTypeProvider(), table, objectType),
-		envs:         map[declarations]*cel.Env{},
+		envs:         map[expression.Declarations]*cel.Env{},
 	}
 	s.options = []cel.EnvOption{
 		cel.Variable(expression.Object, objectType),
@@ -48,17 +48,17 @@ func (c *Checker) newScope(object description, params *description) *scope {
 	return s
 }
 
-func (s *scope) env(in declarations) (*cel.Env, error) {
+func (s *scope) env(in expression.Declarations) (*cel.Env, error) {
 	if env, ok := s.envs[in]; ok {
 		return env, nil
 	}
 	options, base := slices.Clip(s.options), s.checker.env
-	if in.authorizer {
+	if in.Authorizer {
 		options = append(options,
 			cel.Variable(expression.Authorizer, library.AuthorizerType),
 			cel.Variable(expression.RequestResource, library.ResourceCheckType))
 	}
-	if in.patches {
+	if in.Patches {
 		base = s.checker.patching
 		options = append(options, cel.CustomTypeProvider(s.constructors))
 	} else {
@@ -98,7 +98,7 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error
 	} else if types = typesIn(env, parsed.tree()); types != nil {
 		output, remaining = s.excuse(env, parsed, issues, types, e.mixes)
 	}
-	if e.patches {
+	if e.declarations.Patches {
 		remaining = remaining.Append(s.constructors.misfits(parsed.tree(), types))
 	}
 	v.cost = typesCost(types)

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/admission/params"
-	"celador.io/admission/validating"
+	"celador.io/admission/policyspec"
 )
 
 // versions counts the versions of a changing object.
@@ -58,7 +58,7 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
 	source := &paramVersions{kind: kind{namespaced: true}}
-	store := storeWith(validating.Features{TypeEnforcement: true}, source)
+	store := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, source)
 	var policy, param, binding, verdict versions
 	writes := []func(){
 		func() {

@@ -9,12 +9,12 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
-	"celador.io/admission/validating"
+	"celador.io/admission/policyspec"
 )
 
 func TestCounts(t *testing.T) {
 	type counts = map[string]int
-	on := validating.Features{Singleton: true}
+	on := policyspec.Features{policyspec.Singleton: true}
 	spoilt := saying("p", "no")
 	spoilt.Spec.Variables = []v1.Variable{{Name: "x", Expression: "1 +"}}
 	unconstrained := saying("p", "no")

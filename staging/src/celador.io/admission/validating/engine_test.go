@@ -142,7 +142,7 @@ func TestMisconfiguredAmongOthers(t *testing.T) {
 func TestAbsentNamespace(t *testing.T) {
 	nowhere := admission.NewAttributesRecord(deploy(1), nil, deployment, "nowhere", "web", deployments, "", admission.Create, nil, false, jane)
 	s := newServer()
-	engine := validating.NewEngine(s, s)
+	engine := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: s})
 
 	unaffected := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: match(rule(pods)), Validations: validate("false")}), bindingOf("b", "p")).Snapshot()
 	if got, err := engine.Evaluate(t.Context(), nowhere, s, unaffected); err != nil || got.Decisions() != nil || s.namespaces != 0 {
@@ -202,7 +202,7 @@ func TestSharedEvaluation(t *testing.T) {
 func TestWithoutAuthorizer(t *testing.T) {
 	s := newServer()
 	policy := policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("authorizer.requestResource.check('read').allowed()", "true")})
-	got, err := validating.NewEngine(s, nil).Evaluate(t.Context(), create(1), s, store(policy, bindingOf("b", "p")).Snapshot())
+	got, err := validating.NewEngine(validating.Config{Namespaces: s}).Evaluate(t.Context(), create(1), s, store(policy, bindingOf("b", "p")).Snapshot())
 	if err != nil {
 		t.Fatal(err)
 	}

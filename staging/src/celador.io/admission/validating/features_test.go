@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/validating"
+	"celador.io/admission/policyspec"
 )
 
 func compiler() *expression.Compiler { return expression.Default() }
@@ -22,9 +22,9 @@ func singleton(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
 }
 
 func TestSingleton(t *testing.T) {
-	on := validating.Features{Singleton: true}
+	on := policyspec.Features{policyspec.Singleton: true}
 	for name, test := range map[string]struct {
-		features validating.Features
+		features policyspec.Features
 		objects  []any
 		want     []string
 	}{
@@ -33,8 +33,8 @@ func TestSingleton(t *testing.T) {
 		"on, bound beforehand":    {on, []any{bindingOf("b", "p"), singleton(saying("p", "no"))}, []string{"no"}},
 		"on, no longer singleton": {on, []any{bindingOf("b", "p"), singleton(saying("p", "no")), saying("p", "never")}, []string{"b: never"}},
 		"on, another policy":      {on, []any{saying("p", "no")}, nil},
-		"off":                     {validating.Features{}, []any{singleton(saying("p", "no"))}, nil},
-		"off, bound":              {validating.Features{}, []any{singleton(saying("p", "no")), bindingOf("b", "p")}, []string{"b: no"}},
+		"off":                     {policyspec.Features{}, []any{singleton(saying("p", "no"))}, nil},
+		"off, bound":              {policyspec.Features{}, []any{singleton(saying("p", "no")), bindingOf("b", "p")}, []string{"b: no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			decisions := evaluate(t, newServer(), create(5), storeWith(test.features, nil, test.objects...).Snapshot()).Decisions()
@@ -51,7 +51,7 @@ func TestSingleton(t *testing.T) {
 }
 
 func TestDeletedSingleton(t *testing.T) {
-	s := storeWith(validating.Features{Singleton: true}, nil, singleton(saying("p", "no")))
+	s := storeWith(policyspec.Features{policyspec.Singleton: true}, nil, singleton(saying("p", "no")))
 	s.DeletePolicy("p")
 	if got := inEffect(t, s.Snapshot()); got != nil {
 		t.Errorf("in effect: %q", got)
@@ -83,7 +83,7 @@ func TestValidationFailurePolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policyOf("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: test.policy, Validations: validations(test.own...)})
-			s := storeWith(validating.Features{ValidationFailurePolicy: !test.off}, nil, p, bindingOf("b", "p"))
+			s := storeWith(policyspec.Features{policyspec.ValidationFailurePolicy: !test.off}, nil, p, bindingOf("b", "p"))
 			var ignored []bool
 			for _, d := range evaluate(t, newServer(), create(9), s.Snapshot()).Decisions() {
 				ignored = append(ignored, d.Ignored)
@@ -100,7 +100,7 @@ func TestValidationFailurePolicyOfTheWhole(t *testing.T) {
 	p := limiting(limits)
 	p.Spec.Validations[0].FailurePolicy = new(v1.Ignore)
 	conditional := policyOf("q", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}, Validations: p.Spec.Validations})
-	s := storeWith(validating.Features{ValidationFailurePolicy: true}, newObjects(), p, withParams(bindingOf("b", "p"), named("", "none")), conditional, bindingOf("c", "q"))
+	s := storeWith(policyspec.Features{policyspec.ValidationFailurePolicy: true}, newObjects(), p, withParams(bindingOf("b", "p"), named("", "none")), conditional, bindingOf("c", "q"))
 	decisions := evaluate(t, newServer(), create(9), s.Snapshot()).Decisions()
 	if len(decisions) != 2 || decisions[0].Ignored || decisions[1].Ignored {
 		t.Errorf("decisions are %+v, want two failures", decisions)
@@ -113,9 +113,9 @@ func fallback(b *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPol
 }
 
 func TestFallbackBinding(t *testing.T) {
-	on := validating.Features{FallbackBinding: true}
+	on := policyspec.Features{policyspec.FallbackBinding: true}
 	for name, test := range map[string]struct {
-		features validating.Features
+		features policyspec.Features
 		objects  []any
 		want     []string
 	}{
@@ -132,8 +132,8 @@ func TestFallbackBinding(t *testing.T) {
 		"another demands params":      {on, []any{fallback(bindingOf("a", "p")), withParams(bindingOf("b", "p"), named("", "none"))}, []string{"b"}},
 		"params of its own":           {on, []any{fallback(withParams(bindingOf("a", "p"), named("red", "low"))), withParams(bindingOf("b", "p"), allowing(named("", "none")))}, []string{"a"}},
 		"no longer a fallback":        {on, []any{fallback(bindingOf("a", "p")), bindingOf("b", "p"), bindingOf("a", "p")}, []string{"a", "b"}},
-		"off":                         {validating.Features{}, []any{fallback(bindingOf("a", "p")), bindingOf("b", "p")}, []string{"a", "b"}},
-		"off, another does not apply": {validating.Features{}, []any{fallback(bindingOf("a", "p")), narrowed("b", "p", inNamespaces("red"))}, []string{"a"}},
+		"off":                         {policyspec.Features{}, []any{fallback(bindingOf("a", "p")), bindingOf("b", "p")}, []string{"a", "b"}},
+		"off, another does not apply": {policyspec.Features{}, []any{fallback(bindingOf("a", "p")), narrowed("b", "p", inNamespaces("red"))}, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(test.features, newObjects(), append(test.objects, limiting(limits))...)

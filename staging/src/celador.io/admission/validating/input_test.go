@@ -4,6 +4,7 @@
 package validating_test
 
 import (
+	"errors"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -134,7 +135,7 @@ func TestConversionFails(t *testing.T) {
 		if text := d.Message; len(text) < len(message) || text[:len(message)] != message {
 			t.Errorf("message is %q, want %q", text, message)
 		}
-		d.Message = ""
+		d.Message, d.Err = "", errors.New("")
 		want := decision(0, validating.Misconfigured, "")
 		want.Ignored = failurePolicy == v1.Ignore
 		wantDecisions(t, []validating.Decision{d}, []validating.Decision{want})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -93,8 +94,8 @@ func TestInterruption(t *testing.T) {
 			defer cancel()
 			client := &leaver{cancel: cancel, stays: test.stays}
 			s := newServer()
-			snapshot := storeWith(validating.Features{}, paramsOf{&many, client}, test.objects...).Snapshot()
-			result, err := validating.NewEngine(s, client).Evaluate(ctx, create(1), s, snapshot)
+			snapshot := storeWith(policyspec.Features{}, paramsOf{&many, client}, test.objects...).Snapshot()
+			result, err := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: client}).Evaluate(ctx, create(1), s, snapshot)
 			if !apierrors.IsTimeout(err) || err.Error() != "Timeout: request did not complete within requested timeout" {
 				t.Errorf("got %v and %d decisions, want a timeout", err, len(result.Decisions()))
 			}
@@ -114,7 +115,7 @@ func TestInterruptedBefore(t *testing.T) {
 	cancel()
 	s := newServer()
 	snapshot := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("authorizer.requestResource.check('read').allowed()")}), bindingOf("b", "p")).Snapshot()
-	if _, err := validating.NewEngine(s, s).Evaluate(ctx, create(1), s, snapshot); !apierrors.IsTimeout(err) {
+	if _, err := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: s}).Evaluate(ctx, create(1), s, snapshot); !apierrors.IsTimeout(err) {
 		t.Errorf("got %v, want a timeout", err)
 	}
 	if s.checks+s.namespaces+s.conversions != 0 {

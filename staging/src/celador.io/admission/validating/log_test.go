@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -39,8 +40,8 @@ func TestReasonsInLog(t *testing.T) {
 			for _, verbosity := range []int{4, 5} {
 				logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(verbosity), ktesting.BufferLogs(true)))
 				s := newServer()
-				snapshot := storeWith(validating.Features{FallbackBinding: true}, newObjects(), test.objects...).Snapshot()
-				if _, err := validating.NewEngine(s, s).Evaluate(klog.NewContext(t.Context(), logger), create(5), s, snapshot); err != nil {
+				snapshot := storeWith(policyspec.Features{policyspec.FallbackBinding: true}, newObjects(), test.objects...).Snapshot()
+				if _, err := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: s}).Evaluate(klog.NewContext(t.Context(), logger), create(5), s, snapshot); err != nil {
 					t.Fatal(err)
 				}
 				var got []string

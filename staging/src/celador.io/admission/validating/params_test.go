@@ -24,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -217,7 +218,7 @@ func TestParams(t *testing.T) {
 				if test.request == nil {
 					test.request = create(5)
 				}
-				s := storeWith(validating.Features{}, newObjects(), limiting(test.kind), withParams(bindingOf("b", "p"), test.ref))
+				s := storeWith(policyspec.Features{}, newObjects(), limiting(test.kind), withParams(bindingOf("b", "p"), test.ref))
 				decisions := evaluate(t, newServer(), test.request, s.Snapshot()).Decisions()
 				got := messages(decisions)
 				if diff := cmp.Diff(test.want, got); diff != "" {
@@ -233,7 +234,7 @@ func TestParams(t *testing.T) {
 
 // A paramRef has no meaning for a policy that takes no params.
 func TestParamRefWithoutKind(t *testing.T) {
-	s := storeWith(validating.Features{}, newObjects(), saying("p", "no"), withParams(bindingOf("b", "p"), named("", "none")))
+	s := storeWith(policyspec.Features{}, newObjects(), saying("p", "no"), withParams(bindingOf("b", "p"), named("", "none")))
 	if got, want := inEffect(t, s.Snapshot()), []string{"p/b: no"}; !slices.Equal(got, want) {
 		t.Errorf("in effect: %q, want %q", got, want)
 	}
@@ -241,7 +242,7 @@ func TestParamRefWithoutKind(t *testing.T) {
 
 // Where there is nothing to find params with, the failure policy decides.
 func TestParamsWithoutSource(t *testing.T) {
-	snapshot := validating.NewSnapshot(compiler(), validating.Features{}, []*v1.ValidatingAdmissionPolicy{limiting(limits)}, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")})
+	snapshot := fixed(t, validating.Config{}, limiting(limits), bindingOf("b", "p"))
 	want := []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'"}
 	if got := messages(evaluate(t, newServer(), create(5), snapshot).Decisions()); !slices.Equal(got, want) {
 		t.Errorf("messages are %q, want %q", got, want)
@@ -253,7 +254,7 @@ func TestAnnotationsOfParams(t *testing.T) {
 	p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), AuditAnnotations: []v1.AuditAnnotation{
 		{Key: "max", ValueExpression: "string(params.max)"}, {Key: "tier", ValueExpression: "string(params.metadata.labels.tier)"},
 	}})
-	s := storeWith(validating.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "gold")), withParams(bindingOf("b", "p"), named("red", "low")))
+	s := storeWith(policyspec.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "gold")), withParams(bindingOf("b", "p"), named("red", "low")))
 	want := []validating.Annotation{{Key: "p/max", Value: "7, 3, 2"}, {Key: "p/tier", Value: "gold"}}
 	if diff := cmp.Diff(want, evaluate(t, newServer(), create(5), s.Snapshot()).Annotations); diff != "" {
 		t.Errorf("annotations differ (-want +got):\n%s", diff)
@@ -270,7 +271,7 @@ func TestEvaluationsByParam(t *testing.T) {
 		"object == null || authorizer.path('/params').check('write').allowed() // no param":        1,
 	} {
 		p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: validate(expression)})
-		s := storeWith(validating.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "")), withParams(bindingOf("b", "p"), selected("", "gold")))
+		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "")), withParams(bindingOf("b", "p"), selected("", "gold")))
 		server := newServer()
 		if got, want := through(evaluate(t, server, create(5), s.Snapshot()).Decisions()), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%s: decisions through %q, want %q", expression, got, want)
@@ -283,7 +284,7 @@ func TestEvaluationsByParam(t *testing.T) {
 
 func TestOpenKinds(t *testing.T) {
 	source := newObjects()
-	s := storeWith(validating.Features{Singleton: true}, source)
+	s := storeWith(policyspec.Features{policyspec.Singleton: true}, source)
 	other := limiting(limits)
 	other.Name = "q"
 	for i, step := range []struct {
@@ -313,7 +314,7 @@ func TestOpenKinds(t *testing.T) {
 
 // A request that is under way when a policy changes still finds params.
 func TestParamsOfOldSnapshot(t *testing.T) {
-	s := storeWith(validating.Features{}, newObjects(), limiting(limits), withParams(bindingOf("b", "p"), named("", "low")))
+	s := storeWith(policyspec.Features{}, newObjects(), limiting(limits), withParams(bindingOf("b", "p"), named("", "low")))
 	snapshot := s.Snapshot()
 	s.DeletePolicy("p")
 	if got, want := messages(evaluate(t, newServer(), create(5), snapshot).Decisions()), []string{"b: Limit low: 3"}; !slices.Equal(got, want) {
@@ -328,7 +329,7 @@ func TestMalformedParamKind(t *testing.T) {
 	for policy, want := range map[v1.FailurePolicyType]string{v1.Fail: "[false]", v1.Ignore: "[true]"} {
 		p.Spec.FailurePolicy = &policy
 		var ignored []bool
-		for _, d := range evaluate(t, newServer(), create(5), storeWith(validating.Features{}, newObjects(), p, bindingOf("b", "p")).Snapshot()).Decisions() {
+		for _, d := range evaluate(t, newServer(), create(5), storeWith(policyspec.Features{}, newObjects(), p, bindingOf("b", "p")).Snapshot()).Decisions() {
 			if ignored = append(ignored, d.Ignored); !strings.HasPrefix(d.Message, "failed to configure policy: failed to parse paramKind APIVersion: ") {
 				t.Errorf("message is %q", d.Message)
 			}

@@ -4,16 +4,17 @@
 package validating
 
 import (
+	"cmp"
+
 	v1 "celador.io/api/admissionregistration/v1"
-	"github.com/google/cel-go/cel"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/admission/expression"
 	"celador.io/admission/policy"
+	"celador.io/admission/policyspec"
 )
 
-// body is what is particular to a validating policy. Immutable.
-type body struct {
+// Body is the compiled part of a validating policy that other kinds do not have. Immutable.
+type Body struct {
 	validations []validation
 	annotations []annotation
 }
@@ -22,7 +23,7 @@ type validation struct {
 	expression.Compiled
 	*v1.Validation
 	computedMessage expression.Compiled
-	// failurePolicy is for errors of the expression.
+	// failurePolicy decides about failures of the expression.
 	failurePolicy v1.FailurePolicyType
 }
 
@@ -31,54 +32,40 @@ type annotation struct {
 	key string
 }
 
-// compiledPolicy is a policy as a Store keeps it. Immutable.
-type compiledPolicy struct{ *policy.Policy[body] }
+// compiledPolicy is a policy in a Store. Immutable.
+type compiledPolicy struct{ *policy.Policy[Body] }
 
-// Errors returns what keeps a policy from deciding as written, whatever the types of
-// objects. Errors of a field begin with its path. Programs are those that stores with
-// the same compiler use.
-func Errors(compiler *expression.Compiler, features Features, p *v1.ValidatingAdmissionPolicy) []error {
-	return compile(compiler, features, p).Errors()
-}
-
-// compile refers to p, which must not change any more.
-func compile(compiler *expression.Compiler, features Features, p *v1.ValidatingAdmissionPolicy) *policy.Policy[body] {
+// compile returns the compiled policy, which refers to p.
+func (e *Engine) compile(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
+	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.config.Features)
 	spec := &p.Spec
-	definition := policy.Definition{
-		Object:           p,
-		FailurePolicy:    spec.FailurePolicy,
-		ParamKind:        spec.ParamKind,
-		MatchConstraints: spec.MatchConstraints,
-		MatchConditions:  spec.MatchConditions,
-		Variables:        spec.Variables,
-		Singleton:        features.Singleton && spec.PolicyType != nil && *spec.PolicyType == v1.SingletonPolicy,
-		Enforced:         features.TypeEnforcement && spec.TypeChecking != nil && *spec.TypeChecking == v1.EnforcedTypeChecking,
-	}
-	path := field.NewPath("spec")
-	return policy.Compile(compiler, definition, func(scope *policy.Scope) body {
-		var b body
+	return policy.Compile(e.config.Compiler, p, policyspec.Validating(spec), func(c *policy.Compilation) Body {
+		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
-			v, at := &spec.Validations[i], path.Child("validations").Index(i)
-			compiled := validation{
-				Compiled:      scope.Compile(at.Child("expression"), v.Expression, scope.Declarations(), cel.BoolType),
-				Validation:    v,
-				failurePolicy: v1.Fail,
-			}
-			if spec.FailurePolicy != nil {
-				compiled.failurePolicy = *spec.FailurePolicy
-			}
-			if features.ValidationFailurePolicy && v.FailurePolicy != nil {
-				compiled.failurePolicy = *v.FailurePolicy
-			}
-			if v.MessageExpression != "" {
-				compiled.computedMessage = scope.Compile(at.Child("messageExpression"), v.MessageExpression, scope.WithoutAuthorizer(), cel.StringType)
-			}
-			b.validations = append(b.validations, compiled)
+			v := &spec.Validations[i]
+			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, spec.FailurePolicy, new(v1.Fail))}
 		}
-		for i, a := range spec.AuditAnnotations {
-			at := path.Child("auditAnnotations").Index(i).Child("valueExpression")
-			b.annotations = append(b.annotations, annotation{scope.Compile(at, a.ValueExpression, scope.Declarations(), cel.StringType, cel.NullType), a.Key})
+		for e, compiled := range c.Expressions() {
+			switch e.Role {
+			case policyspec.Validation:
+				b.validations[e.Index].Compiled = compiled
+			case policyspec.Message:
+				b.validations[e.Index].computedMessage = compiled
+			case policyspec.AuditAnnotation:
+				b.annotations[e.Index] = annotation{compiled, spec.AuditAnnotations[e.Index].Key}
+			}
 		}
 		return b
 	})
+}
+
+func (e *Engine) binding(b *v1.ValidatingAdmissionPolicyBinding) policy.BindingSpec {
+	b = policyspec.Effective(b, func(b *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec { return &b.Spec }, e.config.Features)
+	return policy.BindingSpec{
+		PolicyName:     b.Spec.PolicyName,
+		ParamRef:       b.Spec.ParamRef,
+		MatchResources: b.Spec.MatchResources,
+		Actions:        b.Spec.ValidationActions,
+		Fallback:       policyspec.IsFallback(&b.Spec),
+	}
 }

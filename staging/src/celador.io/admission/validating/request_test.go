@@ -23,8 +23,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -113,11 +113,11 @@ func create(replicas int32) admission.Attributes {
 
 // store returns a store with the given policies and bindings.
 func store(objects ...any) *validating.Store {
-	return storeWith(validating.Features{}, nil, objects...)
+	return storeWith(policyspec.Features{}, nil, objects...)
 }
 
-func storeWith(features validating.Features, source params.Source, objects ...any) *validating.Store {
-	s := validating.NewStore(expression.Default(), features, source)
+func storeWith(features policyspec.Features, source params.Source, objects ...any) *validating.Store {
+	s := validating.NewEngine(validating.Config{Features: features, Params: source}).NewStore()
 	for _, object := range objects {
 		switch o := object.(type) {
 		case *v1.ValidatingAdmissionPolicy:
@@ -129,9 +129,19 @@ func storeWith(features validating.Features, source params.Source, objects ...an
 	return s
 }
 
+// fixed returns a snapshot of objects that do not change.
+func fixed(t *testing.T, config validating.Config, objects ...runtime.Object) *validating.Snapshot {
+	t.Helper()
+	snapshot, err := validating.NewEngine(config).NewSnapshot(objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
 func evaluate(t *testing.T, s *server, a admission.Attributes, snapshot *validating.Snapshot) validating.Result {
 	t.Helper()
-	result, err := validating.NewEngine(s, s).Evaluate(t.Context(), a, s, snapshot)
+	result, err := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: s}).Evaluate(t.Context(), a, s, snapshot)
 	if err != nil {
 		t.Error(err)
 	}
@@ -184,7 +194,13 @@ func validate(expressions ...string) []v1.Validation {
 // wantDecisions compares all of decisions but the time they took.
 func wantDecisions(t *testing.T, got, want []validating.Decision) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(validating.Decision{}, "Elapsed")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(validating.Decision{}, "Elapsed", "Err")); diff != "" {
 		t.Errorf("decisions differ (-want +got):\n%s", diff)
+	}
+	for _, d := range got {
+		cause := d.Outcome == validating.Failed || d.Outcome == validating.Misconfigured
+		if (d.Err != nil) != cause || cause && d.Err.Error() != d.Message {
+			t.Errorf("cause of %s is %v, want %q", d.Outcome, d.Err, d.Message)
+		}
 	}
 }

@@ -4,59 +4,230 @@
 package validating
 
 import (
-	"iter"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/policy"
 )
 
-// Result is all that the policies in effect have to say about a request.
+// Result is the result of evaluating the policies that match a request. Err, Warnings and
+// AuditAnnotations return the parts of an API server's response.
 type Result struct {
+	attributes   admission.Attributes
 	applications []application
-	// Annotations are in the order of policy name and spec.auditAnnotations.
+	// Objections holds the decisions that are not Admitted, ignored failures among them, in the
+	// order of policy name, binding name and validation.
+	Objections []Decision
+	// Annotations holds the audit annotations of the policies, in the order of policy name and
+	// spec.auditAnnotations.
 	Annotations []Annotation
-	// Conditions has a report for each binding through which match conditions ended
-	// the evaluation of a policy.
+	// Conditions has an entry for each binding through which match conditions ended the evaluation
+	// of a policy.
 	Conditions []ConditionReport
-	// Ignored has the policy name of each failure of match conditions or of an audit
-	// annotation that the policy's failurePolicy lets pass.
+	// Ignored holds the policy name of each failure of match conditions or of an audit annotation
+	// that the policy's failurePolicy ignores.
 	Ignored []string
 }
 
-// application is the outcome of an evaluation in the name of a binding. Many bindings
-// may share the decisions, which do not have the names in them.
+// Outcome is the outcome of a validation.
+type Outcome string
+
+const (
+	// Admitted means that the validation is satisfied.
+	Admitted Outcome = "Admitted"
+	// Denied means that the validation is not satisfied.
+	Denied Outcome = "Denied"
+	// Failed means that the validation could not be evaluated.
+	Failed Outcome = "Failed"
+	// Misconfigured means that the policy or the binding could not be applied at all.
+	Misconfigured Outcome = "Misconfigured"
+)
+
+// Decision is the decision of a policy, through one of its bindings, about a request.
+type Decision struct {
+	// Policy and Binding are names. Binding is empty if the policy could not be applied through any
+	// binding.
+	Policy, Binding string
+	// Actions are the binding's validationActions. They must not be changed.
+	Actions []v1.ValidationAction
+	// Index is the position of the validation in spec.validations.
+	Index   int
+	Outcome Outcome
+	// Ignored is set on failures that the failurePolicy ignores.
+	Ignored bool
+	// Message is the text that the client reads. It is empty for Admitted.
+	Message string
+	// Err is the cause of Failed and Misconfigured. It wraps cel.ErrCompilation of k8s.io/apiserver
+	// if an expression does not compile, and cel.ErrOutOfBudget if the cost budget is exceeded.
+	Err error
+	// Reason is the validation's reason, for Denied.
+	Reason metav1.StatusReason
+	// Elapsed is the duration of the evaluation of the validation's expression.
+	Elapsed time.Duration
+}
+
+// Annotation is an audit annotation of a request.
+type Annotation = policy.Annotation
+
+// ConditionReport describes match conditions that ended the evaluation of a policy.
+type ConditionReport = policy.ConditionReport
+
+// application holds the decisions of a policy through a binding. Many bindings share the decisions,
+// which do not have the names.
 type application struct {
 	policy, binding string
 	actions         []v1.ValidationAction
 	decisions       []Decision
 }
 
-// Decisions returns all decisions in the order of policy name, binding name and
-// validation.
+func (a *application) named(d Decision) Decision {
+	d.Policy, d.Binding, d.Actions = a.policy, a.binding, a.actions
+	return d
+}
+
+func (r *Result) add(a application) {
+	r.applications = append(r.applications, a)
+	for i := range a.decisions {
+		if a.decisions[i].Outcome != Admitted {
+			r.Objections = append(r.Objections, a.named(a.decisions[i]))
+		}
+	}
+}
+
+// Decisions returns all decisions in the order of policy name, binding name and validation.
 func (r Result) Decisions() []Decision {
-	return slices.Collect(r.decisions(func(*Decision) bool { return true }))
+	var all []Decision
+	for i := range r.applications {
+		a := &r.applications[i]
+		for _, d := range a.decisions {
+			all = append(all, a.named(d))
+		}
+	}
+	return all
 }
 
-// Objections returns the decisions that are not Admitted, ignored failures among them,
-// in the same order.
-func (r Result) Objections() iter.Seq[Decision] {
-	return r.decisions(func(d *Decision) bool { return d.Outcome != Admitted })
-}
-
-func (r Result) decisions(wanted func(*Decision) bool) iter.Seq[Decision] {
-	return func(yield func(Decision) bool) {
-		for i := range r.applications {
-			a := &r.applications[i]
-			for j := range a.decisions {
-				if !wanted(&a.decisions[j]) {
-					continue
+// Err returns the API error with which the request must be rejected, or nil. Its message is the
+// message of the first decision to deny the request, and its reason and status code are those of
+// the validation. A validationAction that is unknown is an error, too.
+func (r Result) Err() error {
+	var denial *Decision
+	for i := range r.Objections {
+		d := &r.Objections[i]
+		if d.Ignored {
+			continue
+		}
+		for _, action := range d.Actions {
+			switch action {
+			case v1.Deny:
+				if denial == nil {
+					denial = d
 				}
-				d := a.decisions[j]
-				d.Policy, d.Binding, d.Actions = a.policy, a.binding, a.actions
-				if !yield(d) {
-					return
-				}
+			case v1.Warn, v1.Audit:
+			default:
+				return fmt.Errorf("unrecognized validation action '%s' of ValidatingAdmissionPolicyBinding '%s' with ValidatingAdmissionPolicy '%s'", action, d.Binding, d.Policy)
 			}
 		}
 	}
+	if denial == nil {
+		return nil
+	}
+	message := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", denial.Policy, denial.Binding, denial.Message)
+	if denial.Binding == "" {
+		message = fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", denial.Policy, denial.Message)
+	}
+	err, status := policy.NewDenial(r.attributes, errors.New(message), denial.Reason)
+	if status != nil {
+		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Message: message})
+	}
+	return err
+}
+
+// enforced returns the decisions that are not ignored and for which the binding has the action.
+func (r Result) enforced(action v1.ValidationAction) []*Decision {
+	var found []*Decision
+	for i := range r.Objections {
+		if d := &r.Objections[i]; !d.Ignored && slices.Contains(d.Actions, action) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// Warnings returns the warnings for the client.
+func (r Result) Warnings() []string {
+	var warnings []string
+	for _, d := range r.enforced(v1.Warn) {
+		warnings = append(warnings, fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", d.Policy, d.Binding, d.Message))
+	}
+	return warnings
+}
+
+const (
+	failuresAnnotation = "validation.policy.admission.k8s.io/validation_failure"
+	// maxFailures bounds the annotation to about 10 kB.
+	maxFailures = 50
+)
+
+// failure is an element of the annotation of failures.
+type failure struct {
+	Message           string                `json:"message"`
+	Policy            string                `json:"policy"`
+	Binding           string                `json:"binding"`
+	ExpressionIndex   int                   `json:"expressionIndex"`
+	ValidationActions []v1.ValidationAction `json:"validationActions"`
+}
+
+// AuditAnnotations returns the annotations of the request's audit event: Annotations, and one that
+// lists the decisions with action Audit. omitted is the number of decisions that the list leaves out,
+// because it has at most 50.
+func (r Result) AuditAnnotations() (annotations []Annotation, omitted int) {
+	audited := r.enforced(v1.Audit)
+	if len(audited) == 0 {
+		return r.Annotations, 0
+	}
+	omitted = max(0, len(audited)-maxFailures)
+	var failures []failure
+	for _, d := range audited[:len(audited)-omitted] {
+		failures = append(failures, failure{d.Message, d.Policy, d.Binding, d.Index, d.Actions})
+	}
+	value, err := json.Marshal(failures)
+	if err != nil {
+		panic(err) // strings and integers can be encoded
+	}
+	return append(slices.Clip(r.Annotations), Annotation{Key: failuresAnnotation, Value: string(value)}), omitted
+}
+
+// annotations collects the values of one policy's audit annotations. Bindings and params may give
+// several distinct values for a key.
+type annotations struct {
+	keys   []string
+	values map[string][]string
+}
+
+func (a *annotations) add(key, value string) {
+	if a.values == nil {
+		a.values = map[string][]string{}
+	}
+	if !slices.Contains(a.keys, key) {
+		a.keys = append(a.keys, key)
+	}
+	if !slices.Contains(a.values[key], value) {
+		a.values[key] = append(a.values[key], value)
+	}
+}
+
+func (a *annotations) named(policy string) []Annotation {
+	var result []Annotation
+	for _, key := range a.keys {
+		result = append(result, Annotation{Key: policy + "/" + key, Value: strings.Join(a.values[key], ", ")})
+	}
+	return result
 }

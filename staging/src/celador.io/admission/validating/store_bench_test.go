@@ -21,7 +21,7 @@ func BenchmarkStore(b *testing.B) {
 		variants := []*v1.ValidatingAdmissionPolicyBinding{bindingIn("blue", "b-00000-50", "p-00000"), bindingIn("blue", "b-00000-50", "p-00000")}
 		variants[1].Spec.ValidationActions = []v1.ValidationAction{v1.Audit}
 		server := newServer()
-		engine := validating.NewEngine(server, server)
+		engine := validating.NewEngine(validating.Config{Namespaces: server, Authorizer: server})
 		request := create(1)
 		for _, ask := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%dx%d/request=%v", shape.policies, shape.bindings, ask), func(b *testing.B) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -203,7 +204,7 @@ func TestChangedBinding(t *testing.T) {
 			steps = append(steps, name+" "+fmt.Sprint(through(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions())))
 		}
 	}
-	s = validating.NewStore(compiler(), validating.Features{}, &watched{newObjects(), step("open"), step("close")})
+	s = validating.NewEngine(validating.Config{Compiler: compiler(), Params: &watched{newObjects(), step("open"), step("close")}}).NewStore()
 	p, q := limiting(limits), limiting(allLimits)
 	q.Name = "q"
 	s.SetPolicy(p)
@@ -237,7 +238,7 @@ func TestSharedMatchResources(t *testing.T) {
 		"fallback first": {[]any{fallback(in("a")), in("b")}, []string{"b: Limit low: 3 [Deny]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := storeWith(validating.Features{FallbackBinding: true}, newObjects(), append(test.objects, limiting(limits))...)
+			s := storeWith(policyspec.Features{policyspec.FallbackBinding: true}, newObjects(), append(test.objects, limiting(limits))...)
 			var got []string
 			for _, d := range evaluate(t, newServer(), create(5), s.Snapshot()).Decisions() {
 				got = append(got, fmt.Sprintf("%s: %s %v", d.Binding, d.Message, d.Actions))

@@ -1,0 +1,182 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/activation"
+	"celador.io/admission/matching"
+	"celador.io/admission/policy"
+	"celador.io/admission/reinvocation"
+)
+
+// application applies the policies that match one request to the request's object.
+type application struct {
+	ctx     context.Context
+	request *matching.Request
+	objects admission.ObjectInterfaces
+	engine  *Engine
+	options Options
+	matches policy.Matches[Body]
+
+	kinds       []kindError
+	invocations []invocation
+
+	namespace  *activation.Namespace
+	authorizer *activation.Authorizer
+	// round is 1 when admission is reinvoked, and 0 before.
+	round int
+	state *reinvocation.State[key]
+	// repeated is set if a mutation was reinvoked.
+	repeated bool
+	// versioned holds the object as the mutations so far left it.
+	versioned *admission.VersionedAttributes
+	// changed is set if a patch was applied, whether or not the object differs afterwards.
+	changed bool
+	states  states
+	// inputs has one entry for each target that policies match.
+	inputs []targetInput
+	// views has one entry for each kind that policies match.
+	views []*view
+	// params is the param of the last evaluation.
+	params *activation.Params
+	result Result
+}
+
+// fail adds a failure of a policy through the binding with the given name, or of the policy as a
+// whole if that is empty.
+func (r *application) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
+	r.result.Failures = append(r.result.Failures, Failure{
+		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
+	})
+}
+
+// invoke applies a policy. An error ends the request.
+func (r *application) invoke(i *invocation) error {
+	if interrupted := r.request.Interrupted(); interrupted != nil {
+		return interrupted
+	}
+	if err := r.convert(i.target.Kind); err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if r.exempt(i) {
+		return nil
+	}
+	invoked, err := r.mutate(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
+	if err != nil {
+		return err
+	}
+	r.repeated = r.repeated || r.round > 0 && len(invoked) > 0
+	for _, index := range invoked {
+		if i.Body.mutations[index].again {
+			r.state.Add(i.key(index))
+		}
+	}
+	return nil
+}
+
+func same(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
+
+// exempt reports whether match conditions exempt the request from the policy, or fail.
+func (r *application) exempt(i *invocation) bool {
+	if len(i.Conditions) == 0 {
+		return false
+	}
+	view := r.view(i.target.Kind)
+	view.form = activation.Typed
+	report, err := i.CheckConditions(r.ctx, r.subject(i, view))
+	if report == nil {
+		return false
+	}
+	r.result.Conditions = append(r.result.Conditions, *report)
+	if err != nil {
+		r.fail(i.Policy, i.binding.Name(), err.Error(), metav1.StatusReasonInvalid)
+	}
+	return true
+}
+
+// mutate applies the mutations that are due and returns their indexes. An error ends the request.
+func (r *application) mutate(i *invocation, due func(index int) bool) (invoked []int, _ error) {
+	for index := range i.Body.mutations {
+		if !due(index) {
+			continue
+		}
+		if interrupted := r.request.Interrupted(); interrupted != nil {
+			return nil, interrupted
+		}
+		invoked = append(invoked, index)
+		if r.versioned.VersionedObject.Object() == nil {
+			continue // a request without an object
+		}
+		if err := r.mutation(i, index); err != nil {
+			return nil, err
+		}
+	}
+	return invoked, nil
+}
+
+// mutation applies one mutation. An error ends the request.
+func (r *application) mutation(i *invocation, index int) error {
+	m := &i.Body.mutations[index]
+	start := time.Now()
+	holds, err := r.holds(i, m)
+	if err == nil && !holds {
+		return nil
+	}
+	made := Mutation{Policy: i.Name, Binding: i.binding.Name(), Index: index, Round: r.round}
+	if err == nil {
+		err = r.change(i, m, &made)
+	}
+	made.Err, made.Elapsed = err, time.Since(start)
+	r.result.Mutations = append(r.result.Mutations, made)
+	var status *apierrors.StatusError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &status):
+		return status
+	default:
+		r.failMutation(i, index, err)
+		return nil
+	}
+}
+
+// failMutation adds the failure of a mutation, with the mutation's message and reason if it has them.
+// A mutation whose expression refuses the request has not failed, so failurePolicy does not ignore
+// it.
+func (r *application) failMutation(i *invocation, index int, err error) {
+	m := &i.Body.mutations[index]
+	refused := errors.Is(err, errRefused)
+	message, reason := err.Error(), m.reason
+	if m.message != "" {
+		message = m.message
+	}
+	if reason == "" {
+		reason = metav1.StatusReasonInvalid
+	}
+	r.fail(i.Policy, i.binding.Name(), message, reason)
+	failure := &r.result.Failures[len(r.result.Failures)-1]
+	failure.Stated = refused || m.reason != ""
+	failure.Ignored = failure.Ignored && !refused
+}
+
+// holds reports whether the condition of the mutation is true or absent.
+func (r *application) holds(i *invocation, m *mutation) (bool, error) {
+	if m.condition.Absent() {
+		return true, nil
+	}
+	value, err := m.condition.Evaluate(r.series(i))
+	return value == types.True, err
+}

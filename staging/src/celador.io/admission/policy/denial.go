@@ -1,0 +1,42 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission"
+)
+
+// statusCodes are the HTTP status codes of the reasons that policies may state.
+var statusCodes = map[metav1.StatusReason]int32{
+	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
+	metav1.StatusReasonForbidden:             http.StatusForbidden,
+	metav1.StatusReasonInvalid:               http.StatusUnprocessableEntity,
+	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge,
+}
+
+// NewDenial returns the API error of a denied request with the given reason, or Invalid if that is
+// empty, and the reason's status code. status is part of the error and may be changed. It is nil if
+// the attributes of the request do not allow an API error.
+func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (err error, status *metav1.Status) {
+	err = admission.NewForbidden(a, cause)
+	var api *apierrors.StatusError
+	if !errors.As(err, &api) {
+		return err, nil
+	}
+	status = &api.ErrStatus
+	status.Reason = cmp.Or(reason, metav1.StatusReasonInvalid)
+	status.Code = StatusCode(status.Reason)
+	return err, status
+}
+
+// StatusCode returns the HTTP status code of a response with the given reason.
+func StatusCode(reason metav1.StatusReason) int32 {
+	return cmp.Or(statusCodes[reason], http.StatusUnprocessableEntity)
+}

@@ -1,0 +1,215 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/klog/v2"
+
+	"celador.io/admission/matching"
+	"celador.io/admission/params"
+)
+
+// Matches finds the policies of snapshots that match one request, and the bindings and params with
+// which they apply. Not safe for concurrent use.
+//
+// Iteration stops when the request is interrupted. An interruption also fails lookups and
+// expressions, so callers must check matching.Request.Interrupted after the iteration.
+type Matches[B any] struct {
+	ctx     context.Context
+	request *matching.Request
+	// log explains at V(5) why a policy or binding does not apply. explains is set if it is enabled.
+	log      klog.Logger
+	explains bool
+	// match is the current Match. It is reused, because thousands of policies may match.
+	match Match[B]
+}
+
+// NewMatches returns the Matches of a request.
+func NewMatches[B any](ctx context.Context, request *matching.Request) Matches[B] {
+	log := klog.FromContext(ctx).V(5)
+	return Matches[B]{ctx: ctx, request: request, log: log, explains: log.Enabled()}
+}
+
+// Match is a policy that matches a request.
+type Match[B any] struct {
+	*Policy[B]
+	// Target is the resource and kind in which the policy reads the object.
+	Target matching.Target
+	// Err is the error by which the policy cannot be applied at all. The policy's failurePolicy
+	// decides about the request, and Bindings must not be called.
+	Err error
+
+	matches *Matches[B]
+	bound   *boundPolicy[B]
+	// lister is nil if the policy has no paramKind.
+	lister params.Lister
+	// binding is the current BindingMatch, which is reused.
+	binding BindingMatch[B]
+}
+
+// BindingMatch is a binding through which a policy applies to a request.
+type BindingMatch[B any] struct {
+	*Binding
+	// Err is the error by which the policy cannot be applied through the binding. The policy's
+	// failurePolicy decides about the request.
+	Err error
+
+	match *Match[B]
+	// lacksParams is set if Params returned no params, so that the binding does not apply.
+	lacksParams bool
+}
+
+// In ranges over the policies of the snapshot that match the request, in the order of names. A Match
+// is valid until the next iteration.
+func (m *Matches[B]) In(s *Snapshot[B]) iter.Seq[*Match[B]] {
+	return func(yield func(*Match[B]) bool) {
+		for _, c := range m.candidates(s) {
+			if m.request.Interrupted() != nil {
+				return
+			}
+			if m.matches(s.policies[c.Position], c.Certain) && !yield(&m.match) {
+				return
+			}
+		}
+	}
+}
+
+// candidates returns the policies that may match. It returns all policies if the reasons for which
+// policies do not match are logged.
+func (m *Matches[B]) candidates(s *Snapshot[B]) []matching.Candidate {
+	if !m.explains {
+		return s.index.Candidates(m.request)
+	}
+	all := make([]matching.Candidate, len(s.policies))
+	for i := range all {
+		all[i].Position = i
+	}
+	return all
+}
+
+// matches reports whether the request matches the policy, and sets the current Match if it does.
+// certain is set if the index knows that the policy matches.
+func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
+	target, matches, err := matching.Target{Resource: m.request.GetResource(), Kind: m.request.GetKind()}, certain, error(nil)
+	if !certain {
+		target, matches, err = p.criteria.Match(m.request)
+	}
+	if err == nil && !matches {
+		if m.explains {
+			m.log.Info("Policy does not match", "policy", p.Name, "because", p.criteria.Mismatch(m.request))
+		}
+		return false
+	}
+	if err == nil {
+		err = p.misconfiguration()
+	}
+	var lister params.Lister
+	if err == nil && p.ParamKind != nil {
+		lister, err = p.openLister(m.ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("failed to configure policy: %w", err)
+	}
+	m.match = Match[B]{Policy: p.Policy, Target: target, Err: err, matches: m, bound: p, lister: lister}
+	return true
+}
+
+// Bindings is an iterator over the bindings through which the policy applies to the request.
+// Fallback bindings follow only if no other binding applied. A BindingMatch is valid until the next
+// iteration.
+func (m *Match[B]) Bindings(yield func(*BindingMatch[B]) bool) {
+	applied, more := m.bindings(m.bound.regular, yield)
+	if !more {
+		return
+	}
+	if !applied {
+		m.bindings(m.bound.fallbacks, yield)
+		return
+	}
+	if m.matches.explains {
+		for _, b := range slices.Concat(m.bound.fallbacks.All()...) {
+			m.log(b, "it is a fallback and another binding applies")
+		}
+	}
+}
+
+// bindings calls yield for those of the given bindings that match the request. It returns whether
+// any applied, and whether to go on.
+func (m *Match[B]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[B]) bool) (applied, more bool) {
+	request := m.matches.request
+	candidates := of.All
+	if !m.matches.explains {
+		candidates = func() [][]*Binding { return of.Candidates(request) }
+	}
+	for _, chunk := range candidates() {
+		for _, b := range chunk {
+			if request.Interrupted() != nil {
+				return applied, false
+			}
+			m.binding = BindingMatch[B]{Binding: b, match: m}
+			if b.criteria != nil {
+				_, matches, err := b.criteria.Match(request)
+				switch {
+				case err != nil:
+					m.binding.Err = misconfigured(err)
+				case !matches:
+					if m.matches.explains {
+						m.log(b, b.criteria.Mismatch(request))
+					}
+					continue
+				}
+			}
+			more := yield(&m.binding)
+			applied = applied || !m.binding.lacksParams
+			if !more {
+				return applied, false
+			}
+		}
+	}
+	return applied, true
+}
+
+func (m *Match[B]) log(b *Binding, reason any) {
+	m.matches.log.Info("Binding does not apply", "policy", m.Name, "binding", b.name, "because", reason)
+}
+
+func misconfigured(err error) error { return fmt.Errorf("failed to configure binding: %w", err) }
+
+// withoutParams stands for a policy that is evaluated once, with 'params' being null if declared.
+var withoutParams = []*unstructured.Unstructured{nil}
+
+// Params returns the param objects with which the policy is evaluated. It returns a single nil if
+// the policy has no paramKind or the binding no paramRef, and none if paramRef selects none; the
+// binding then does not apply. The objects are shared and must not be changed. After an error the
+// policy's failurePolicy decides about the request.
+func (b *BindingMatch[B]) Params() ([]*unstructured.Unstructured, error) {
+	m := b.match
+	if m.lister == nil || b.params == nil {
+		return withoutParams, nil
+	}
+	found, err := b.params.Find(m.matches.ctx, m.lister, m.ParamKind.ParamKind, m.matches.request.GetNamespace())
+	if err != nil {
+		return nil, misconfigured(err)
+	}
+	if len(found) == 0 {
+		b.lacksParams = true
+		m.log(b.Binding, "there are no params")
+	}
+	return found, nil
+}
+
+func (p *boundPolicy[B]) openLister(ctx context.Context) (params.Lister, error) {
+	if p.params != nil {
+		if lister, err := p.params.Lister(ctx); err == nil {
+			return lister, nil
+		}
+	}
+	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", p.ParamKind.GroupVersionKind)
+}

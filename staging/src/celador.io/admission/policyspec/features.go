@@ -1,0 +1,51 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import "k8s.io/component-base/featuregate"
+
+// Feature names a feature gate on which fields of the API depend.
+type Feature = featuregate.Feature
+
+// The features of KEP-3488 and KEP-3775 that Kubernetes has not shipped. All are alpha.
+const (
+	// Singleton lets policies with spec.policyType Singleton apply without a binding (KEP-3488,
+	// "Singleton policies").
+	Singleton Feature = "ValidatingAdmissionPolicySingleton"
+	// ValidationFailurePolicy lets spec.validations[].failurePolicy override spec.failurePolicy
+	// (KEP-3488, "Failure Policy").
+	ValidationFailurePolicy Feature = "ValidatingAdmissionPolicyValidationFailurePolicy"
+	// FallbackBinding lets bindings with spec.bindingType Fallback apply only where no other
+	// binding of the policy does (KEP-3488, "Exclude and default matching").
+	FallbackBinding Feature = "ValidatingAdmissionPolicyFallbackBinding"
+	// TypeEnforcement lets type errors keep policies with spec.typeChecking Enforced from
+	// deciding (KEP-3488, "Type safety").
+	TypeEnforcement Feature = "AdmissionPolicyTypeEnforcement"
+	// InlineExpressions lets mutations have an expression, condition, message, reason or
+	// reinvocationPolicy, and adds the merge patches and the check that reinvoked mutations
+	// settle (KEP-3775).
+	InlineExpressions Feature = "MutatingAdmissionPolicyInlineExpressions"
+)
+
+// Features is the set of enabled features. Nil means that none is enabled. A field that needs a
+// disabled feature is ignored.
+type Features map[Feature]bool
+
+// FeaturesOf returns the features that are enabled in gates.
+func FeaturesOf(gates interface{ Enabled(Feature) bool }) Features {
+	features := Features{}
+	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, TypeEnforcement, InlineExpressions} {
+		features[f] = gates.Enabled(f)
+	}
+	return features
+}
+
+// Without returns the features but one.
+func (f Features) Without(excluded Feature) Features {
+	rest := Features{}
+	for feature, enabled := range f {
+		rest[feature] = enabled && feature != excluded
+	}
+	return rest
+}

@@ -1,0 +1,110 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import (
+	"fmt"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Spec is the spec of a policy or binding.
+type Spec interface {
+	v1.ValidatingAdmissionPolicySpec | v1.MutatingAdmissionPolicySpec |
+		v1.ValidatingAdmissionPolicyBindingSpec | v1.MutatingAdmissionPolicyBindingSpec
+}
+
+// gatedField is a field that needs a feature, in one place of a spec.
+type gatedField struct {
+	feature Feature
+	path    *field.Path
+	isSet   bool
+	clear   func()
+}
+
+func gated[T any](feature Feature, path *field.Path, value **T) gatedField {
+	return gatedField{feature, path, *value != nil, func() { *value = nil }}
+}
+
+// gatedFields returns the fields of a spec that need a feature, set or not. spec is a pointer to
+// one of the types of Spec.
+func gatedFields(spec any) []gatedField {
+	var fields []gatedField
+	switch spec := spec.(type) {
+	case *v1.ValidatingAdmissionPolicySpec:
+		fields = append(fields,
+			gated(Singleton, specPath.Child("policyType"), &spec.PolicyType),
+			gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking))
+		for i := range spec.Validations {
+			path := specPath.Child("validations").Index(i)
+			fields = append(fields, gated(ValidationFailurePolicy, path.Child("failurePolicy"), &spec.Validations[i].FailurePolicy))
+		}
+	case *v1.MutatingAdmissionPolicySpec:
+		fields = append(fields, gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking))
+		for i := range spec.Mutations {
+			m, path := &spec.Mutations[i], specPath.Child("mutations").Index(i)
+			fields = append(fields,
+				gated(InlineExpressions, path.Child("expression"), &m.Expression),
+				gated(InlineExpressions, path.Child("condition"), &m.Condition),
+				gated(InlineExpressions, path.Child("message"), &m.Message),
+				gated(InlineExpressions, path.Child("reason"), &m.Reason),
+				gated(InlineExpressions, path.Child("reinvocationPolicy"), &m.ReinvocationPolicy),
+				gated(InlineExpressions, path.Child("jsonMergePatch"), &m.JSONMergePatch),
+				gated(InlineExpressions, path.Child("strategicMergePatch"), &m.StrategicMergePatch))
+		}
+	case *v1.ValidatingAdmissionPolicyBindingSpec:
+		fields = append(fields, gated(FallbackBinding, specPath.Child("bindingType"), &spec.BindingType))
+	}
+	return fields
+}
+
+// InUse returns the enabled features and those whose fields are set in the stored spec. They are
+// the features that an update of the spec may use.
+func InUse[S Spec](stored *S, features Features) Features {
+	used := features.Without("")
+	for _, f := range gatedFields(stored) {
+		if f.isSet {
+			used[f.feature] = true
+		}
+	}
+	return used
+}
+
+// DropDisabled clears the fields of spec whose feature is disabled, unless the stored spec uses
+// the feature: an update must not lose what was written while the feature was enabled. On create
+// the stored spec is empty.
+func DropDisabled[S Spec](spec, stored *S, features Features) {
+	features = InUse(stored, features)
+	for _, f := range gatedFields(spec) {
+		if !features[f.feature] {
+			f.clear()
+		}
+	}
+}
+
+// Disabled returns an error for each field of spec that is set and whose feature is disabled. A
+// manifest file with such a field is rejected, because its author would not notice a dropped
+// field.
+func Disabled[S Spec](spec *S, features Features) field.ErrorList {
+	var errs field.ErrorList
+	for _, f := range gatedFields(spec) {
+		if f.isSet && !features[f.feature] {
+			errs = append(errs, field.Forbidden(f.path, fmt.Sprintf("requires the %s feature gate to be enabled", f.feature)))
+		}
+	}
+	return errs
+}
+
+// Effective returns the object without the fields whose feature is disabled. It returns the
+// object itself if it has no such field, and otherwise a copy. spec returns the spec of an
+// object.
+func Effective[O interface{ DeepCopy() O }, S Spec](object O, spec func(O) *S, features Features) O {
+	if len(Disabled(spec(object), features)) == 0 {
+		return object
+	}
+	object = object.DeepCopy()
+	DropDisabled(spec(object), new(S), features)
+	return object
+}

@@ -1,0 +1,62 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import (
+	"fmt"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	kubernetesv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// FromKubernetes converts a policy or binding of k8s.io/api, version v1, to the type of
+// celador.io/api. It returns other objects as they are. An error means that the object cannot be
+// encoded.
+func FromKubernetes(object runtime.Object) (runtime.Object, error) {
+	switch object := object.(type) {
+	case *kubernetesv1.ValidatingAdmissionPolicy:
+		return transcode(object, &v1.ValidatingAdmissionPolicy{})
+	case *kubernetesv1.ValidatingAdmissionPolicyBinding:
+		return transcode(object, &v1.ValidatingAdmissionPolicyBinding{})
+	case *kubernetesv1.MutatingAdmissionPolicy:
+		return transcode(object, &v1.MutatingAdmissionPolicy{})
+	case *kubernetesv1.MutatingAdmissionPolicyBinding:
+		return transcode(object, &v1.MutatingAdmissionPolicyBinding{})
+	default:
+		return object, nil
+	}
+}
+
+// transcode decodes the protobuf encoding of from, whose fields have the same numbers in both APIs.
+func transcode[T interface {
+	runtime.Object
+	Unmarshal([]byte) error
+}](from interface{ Marshal() ([]byte, error) }, to T) (runtime.Object, error) {
+	wire, err := from.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", from, err)
+	}
+	return to, to.Unmarshal(wire)
+}
+
+// Sort returns the policies P and bindings B among the objects, after FromKubernetes. It returns an
+// error for objects of other types.
+func Sort[P, B runtime.Object](objects []runtime.Object) (policies []P, bindings []B, err error) {
+	for _, object := range objects {
+		converted, err := FromKubernetes(object)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch o := converted.(type) {
+		case P:
+			policies = append(policies, o)
+		case B:
+			bindings = append(bindings, o)
+		default:
+			return nil, nil, fmt.Errorf("unexpected object of type %T: want %T or %T", object, *new(P), *new(B))
+		}
+	}
+	return policies, bindings, nil
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import v1 "celador.io/api/admissionregistration/v1"
+
+// Mutating returns the anatomy of a mutating policy. A mutation has no Patch if neither its
+// field 'expression' is set nor the field that its patch type names.
+func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Policy {
+	p := &Policy{
+		FailurePolicy:    spec.FailurePolicy,
+		ParamKind:        spec.ParamKind,
+		MatchConstraints: spec.MatchConstraints,
+		TypeChecking:     spec.TypeChecking,
+		ComposesAlways:   true,
+		MixesTypes:       true,
+	}
+	p.addConditions(spec.MatchConditions)
+	p.addVariables(spec.Variables)
+	for i := range spec.Mutations {
+		m, path := &spec.Mutations[i], specPath.Child("mutations").Index(i)
+		if m.Condition != nil {
+			p.Expressions = append(p.Expressions, Expression{Role: MutationCondition, Path: path.Child("condition"), Source: *m.Condition, Index: i})
+		}
+		if m.Expression != nil {
+			p.Expressions = append(p.Expressions, Expression{Role: Patch, Path: path.Child("expression"), Source: *m.Expression, Index: i})
+			continue
+		}
+		for _, f := range PatchFields(m) {
+			if f.Type == m.PatchType && f.Expression != nil {
+				p.Expressions = append(p.Expressions, Expression{Role: Patch, Path: path.Child(f.Name, "expression"), Source: *f.Expression, Index: i, PatchType: f.Type})
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+)
+
+// patchTypes declares the patch types. The empty one stands for spec.mutations[].expression
+// (KEP-3775, "Return Values for Mutating Expressions").
+var patchTypes = map[v1.PatchType]struct {
+	returns []*cel.Type
+	// check is nil if returns says everything.
+	check func(*cel.Type) error
+	// feature is empty for the patch types of Kubernetes.
+	feature Feature
+}{
+	"":                              {returns: []*cel.Type{JSONPatchType, cel.ListType(JSONPatchType), cel.NullType, cel.BoolType}, feature: InlineExpressions},
+	v1.PatchTypeApplyConfiguration:  {returns: []*cel.Type{ObjectType}},
+	v1.PatchTypeJSONPatch:           {returns: []*cel.Type{cel.ListType(JSONPatchType)}},
+	v1.PatchTypeJSONMergePatch:      {returns: []*cel.Type{cel.AnyType}, check: checkMergePatch, feature: InlineExpressions},
+	v1.PatchTypeStrategicMergePatch: {returns: []*cel.Type{cel.AnyType}, check: checkMergePatch, feature: InlineExpressions},
+}
+
+// PatchTypes returns the patch types that the features allow, sorted.
+func PatchTypes(features Features) []v1.PatchType {
+	var allowed []v1.PatchType
+	for _, t := range slices.Sorted(maps.Keys(patchTypes)) {
+		if feature := patchTypes[t].feature; t != "" && (feature == "" || features[feature]) {
+			allowed = append(allowed, t)
+		}
+	}
+	return allowed
+}
+
+// PatchField is the field of a mutation that belongs to a patch type.
+type PatchField struct {
+	Type v1.PatchType
+	// Name is the JSON name of the field.
+	Name string
+	// Expression is nil if the field is not set.
+	Expression *string
+}
+
+// PatchFields returns the fields of a mutation that belong to patch types, set or not.
+func PatchFields(m *v1.Mutation) []PatchField {
+	fields := []PatchField{
+		{Type: v1.PatchTypeApplyConfiguration, Name: "applyConfiguration"},
+		{Type: v1.PatchTypeJSONPatch, Name: "jsonPatch"},
+		{Type: v1.PatchTypeJSONMergePatch, Name: "jsonMergePatch"},
+		{Type: v1.PatchTypeStrategicMergePatch, Name: "strategicMergePatch"},
+	}
+	if m.ApplyConfiguration != nil {
+		fields[0].Expression = &m.ApplyConfiguration.Expression
+	}
+	if m.JSONPatch != nil {
+		fields[1].Expression = &m.JSONPatch.Expression
+	}
+	if m.JSONMergePatch != nil {
+		fields[2].Expression = &m.JSONMergePatch.Expression
+	}
+	if m.StrategicMergePatch != nil {
+		fields[3].Expression = &m.StrategicMergePatch.Expression
+	}
+	return fields
+}
+
+// checkMergePatch accepts types whose values become JSON objects.
+func checkMergePatch(output *cel.Type) error {
+	if output.IsExactType(ObjectType) {
+		return nil
+	}
+	if output.Kind() == types.MapKind {
+		if key := output.Parameters()[0]; key.IsExactType(cel.StringType) || key.IsExactType(cel.DynType) {
+			return nil
+		}
+	}
+	return fmt.Errorf("must evaluate to %v or a map with keys of type string but got %v", ObjectType, output)
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import (
+	"slices"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/admission/expression"
+)
+
+// Policy is the anatomy of a policy of either kind. It refers to the spec from which it was
+// made, which must not be changed while the Policy is in use.
+type Policy struct {
+	FailurePolicy    *v1.FailurePolicyType
+	ParamKind        *v1.ParamKind
+	MatchConstraints *v1.MatchResources
+	TypeChecking     *v1.TypeCheckingMode
+	// Singleton is set if the policy applies without a binding.
+	Singleton bool
+	// ComposesAlways is set if API validation declares 'variables' to expressions of a policy
+	// without variables. Kubernetes does so for mutating policies only.
+	ComposesAlways bool
+	// MixesTypes is set if lists, maps and alternatives in the policy's expressions may have
+	// values of different types, as patches do.
+	MixesTypes bool
+	// Expressions lists the expressions of the policy: match conditions, variables, and then
+	// the validations or mutations, in the order of the spec.
+	//
+	// API validation compiles match conditions without the policy's variables, because
+	// Kubernetes does. The engines compile match conditions with them, also as Kubernetes does,
+	// for policies that were stored before validation rejected such conditions.
+	Expressions []Expression
+}
+
+// Expression is an expression of a policy.
+type Expression struct {
+	Role Role
+	// Path is the field that holds the expression.
+	Path *field.Path
+	// Source is the expression as written.
+	Source string
+	// Index is the position of the match condition, variable, validation, audit annotation or
+	// mutation in its list.
+	Index int
+	// Name is the name of a variable or of a match condition, and empty otherwise.
+	Name string
+	// PatchType is the patch type of a Patch, and empty for spec.mutations[].expression.
+	PatchType v1.PatchType
+}
+
+// Returns returns the types that the expression may have. cel.AnyType accepts every type; see
+// CheckType. The slice must not be changed.
+func (e *Expression) Returns() []*cel.Type {
+	if e.Role == Patch {
+		return patchTypes[e.PatchType].returns
+	}
+	return e.Role.Returns()
+}
+
+// CheckType returns an error if API validation rejects an expression of the given type, even
+// though it is one of Returns.
+func (e *Expression) CheckType(output *cel.Type) error {
+	if check := patchTypes[e.PatchType].check; e.Role == Patch && check != nil {
+		return check(output)
+	}
+	return nil
+}
+
+// Declarations returns the optional variables and types that the expression e of p is compiled
+// with.
+func (p *Policy) Declarations(e *Expression) expression.Declarations {
+	return e.Role.Declarations(p.ParamKind != nil)
+}
+
+// Enforced reports whether type errors keep the policy from deciding.
+func (p *Policy) Enforced() bool { return IsEnforced(p.TypeChecking) }
+
+// Has reports whether the policy has an expression with the given role.
+func (p *Policy) Has(role Role) bool {
+	return slices.ContainsFunc(p.Expressions, func(e Expression) bool { return e.Role == role })
+}
+
+// Sources returns the distinct sources of the policy's expressions.
+func (p *Policy) Sources() map[string]bool {
+	sources := make(map[string]bool, len(p.Expressions))
+	for i := range p.Expressions {
+		sources[p.Expressions[i].Source] = true
+	}
+	return sources
+}
+
+func (p *Policy) addConditions(conditions []v1.MatchCondition) {
+	for i, c := range conditions {
+		p.Expressions = append(p.Expressions, Expression{
+			Role: MatchCondition, Path: specPath.Child("matchConditions").Index(i).Child("expression"), Source: c.Expression, Index: i, Name: c.Name,
+		})
+	}
+}
+
+func (p *Policy) addVariables(variables []v1.Variable) {
+	for i, v := range variables {
+		p.Expressions = append(p.Expressions, Expression{
+			Role: Variable, Path: specPath.Child("variables").Index(i).Child("expression"), Source: v.Expression, Index: i, Name: v.Name,
+		})
+	}
+}
+
+var specPath = field.NewPath("spec")

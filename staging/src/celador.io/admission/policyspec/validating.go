@@ -1,0 +1,32 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyspec
+
+import v1 "celador.io/api/admissionregistration/v1"
+
+// Validating returns the anatomy of a validating policy.
+func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Policy {
+	p := &Policy{
+		FailurePolicy:    spec.FailurePolicy,
+		ParamKind:        spec.ParamKind,
+		MatchConstraints: spec.MatchConstraints,
+		TypeChecking:     spec.TypeChecking,
+		Singleton:        IsSingleton(spec),
+	}
+	p.addConditions(spec.MatchConditions)
+	p.addVariables(spec.Variables)
+	for i := range spec.Validations {
+		v, path := &spec.Validations[i], specPath.Child("validations").Index(i)
+		p.Expressions = append(p.Expressions, Expression{Role: Validation, Path: path.Child("expression"), Source: v.Expression, Index: i})
+		if v.MessageExpression != "" {
+			p.Expressions = append(p.Expressions, Expression{Role: Message, Path: path.Child("messageExpression"), Source: v.MessageExpression, Index: i})
+		}
+	}
+	for i, a := range spec.AuditAnnotations {
+		p.Expressions = append(p.Expressions, Expression{
+			Role: AuditAnnotation, Path: specPath.Child("auditAnnotations").Index(i).Child("valueExpression"), Source: a.ValueExpression, Index: i,
+		})
+	}
+	return p
+}

@@ -1,0 +1,182 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+import (
+	"context"
+	"fmt"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/activation"
+	"celador.io/admission/matching"
+	"celador.io/admission/policy"
+)
+
+// evaluation is the evaluation of one request.
+type evaluation struct {
+	ctx     context.Context
+	request *matching.Request
+	objects admission.ObjectInterfaces
+	engine  *Engine
+	matches policy.Matches[Body]
+	// authorizer is shared by all expressions. It is nil until there is an input.
+	authorizer *activation.Authorizer
+	// inputs has one entry for each resource and kind in which policies read the object.
+	inputs []targetInput
+	// namespace is nil until the first policy is evaluated.
+	namespace *activation.Namespace
+	result    Result
+}
+
+// policyEvaluation is the evaluation of one policy that matches the request.
+type policyEvaluation struct {
+	compiledPolicy
+	target matching.Target
+	// finding is the finding without params. The others are by param.
+	finding     *finding
+	findings    map[*unstructured.Unstructured]*finding
+	annotations annotations
+}
+
+// evaluate evaluates the policies of a snapshot that match the request.
+func (e *evaluation) evaluate(snapshot *Snapshot) error {
+	for match := range e.matches.In(snapshot) {
+		if match.Err != nil {
+			e.misconfigured(match.Policy, "", match.Err)
+			continue
+		}
+		p := policyEvaluation{compiledPolicy: compiledPolicy{match.Policy}, target: match.Target}
+		for b := range match.Bindings {
+			if err := e.apply(&p, b); err != nil {
+				return err
+			}
+		}
+		e.result.Annotations = append(e.result.Annotations, p.annotations.named(p.Name)...)
+	}
+	return nil
+}
+
+// apply evaluates the policy through one of its bindings, once for each param. An error ends the
+// request.
+func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) error {
+	params, err := []*unstructured.Unstructured(nil), b.Err
+	if err == nil {
+		params, err = b.Params()
+	}
+	if err != nil {
+		e.misconfigured(p.Policy, b.Name(), err)
+		return nil
+	}
+	var in *activation.Input
+	if len(params) > 0 {
+		if in, err = e.input(p.target); err != nil {
+			e.misconfigured(p.Policy, b.Name(), fmt.Errorf("failed to configure binding: failed to convert object version: %w", err))
+			return nil
+		}
+	}
+	if e.namespace == nil {
+		object, err := e.request.Namespace()
+		if err != nil {
+			return err
+		}
+		e.namespace = activation.NewNamespace(object)
+	}
+	for _, param := range params {
+		if interrupted := e.request.Interrupted(); interrupted != nil {
+			return interrupted
+		}
+		e.report(p, b.Binding, e.find(p, in, param))
+	}
+	return nil
+}
+
+// find evaluates the policy, unless it was evaluated with the same param before. Expressions do not
+// read the binding, and many do not read the param.
+func (e *evaluation) find(p *policyEvaluation, in *activation.Input, param *unstructured.Unstructured) *finding {
+	subject := activation.Subject{Input: in, Namespace: e.namespace}
+	if !p.ReadsParams || param == nil {
+		if p.finding == nil {
+			p.finding = p.evaluate(e.ctx, subject)
+		}
+		return p.finding
+	}
+	found, ok := p.findings[param]
+	if !ok {
+		subject.Params = activation.NewParams(param, activation.Unstructured)
+		found = p.evaluate(e.ctx, subject)
+		if p.findings == nil {
+			p.findings = map[*unstructured.Unstructured]*finding{}
+		}
+		p.findings[param] = found
+	}
+	return found
+}
+
+// targetInput is the input that all policies with the same target share.
+type targetInput struct {
+	matching.Target
+	*activation.Input
+}
+
+func (e *evaluation) input(target matching.Target) (*activation.Input, error) {
+	for _, in := range e.inputs {
+		if in.Target == target {
+			return in.Input, nil
+		}
+	}
+	object, err := e.convert(e.request.GetObject(), target)
+	if err != nil {
+		return nil, err
+	}
+	oldObject, err := e.convert(e.request.GetOldObject(), target)
+	if err != nil {
+		return nil, err
+	}
+	if e.authorizer == nil {
+		e.authorizer = activation.NewAuthorizer(e.engine.config.Authorizer)
+	}
+	in := activation.NewInput(e.request, target.Resource, target.Kind, object, oldObject, e.authorizer)
+	e.inputs = append(e.inputs, targetInput{target, in})
+	return in, nil
+}
+
+func (e *evaluation) convert(object runtime.Object, to matching.Target) (runtime.Object, error) {
+	if object == nil {
+		return nil, nil
+	}
+	return admission.ConvertToGVK(object, to.Kind, e.objects)
+}
+
+var denyOnly = []v1.ValidationAction{v1.Deny}
+
+// misconfigured reports that a policy could not be applied, through the binding with the given name
+// or, if that is empty, at all.
+func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
+	decision := Decision{Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err}
+	e.result.add(application{p.Name, binding, denyOnly, []Decision{decision}})
+}
+
+// report adds what an evaluation found to the result, in the name of a binding.
+func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *finding) {
+	if found.conditions != nil {
+		e.result.Conditions = append(e.result.Conditions, *found.conditions)
+	}
+	for range found.ignored {
+		e.result.Ignored = append(e.result.Ignored, p.Name)
+	}
+	if len(found.decisions) > 0 {
+		e.result.add(application{p.Name, b.Name(), b.Actions(), found.decisions})
+	}
+	for _, a := range found.annotations {
+		if a.failure == nil {
+			p.annotations.add(a.key, a.value)
+			continue
+		}
+		e.result.add(application{p.Name, b.Name(), denyOnly, []Decision{*a.failure}})
+	}
+}

@@ -1,0 +1,153 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
+)
+
+// maxValueExpression is half of the 10 kB that the value of an audit annotation may have, because
+// expressions often return more text than they consist of.
+const maxValueExpression = 5 << 10 // bytes
+
+const blank = "must be non-empty if specified"
+
+// texts holds, by role, how Kubernetes reads the text of an expression and reports it.
+var texts = map[policyspec.Role]struct {
+	// trims is set if surrounding space is removed before compilation, so that columns in errors
+	// count from the first character that is not a space.
+	trims bool
+	// quotesTrimmed is set if errors quote the text without that space.
+	quotesTrimmed bool
+	// missing is the detail of the error for blank text.
+	missing string
+	// optional is set if the field may be absent. Blank text is then invalid instead of missing.
+	optional bool
+	// maxBytes is the maximum length, and 0 for no maximum.
+	maxBytes int
+}{
+	policyspec.MatchCondition:    {trims: true, quotesTrimmed: true},
+	policyspec.Variable:          {missing: "expression is not specified"},
+	policyspec.Validation:        {missing: "expression is not specified"},
+	policyspec.Message:           {optional: true},
+	policyspec.AuditAnnotation:   {trims: true, missing: "valueExpression is not specified", maxBytes: maxValueExpression},
+	policyspec.MutationCondition: {trims: true, quotesTrimmed: true},
+	policyspec.Patch:             {trims: true, quotesTrimmed: true},
+}
+
+// expressionErrors holds the errors of the expressions of a policy by field path, until the check
+// of the surrounding object takes them. That keeps errors in the order of the fields.
+type expressionErrors map[string]field.ErrorList
+
+// take returns and removes the errors of the expression in a field.
+func (e expressionErrors) take(path *field.Path) field.ErrorList {
+	errs := e[path.String()]
+	delete(e, path.String())
+	return errs
+}
+
+// rest returns the errors that were not taken.
+func (e expressionErrors) rest(policy *policyspec.Policy) field.ErrorList {
+	var errs field.ErrorList
+	for i := range policy.Expressions {
+		errs = append(errs, e.take(policy.Expressions[i].Path)...)
+	}
+	return errs
+}
+
+// checkExpressions compiles the expressions of a policy. Expressions that the stored policy
+// contains may use every CEL feature. Others may use the features that a rollback leaves
+// available. The match conditions of a policy are checked only if checkConditions is set.
+func checkExpressions(policy, stored *policyspec.Policy, checkConditions bool) expressionErrors {
+	plain := expression.Default()
+	composed := plain
+	declare := func(*policyspec.Expression, string, environment.Type) *apiservercel.Error { return nil }
+	if policy.ComposesAlways || policy.Has(policyspec.Variable) {
+		composition := plain.Compose()
+		defer plain.Release(composition)
+		composed = composition.Compiler
+		declare = func(e *policyspec.Expression, source string, origin environment.Type) *apiservercel.Error {
+			_, err := composition.Declare(e.Name, source, policy.Declarations(e), origin)
+			return err
+		}
+	}
+
+	known := stored.Sources()
+	found := expressionErrors{}
+	for i := range policy.Expressions {
+		e := &policy.Expressions[i]
+		if e.Role == policyspec.MatchCondition && !checkConditions {
+			continue
+		}
+		source, quoted, errs := checkText(e)
+		if errs == nil {
+			origin := environment.NewExpressions
+			if known[e.Source] {
+				origin = environment.StoredExpressions
+			}
+			var program *expression.Program
+			var err *apiservercel.Error
+			switch e.Role {
+			case policyspec.MatchCondition:
+				program, err = plain.Compile(source, policy.Declarations(e), origin, e.Returns()...)
+			case policyspec.Variable:
+				err = declare(e, source, origin)
+			default:
+				program, err = composed.Compile(source, policy.Declarations(e), origin, e.Returns()...)
+			}
+			errs = compileErrors(e, quoted, program, err)
+		}
+		if len(errs) > 0 {
+			found[e.Path.String()] = errs
+		}
+	}
+	return found
+}
+
+// checkText returns the text to compile and the text to quote in errors, or the errors for a text
+// that is blank or too long.
+func checkText(e *policyspec.Expression) (source, quoted string, errs field.ErrorList) {
+	text, trimmed := texts[e.Role], strings.TrimSpace(e.Source)
+	source, quoted = e.Source, e.Source
+	if text.trims {
+		source = trimmed
+	}
+	if text.quotesTrimmed {
+		quoted = trimmed
+	}
+	switch {
+	case trimmed == "" && text.optional:
+		errs = invalid(e.Path, e.Source, blank)
+	case trimmed == "":
+		errs = missing(e.Path, text.missing)
+	case text.maxBytes > 0 && len(trimmed) > text.maxBytes:
+		errs = missing(e.Path, fmt.Sprintf("must not exceed %d bytes in length", text.maxBytes))
+	}
+	return source, quoted, errs
+}
+
+// compileErrors returns the errors of a compilation, which quote the given text. program is nil if
+// the type of the expression does not matter.
+func compileErrors(e *policyspec.Expression, quoted string, program *expression.Program, err *apiservercel.Error) field.ErrorList {
+	switch {
+	case err != nil && err.Type == apiservercel.ErrorTypeInvalid:
+		return invalid(e.Path, quoted, err.Detail)
+	case err != nil:
+		return field.ErrorList{field.InternalError(e.Path, err)}
+	case program == nil:
+		return nil
+	}
+	if err := e.CheckType(program.OutputType()); err != nil {
+		return invalid(e.Path, quoted, err.Error())
+	}
+	return nil
+}

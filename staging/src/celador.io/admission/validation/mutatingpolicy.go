@@ -1,0 +1,80 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/admission/policyspec"
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// ValidateMutatingAdmissionPolicy returns the errors in metadata and spec of a policy that is to be
+// created. The features determine the patch types that it may have. Expressions must compile with
+// the CEL features of the previous minor version, so that a rollback is possible.
+func ValidateMutatingAdmissionPolicy(policy *v1.MutatingAdmissionPolicy, features policyspec.Features) field.ErrorList {
+	return distinct(checkMutatingPolicy(policy, nil, features))
+}
+
+// ValidateMutatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that is to
+// replace old. The policy may also have the patch types of features that old uses. Expressions that
+// old contains may use every CEL feature. Match conditions are checked only if they or paramKind
+// change. The fields of features may keep their values.
+func ValidateMutatingAdmissionPolicyUpdate(policy, old *v1.MutatingAdmissionPolicy, features policyspec.Features) field.ErrorList {
+	return distinct(checkMutatingPolicy(policy, old, features))
+}
+
+func checkMutatingPolicy(policy, old *v1.MutatingAdmissionPolicy, features policyspec.Features) field.ErrorList {
+	spec, path := &policy.Spec, field.NewPath("spec")
+	stored := &v1.MutatingAdmissionPolicySpec{} // on create
+	if old != nil {
+		stored = &old.Spec
+	}
+	checkConditions := old == nil || !sameMatchConditions(spec.ParamKind, stored.ParamKind, spec.MatchConditions, stored.MatchConditions)
+	anatomy := policyspec.Mutating(spec)
+	expressions := checkExpressions(anatomy, policyspec.Mutating(stored), checkConditions)
+	constraints, mutations := path.Child("matchConstraints"), path.Child("mutations")
+	errs := slices.Concat(
+		checkMetadata(&policy.ObjectMeta),
+		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
+		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
+		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
+		required(constraints, spec.MatchConstraints, checkMatchConstraints),
+		optional(constraints, spec.MatchConstraints, checkMutableOperations),
+	)
+	if checkConditions {
+		errs = append(errs, checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions)...)
+	}
+	return slices.Concat(errs,
+		checkVariables(path.Child("variables"), spec.Variables, expressions),
+		when(len(spec.Mutations) == 0, field.Required(mutations, "mutations must contain at least one item")),
+		checkMutations(mutations, spec.Mutations, stored.Mutations, policyspec.PatchTypes(policyspec.InUse(stored, features)), expressions),
+		checkReinvocationPolicy(path.Child("reinvocationPolicy"), spec.ReinvocationPolicy),
+		expressions.rest(anatomy),
+	)
+}
+
+var knownReinvocation = oneOf(v1.IfNeededReinvocationPolicy, v1.NeverReinvocationPolicy)
+
+func checkReinvocationPolicy(path *field.Path, policy v1.ReinvocationPolicyType) field.ErrorList {
+	if policy == "" {
+		return missing(path, "")
+	}
+	return knownReinvocation(path, &policy)
+}
+
+// checkMutableOperations rejects rules for DELETE, which has no object to change. The path of the
+// error does not name the rule, as in Kubernetes.
+func checkMutableOperations(path *field.Path, match *v1.MatchResources) field.ErrorList {
+	mutable := oneOf(v1.OperationAll, v1.Connect, v1.Create, v1.Update)
+	var errs field.ErrorList
+	for _, rule := range match.ResourceRules {
+		for i := range rule.Operations {
+			errs = append(errs, mutable(path.Child("resourceRules", "operations"), &rule.Operations[i])...)
+		}
+	}
+	return errs
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validation validates policies and bindings. Error types, field paths and messages are
+// those of the same kinds in Kubernetes, and so is the order of errors, because people and programs
+// read them.
+//
+// All functions return nil for a valid object, read only their arguments, and are safe for
+// concurrent use. They accept any object that can be decoded, with or without defaults.
+package validation
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	genericvalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/admission/policyspec"
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// ValidateValidatingAdmissionPolicy returns the errors in metadata and spec of a policy that is to be
+// created. Expressions must compile with the CEL features of the previous minor version, so that a
+// rollback is possible.
+func ValidateValidatingAdmissionPolicy(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
+	return distinct(checkPolicy(policy, nil))
+}
+
+// ValidateValidatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that is
+// to replace old. Expressions that old contains may use every CEL feature. Match conditions are
+// checked only if they or paramKind change. The fields of features may keep their values.
+func ValidateValidatingAdmissionPolicyUpdate(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
+	return distinct(checkPolicy(policy, old))
+}
+
+func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
+	spec, path := &policy.Spec, field.NewPath("spec")
+	stored := &v1.ValidatingAdmissionPolicySpec{} // on create
+	if old != nil {
+		stored = &old.Spec
+	}
+	checkConditions := old == nil || !sameMatchConditions(spec.ParamKind, stored.ParamKind, spec.MatchConditions, stored.MatchConditions)
+	anatomy := policyspec.Validating(spec)
+	expressions := checkExpressions(anatomy, policyspec.Validating(stored), checkConditions)
+	errs := slices.Concat(
+		checkMetadata(&policy.ObjectMeta),
+		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
+		checkPolicyType(path, spec, stored),
+		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
+		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
+		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
+	)
+	if checkConditions {
+		errs = append(errs, checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions)...)
+	}
+	errs = append(errs, checkVariables(path.Child("variables"), spec.Variables, expressions)...)
+
+	validations, annotations := path.Child("validations"), path.Child("auditAnnotations")
+	if len(spec.Validations)+len(spec.AuditAnnotations) == 0 {
+		const empty = "validations or auditAnnotations must contain at least one item"
+		errs = slices.Concat(errs, missing(validations, empty), missing(annotations, empty))
+	}
+	return slices.Concat(errs,
+		checkValidations(validations, spec.Validations, expressions),
+		checkFailurePolicies(validations, spec, stored),
+		checkAuditAnnotations(annotations, policy.Name, spec.AuditAnnotations, expressions),
+		expressions.rest(anatomy),
+	)
+}
+
+// checkPolicyType checks spec.policyType. A Singleton has no binding to select params.
+func checkPolicyType(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
+	kept := equality.Semantic.DeepEqual(spec.PolicyType, stored.PolicyType) && equality.Semantic.DeepEqual(spec.ParamKind, stored.ParamKind)
+	return append(
+		optional(path.Child("policyType"), spec.PolicyType, newly(oneOf(v1.SingletonPolicy), stored.PolicyType)),
+		when(policyspec.IsSingleton(spec) && spec.ParamKind != nil && !kept, field.Forbidden(path.Child("paramKind"),
+			"a Singleton policy takes no parameters, as it has no binding to select them: remove paramKind or policyType"))...,
+	)
+}
+
+func checkTypeCheckingMode(path *field.Path, mode, stored *v1.TypeCheckingMode) field.ErrorList {
+	return optional(path, mode, newly(oneOf(v1.EnforcedTypeChecking, v1.InformationalTypeChecking), stored))
+}
+
+func checkVariables(path *field.Path, variables []v1.Variable, expressions expressionErrors) field.ErrorList {
+	return each(path, variables, func(path *field.Path, variable *v1.Variable) field.ErrorList {
+		return slices.Concat(
+			checkVariableName(path.Child("name"), variable.Name),
+			expressions.take(path.Child("expression")),
+		)
+	})
+}
+
+// sameMatchConditions reports whether match conditions that were valid in old are still valid,
+// because neither they nor the declaration of 'params' changed.
+func sameMatchConditions(kind, oldKind *v1.ParamKind, conditions, old []v1.MatchCondition) bool {
+	return equality.Semantic.DeepEqual(kind, oldKind) && equality.Semantic.DeepEqual(conditions, old)
+}
+
+func checkMetadata(meta *metav1.ObjectMeta) field.ErrorList {
+	const namespaced = false
+	return genericvalidation.ValidateObjectMeta(meta, namespaced, genericvalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+}
