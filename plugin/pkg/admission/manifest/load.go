@@ -22,12 +22,26 @@ type Loader[P, B Object] struct {
 	Bindings Kind[B]
 	// PolicyName returns the name of a binding's policy.
 	PolicyName func(B) string
+	// Validate checks the objects of all files together. Nil accepts them.
+	Validate func(Set[P, B]) error
 }
 
 // A Set holds the objects of all manifests of a directory. Both slices are sorted by name.
 type Set[P, B Object] struct {
 	Policies []P
 	Bindings []B
+}
+
+// All returns the policies and then the bindings.
+func (s Set[P, B]) All() []runtime.Object {
+	var all []runtime.Object
+	for _, p := range s.Policies {
+		all = append(all, p)
+	}
+	for _, b := range s.Bindings {
+		all = append(all, b)
+	}
+	return all
 }
 
 // Load returns the objects of the documents, with defaults. It returns an error that names the file
@@ -53,7 +67,13 @@ func (l *Loader[P, B]) Load(documents []manifest.FileDoc) (Set[P, B], error) {
 	if err := l.checkReferences(policies.objects, bindings.objects); err != nil {
 		return Set[P, B]{}, err
 	}
-	return Set[P, B]{policies.sorted(), bindings.sorted()}, nil
+	loaded := Set[P, B]{policies.sorted(), bindings.sorted()}
+	if l.Validate != nil {
+		if err := l.Validate(loaded); err != nil {
+			return Set[P, B]{}, err
+		}
+	}
+	return loaded, nil
 }
 
 // A collection holds the objects of one kind.

@@ -1,9 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutatingadmissionpolicy is the admission plugin that enforces
-// MutatingAdmissionPolicy. It feeds the engine with what informers see and turns what
-// the engine did into a refusal, audit annotations and metrics.
+// Package mutatingadmissionpolicy is the admission plugin for MutatingAdmissionPolicy.
 package mutatingadmissionpolicy
 
 import (
@@ -13,18 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
+	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/metrics"
 	"k8s.io/apiserver/pkg/audit"
 	upstreamfeatures "k8s.io/apiserver/pkg/features"
-	"k8s.io/component-base/featuregate"
+	"k8s.io/client-go/tools/cache"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/mutating"
+	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
-	"celador.io/celador/pkg/features"
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 	"celador.io/celador/plugin/pkg/admission/typeconverters"
@@ -41,93 +37,84 @@ func Register(plugins *admission.Plugins) {
 	})
 }
 
-// Plugin enforces MutatingAdmissionPolicy. Its setters are called before the server
-// starts; Admit is safe for concurrent use from then on.
+// Plugin enforces MutatingAdmissionPolicy. Admit is safe for concurrent use once
+// ValidateInitialization returned.
 type Plugin struct {
-	*policyplugin.Plugin
-	policyplugin.Verdicts
-	features mutating.Features
-	files    policyplugin.Files[mutating.Snapshot]
-	store    *mutating.Store
-	engine   *mutating.Engine
+	*policyplugin.Plugin[policy, binding, mutating.Body]
+	engine *mutating.Engine
 }
 
-var (
-	_ admission.MutationInterface       = &Plugin{}
-	_ initializer.WantsFeatures         = &Plugin{}
-	_ kubeadmission.PolicyCheckListener = &Plugin{}
-)
+var _ admission.MutationInterface = &Plugin{}
 
-// New returns a plugin that is inert until initialized. It fails when the admission
-// configuration cannot be read.
+// New returns a plugin that admits everything until it is initialized. It returns an error if the
+// admission configuration is invalid.
 func New(configFile io.Reader) (*Plugin, error) {
 	settings, err := config.LoadMutatingConfig(configFile)
 	if err != nil {
 		return nil, err
 	}
-	return &Plugin{
-		// There is nothing to change in what is deleted.
-		Plugin: policyplugin.NewPlugin(admission.Connect, admission.Create, admission.Update),
-		files:  policyplugin.Files[mutating.Snapshot]{Dir: settings.StaticManifestsDir},
-	}, nil
+	p := &Plugin{}
+	p.Plugin = policyplugin.NewPlugin(policyplugin.Kind[policy, binding, mutating.Body]{
+		Name: PluginName,
+		Gate: upstreamfeatures.MutatingAdmissionPolicy,
+		// A deletion has no object to change.
+		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Update},
+		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
+			return i.MutatingAdmissionPolicies().Informer(), i.MutatingAdmissionPolicyBindings().Informer()
+		},
+		ManifestType: manifestmetrics.MAPManifestType,
+		Manifests:    newLoader,
+		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, mutating.Body] {
+			schemas := typeconverters.New(s.Client.Discovery().OpenAPIV3(), isBuiltIn)
+			go schemas.Run(wait.ContextForChannel(s.Stop))
+			p.engine = mutating.NewEngine(mutating.Config{
+				PluginName: PluginName, TypeConverters: schemas,
+				Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer,
+			})
+			return p.engine
+		},
+	}, settings.StaticManifestsDir)
+	return p, nil
 }
 
-// InspectFeatureGates implements initializer.WantsFeatures.
-func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
-	p.Enabled = gates.Enabled(upstreamfeatures.MutatingAdmissionPolicy)
-	p.features = Features(gates)
-}
-
-// Features returns the optional parts of the API that gates have on.
-func Features(gates featuregate.FeatureGate) mutating.Features {
-	return mutating.Features{
-		InlineExpressions: gates.Enabled(features.MutatingAdmissionPolicyInlineExpressions),
-		TypeEnforcement:   gates.Enabled(features.AdmissionPolicyTypeEnforcement),
-	}
-}
-
-// ValidateInitialization implements admission.InitializationValidator. It starts to
-// follow policies as soon as the informers are started, or fails when something that
-// the plugin needs was not set.
-func (p *Plugin) ValidateInitialization() error {
-	if !p.Enabled {
-		return nil
-	}
-	if err := p.Plugin.ValidateInitialization(); err != nil {
-		return err
-	}
-	schemas := typeconverters.New(p.Client().Discovery().OpenAPIV3(), builtIn)
-	go schemas.Run(wait.ContextForChannel(p.Stop()))
-	p.store = mutating.NewStore(expression.Default(), p.features, p.Params())
-	p.Verdicts = policyplugin.Verdicts{Kind: PluginName, Engine: p.store}
-	ownMetrics.Count(p.store.Counts)
-	p.engine = mutating.NewEngine(PluginName, p.Namespaces(), p.Authorizer(), schemas, p.features)
-	informers := p.Policies().Admissionregistration().V1()
-	synced, err := policyplugin.Follow(wait.ContextForChannel(p.Stop()), p.store, informers.MutatingAdmissionPolicies().Informer(), informers.MutatingAdmissionPolicyBindings().Informer(), ownMetrics)
-	if err != nil {
-		return err
-	}
-	p.WaitFor(synced)
-	return p.files.Load(p.Plugin, metrics.MAPManifestType, newReader(p.features))
-}
-
-// builtIn makes the scheme when it is first needed.
-func builtIn(version schema.GroupVersion) bool {
+// isBuiltIn reports whether the types of a group version are compiled into the server. It builds the
+// scheme on the first call.
+func isBuiltIn(version schema.GroupVersion) bool {
 	return builtintypes.Scheme().IsVersionRegistered(version)
 }
 
-// Admit implements admission.MutationInterface. It changes the object as policies say, and
-// fails while these are not known yet. Those in files come first.
+// Admit implements admission.MutationInterface. It applies the policies to the object, and rejects
+// the request while the policies are not known yet.
 func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	snapshots, n, err := p.files.InEffect(p.Plugin, a, p.store)
+	snapshots, n, err := p.Snapshots(a)
 	if err != nil || n == 0 {
 		return err
 	}
 	audited := audit.AuditContextFrom(ctx).Enabled()
-	result, status := p.engine.Mutate(ctx, a, objects, mutating.Options{Changes: audited}, snapshots[:n]...)
-	observe(ctx, a, result)
-	if status != nil {
-		return status
+	result, err := p.engine.Mutate(ctx, a, objects, mutating.Options{Changes: audited}, snapshots[:n]...)
+	p.report(ctx, a, &result, err == nil)
+	if err != nil {
+		return err
 	}
-	return refuse(ctx, a, result.Failures)
+	return result.Err()
+}
+
+// report counts the mutations and annotates the audit event. Failures count only if they decide
+// about the request.
+func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *mutating.Result, failuresDecide bool) {
+	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
+	for i := range result.Mutations {
+		m := &result.Mutations[i]
+		if m.Err != nil {
+			metrics.Metrics.ObserveRejection(ctx, m.Elapsed, m.Policy, m.Binding, metrics.ErrorType(m.Err))
+		} else {
+			metrics.Metrics.ObserveAdmission(ctx, m.Elapsed, m.Policy, m.Binding, metrics.MutationNoError)
+		}
+	}
+	policyplugin.Annotate(ctx, a, result.AuditAnnotations())
+	for _, f := range result.Failures {
+		if f.Ignored && failuresDecide {
+			p.LogIgnored(ctx, f.Policy, f.Binding, f.Message)
+		}
+	}
 }

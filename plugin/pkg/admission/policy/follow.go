@@ -13,6 +13,8 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"celador.io/admission/compact"
+
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
@@ -36,8 +38,8 @@ type PolicyStore[P metav1.Object] interface {
 // when they are compiled, in other goroutines. Follow returns a function that reports whether
 // the store holds everything that existed when the informers started.
 func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
-	compact := newCompactor().transform
-	if err := errors.Join(policies.SetTransform(compact), bindings.SetTransform(compact)); err != nil {
+	compactor := compact.New()
+	if err := errors.Join(policies.SetTransform(compactor.Transform), bindings.SetTransform(compactor.Transform)); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)
 	}
 	compilations := newCompilations(store, metrics)

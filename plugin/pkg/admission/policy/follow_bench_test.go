@@ -14,7 +14,6 @@ import (
 	kuberuntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
@@ -32,7 +31,7 @@ func BenchmarkStart(b *testing.B) {
 		stop := make(chan struct{})
 		factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(thousandPolicies(round)...), 0)
 		kinds := factory.Admissionregistration().V1()
-		store := validating.NewStore(expression.Default(), validating.Features{}, nil)
+		store := validating.NewEngine(validating.Config{}).NewStore()
 		synced, err := policy.Follow(wait.ContextForChannel(stop), store,
 			kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), policymetrics.For(b.Name()))
 		if err != nil {

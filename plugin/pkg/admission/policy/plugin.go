@@ -1,147 +1,126 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy is what the admission plugins for policies of all kinds are made of.
+// Package policy holds the admission plugin for policies, which is generic over the kind of policy.
 package policy
 
 import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/client-go/dynamic"
-	kubeinformers "k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/manifest"
+	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/featuregate"
 
-	"celador.io/admission/matching"
-	policyinformers "celador.io/client-go/informers"
+	"celador.io/admission/policy"
+	"celador.io/admission/policyspec"
+	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	"celador.io/celador/plugin/pkg/admission/paramsource"
+	"celador.io/celador/plugin/pkg/admission/manifest"
+	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
-// Policies and bindings are not subject to policies that clients write: one that
-// refuses everything can always be deleted. Those in files may protect them.
-var configuration = sets.New(
+// exempt are the resources of policies and bindings. Requests for them are subject to policies in
+// manifest files only, so that clients can always delete a policy that denies everything.
+var exempt = sets.New(
 	admissionregistration.Resource("validatingadmissionpolicies"),
 	admissionregistration.Resource("validatingadmissionpolicybindings"),
 	admissionregistration.Resource("mutatingadmissionpolicies"),
 	admissionregistration.Resource("mutatingadmissionpolicybindings"),
 )
 
-// Plugin has what a plugin for policies is given by the server. Its setters are called
-// before the server starts.
-type Plugin struct {
+// Object is a pointer to a policy or binding.
+type Object interface {
+	comparable
+	manifest.Object
+}
+
+// Kind describes the plugin for the policies P and bindings B of one kind.
+type Kind[P, B Object, Body any] struct {
+	// Name is the name of the kind of policy, and of the plugin.
+	Name string
+	// Gate is the feature gate of the kind.
+	Gate featuregate.Feature
+	// Operations are the operations that the plugin handles.
+	Operations []admission.Operation
+	// Informers returns the informers of policies and bindings.
+	Informers func(policyinformers.Interface) (policies, bindings cache.SharedIndexInformer)
+	// ManifestType is the label of the metrics of manifest files.
+	ManifestType manifestmetrics.ManifestType
+	// Manifests returns a loader of manifest files whose objects may use the given features.
+	Manifests func(policyspec.Features) *manifest.Loader[P, B]
+	// NewEngine returns the engine of the kind. It is called once, when the server has set all fields
+	// of Server.
+	NewEngine func(*Server) Engine[P, B, Body]
+}
+
+// Engine is the part of a kind's engine that compiles objects.
+type Engine[P, B Object, Body any] interface {
+	NewStore() *policy.Store[P, B, Body]
+	NewSnapshot(...runtime.Object) (*policy.Snapshot[Body], error)
+}
+
+// Plugin keeps the policies of one kind in effect. Snapshots and the methods of
+// kubeadmission.PolicyCheckListener are safe for concurrent use once ValidateInitialization returned.
+type Plugin[P, B Object, Body any] struct {
 	*admission.Handler
-	// Enabled is set when the kind of policy is not switched off.
-	Enabled bool
+	Server
+	Verdicts
+	// Metrics are the metrics of the kind.
+	Metrics policymetrics.Metrics
 
-	excluded   sets.Set[schema.GroupResource]
-	policies   policyinformers.SharedInformerFactory
-	informers  kubeinformers.SharedInformerFactory
-	client     kubernetes.Interface
-	dynamic    dynamic.Interface
-	authorizer authorizer.UnconditionalAuthorizer
-	stop       <-chan struct{}
-	serverID   string
-
+	kind Kind[P, B, Body]
+	// dir is the directory of manifest files, and empty without one.
+	dir string
+	// files is nil without a directory of manifest files.
+	files *manifest.Source[policy.Snapshot[Body]]
+	// store is nil if the feature gate of the kind is disabled.
+	store  *policy.Store[P, B, Body]
 	synced atomic.Bool
 }
 
-var (
-	_ initializer.WantsAPIServerID                 = &Plugin{}
-	_ initializer.WantsDrainedNotification         = &Plugin{}
-	_ initializer.WantsExcludedAdmissionResources  = &Plugin{}
-	_ initializer.WantsExternalKubeInformerFactory = &Plugin{}
-	_ initializer.WantsExternalKubeClientSet       = &Plugin{}
-	_ initializer.WantsDynamicClient               = &Plugin{}
-	_ initializer.WantsUnconditionalAuthorizer     = &Plugin{}
-	_ kubeadmission.WantsPolicyInformers           = &Plugin{}
-)
-
-// NewPlugin returns a plugin for the given operations.
-func NewPlugin(operations ...admission.Operation) *Plugin {
-	return &Plugin{Handler: admission.NewHandler(operations...), excluded: sets.New[schema.GroupResource]()}
+// NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory of
+// manifest files, and empty without one.
+func NewPlugin[P, B Object, Body any](kind Kind[P, B, Body], dir string) *Plugin[P, B, Body] {
+	return &Plugin[P, B, Body]{Handler: admission.NewHandler(kind.Operations...), Metrics: policymetrics.For(kind.Name), kind: kind, dir: dir}
 }
 
-// SetAPIServerID implements initializer.WantsAPIServerID.
-func (p *Plugin) SetAPIServerID(id string) { p.serverID = id }
-
-// SetDrainedNotification implements initializer.WantsDrainedNotification.
-func (p *Plugin) SetDrainedNotification(stop <-chan struct{}) { p.stop = stop }
-
-// SetExcludedAdmissionResources implements initializer.WantsExcludedAdmissionResources.
-func (p *Plugin) SetExcludedAdmissionResources(resources []schema.GroupResource) {
-	p.excluded.Insert(resources...)
-}
-
-// SetExternalKubeInformerFactory implements initializer.WantsExternalKubeInformerFactory.
-func (p *Plugin) SetExternalKubeInformerFactory(f kubeinformers.SharedInformerFactory) {
-	p.informers = f
-}
-
-// SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
-func (p *Plugin) SetExternalKubeClientSet(client kubernetes.Interface) { p.client = client }
-
-// SetDynamicClient implements initializer.WantsDynamicClient.
-func (p *Plugin) SetDynamicClient(client dynamic.Interface) { p.dynamic = client }
-
-// SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
-func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { p.authorizer = a }
-
-// SetPolicyInformers implements kubeadmission.WantsPolicyInformers.
-func (p *Plugin) SetPolicyInformers(f policyinformers.SharedInformerFactory) { p.policies = f }
-
-// ValidateInitialization fails when something that the plugin needs was not set.
-func (p *Plugin) ValidateInitialization() error {
-	for missing, isSet := range map[string]bool{
-		"policy informer factory": p.policies != nil,
-		"informer factory":        p.informers != nil,
-		"kubernetes client":       p.client != nil,
-		"dynamic client":          p.dynamic != nil,
-		"authorizer":              p.authorizer != nil,
-		"stop channel":            p.stop != nil,
-	} {
-		if !isSet {
-			return fmt.Errorf("missing %s", missing)
-		}
+// ValidateInitialization implements admission.InitializationValidator. It loads the manifest files
+// and subscribes to the informers. It returns an error if a setter was not called or a manifest file
+// is invalid.
+func (p *Plugin[P, B, Body]) ValidateInitialization() error {
+	if p.gates == nil || !p.gates.Enabled(p.kind.Gate) {
+		return nil
 	}
-	return nil
+	if err := p.Server.ValidateInitialization(); err != nil {
+		return err
+	}
+	engine := p.kind.NewEngine(&p.Server)
+	p.store = engine.NewStore()
+	p.Verdicts = Verdicts{Kind: p.kind.Name, Engine: p.store}
+	p.Metrics.Count(p.store.Counts)
+	policies, bindings := p.kind.Informers(p.policies.Admissionregistration().V1())
+	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.Metrics)
+	if err != nil {
+		return err
+	}
+	p.waitFor(synced)
+	return p.load(engine)
 }
 
-// Params returns a source of params.
-func (p *Plugin) Params() *paramsource.Source {
-	return paramsource.New(p.client.Discovery(), p.dynamic, p.stop)
-}
-
-// Namespaces returns what looks namespaces up.
-func (p *Plugin) Namespaces() matching.NamespaceGetter {
-	return &NamespaceGetter{p.informers.Core().V1().Namespaces().Lister(), p.client}
-}
-
-// Authorizer returns what answers expressions that ask for authorization.
-func (p *Plugin) Authorizer() authorizer.UnconditionalAuthorizer { return p.authorizer }
-
-// Client returns the server's own client.
-func (p *Plugin) Client() kubernetes.Interface { return p.client }
-
-// Policies returns the informers of policies and bindings.
-func (p *Plugin) Policies() policyinformers.SharedInformerFactory { return p.policies }
-
-// Stop is closed when the server has no more requests.
-func (p *Plugin) Stop() <-chan struct{} { return p.stop }
-
-// WaitFor has requests wait for namespaces and for policies.
-func (p *Plugin) WaitFor(policiesSynced func() bool) {
+// waitFor makes requests wait until namespaces and policies are known.
+func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 	namespacesSynced := p.informers.Core().V1().Namespaces().Informer().HasSynced
 	p.SetReadyFunc(func() bool {
-		// Informers take locks to answer, and never go back on it.
+		// Informers take locks to answer, and never return to false.
 		if !p.synced.Load() {
 			p.synced.Store(namespacesSynced() && policiesSynced())
 		}
@@ -149,21 +128,51 @@ func (p *Plugin) WaitFor(policiesSynced func() bool) {
 	})
 }
 
+// load loads the manifest files, if there is a directory of them, and follows their changes until
+// the server stops.
+func (p *Plugin[P, B, Body]) load(engine Engine[P, B, Body]) (err error) {
+	if p.dir == "" {
+		return nil
+	}
+	loader := p.kind.Manifests(p.Features)
+	p.files, err = manifest.NewSource(manifest.Options{Dir: p.dir, Plugin: p.kind.ManifestType, ServerID: p.id}, func(documents []upstream.FileDoc) (*policy.Snapshot[Body], error) {
+		objects, err := loader.Load(documents)
+		if err != nil {
+			return nil, err
+		}
+		return engine.NewSnapshot(objects.All()...)
+	})
+	if err != nil {
+		return fmt.Errorf("failed to load static policy manifests from %q: %w", p.dir, err)
+	}
+	go p.files.Follow(wait.ContextForChannel(p.Stop), pollInterval)
+	return nil
+}
+
+// pollInterval is the maximum delay of a change of a manifest file that the file system does not
+// report.
+const pollInterval = time.Minute
+
 var errNotReady = errors.New("not yet ready to handle request")
 
-// subject says whether a request is subject to policies in files, and whether also to those
-// that clients write. It fails while these are not known yet.
-func (p *Plugin) subject(a admission.Attributes) (files, clients bool, err error) {
+// Snapshots returns the n snapshots that a request is subject to: the policies of manifest files, and
+// then the policies that clients write. It returns an error while the latter are not known yet. The
+// result is an array, so that it needs no allocation.
+func (p *Plugin[P, B, Body]) Snapshots(a admission.Attributes) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
-	if !p.Enabled || p.excluded.Has(resource) {
-		return false, false, nil
+	if p.store == nil || p.excluded.Has(resource) {
+		return snapshots, 0, nil
 	}
-	if configuration.Has(resource) {
-		return true, false, nil
+	if p.files != nil {
+		snapshots[n], n = p.files.Current(), n+1
 	}
-	// Waiting starts timers even when there is nothing to wait for.
+	if exempt.Has(resource) {
+		return snapshots, n, nil
+	}
+	// WaitForReady starts timers even if there is nothing to wait for.
 	if !p.synced.Load() && !p.WaitForReady() {
-		return false, false, admission.NewForbidden(a, errNotReady)
+		return snapshots, 0, admission.NewForbidden(a, errNotReady)
 	}
-	return true, true, nil
+	snapshots[n], n = p.store.Snapshot(), n+1
+	return snapshots, n, nil
 }

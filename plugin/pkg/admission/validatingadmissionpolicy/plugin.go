@@ -1,27 +1,28 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validatingadmissionpolicy is the admission plugin that enforces
-// ValidatingAdmissionPolicy. It feeds the engine with what informers see and turns
-// the engine's decisions into a denial, warnings, audit annotations and metrics.
+// Package validatingadmissionpolicy is the admission plugin for ValidatingAdmissionPolicy.
 package validatingadmissionpolicy
 
 import (
 	"context"
+	"errors"
 	"io"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
+	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
-	"k8s.io/component-base/featuregate"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating/metrics"
+	"k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/validating"
+	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/features"
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 )
 
@@ -36,79 +37,46 @@ func Register(plugins *admission.Plugins) {
 	})
 }
 
-// Plugin enforces ValidatingAdmissionPolicy. Its setters are called before the server
-// starts; Validate is safe for concurrent use from then on.
+// Plugin enforces ValidatingAdmissionPolicy. Validate is safe for concurrent use once
+// ValidateInitialization returned.
 type Plugin struct {
-	*policyplugin.Plugin
-	policyplugin.Verdicts
-	features validating.Features
-	files    policyplugin.Files[validating.Snapshot]
-	store    *validating.Store
-	engine   *validating.Engine
+	*policyplugin.Plugin[policy, binding, validating.Body]
+	engine *validating.Engine
 }
 
-var (
-	_ admission.ValidationInterface     = &Plugin{}
-	_ initializer.WantsFeatures         = &Plugin{}
-	_ kubeadmission.PolicyCheckListener = &Plugin{}
-)
+var _ admission.ValidationInterface = &Plugin{}
 
-// New returns a plugin that is inert until initialized. It fails when the admission
-// configuration cannot be read.
+// New returns a plugin that admits everything until it is initialized. It returns an error if the
+// admission configuration is invalid.
 func New(configFile io.Reader) (*Plugin, error) {
 	settings, err := config.LoadValidatingConfig(configFile)
 	if err != nil {
 		return nil, err
 	}
-	return &Plugin{
-		Plugin: policyplugin.NewPlugin(admission.Connect, admission.Create, admission.Delete, admission.Update),
-		files:  policyplugin.Files[validating.Snapshot]{Dir: settings.StaticManifestsDir},
-	}, nil
+	p := &Plugin{}
+	p.Plugin = policyplugin.NewPlugin(policyplugin.Kind[policy, binding, validating.Body]{
+		Name:       PluginName,
+		Gate:       features.ValidatingAdmissionPolicy,
+		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Delete, admission.Update},
+		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
+			return i.ValidatingAdmissionPolicies().Informer(), i.ValidatingAdmissionPolicyBindings().Informer()
+		},
+		ManifestType: manifestmetrics.VAPManifestType,
+		Manifests:    newLoader,
+		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, validating.Body] {
+			p.engine = validating.NewEngine(validating.Config{
+				Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer,
+			})
+			return p.engine
+		},
+	}, settings.StaticManifestsDir)
+	return p, nil
 }
 
-// InspectFeatureGates implements initializer.WantsFeatures.
-func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
-	p.Enabled = gates.Enabled(features.ValidatingAdmissionPolicy)
-	p.features = Features(gates)
-}
-
-// Features returns the optional parts of the API that gates have on.
-func Features(gates featuregate.FeatureGate) validating.Features {
-	return validating.Features{
-		Singleton:               gates.Enabled(features.ValidatingAdmissionPolicySingleton),
-		ValidationFailurePolicy: gates.Enabled(features.ValidatingAdmissionPolicyValidationFailurePolicy),
-		FallbackBinding:         gates.Enabled(features.ValidatingAdmissionPolicyFallbackBinding),
-		TypeEnforcement:         gates.Enabled(features.AdmissionPolicyTypeEnforcement),
-	}
-}
-
-// ValidateInitialization implements admission.InitializationValidator. It starts to
-// follow policies as soon as the informers are started, or fails when something that
-// the plugin needs was not set.
-func (p *Plugin) ValidateInitialization() error {
-	if !p.Enabled {
-		return nil
-	}
-	if err := p.Plugin.ValidateInitialization(); err != nil {
-		return err
-	}
-	p.store = validating.NewStore(expression.Default(), p.features, p.Params())
-	p.Verdicts = policyplugin.Verdicts{Kind: PluginName, Engine: p.store}
-	ownMetrics.Count(p.store.Counts)
-	p.engine = validating.NewEngine(p.Namespaces(), p.Authorizer())
-	informers := p.Policies().Admissionregistration().V1()
-	synced, err := policyplugin.Follow(wait.ContextForChannel(p.Stop()), p.store, informers.ValidatingAdmissionPolicies().Informer(), informers.ValidatingAdmissionPolicyBindings().Informer(), ownMetrics)
-	if err != nil {
-		return err
-	}
-	p.WaitFor(synced)
-	return p.files.Load(p.Plugin, metrics.VAPManifestType, newReader(p.features))
-}
-
-// Validate implements admission.ValidationInterface. It denies a request when a
-// policy does, and while policies are not known yet. Those in files come first.
+// Validate implements admission.ValidationInterface. It denies the request if a policy does, and
+// while the policies are not known yet.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	snapshots, n, err := p.files.InEffect(p.Plugin, a, p.store)
+	snapshots, n, err := p.Snapshots(a)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -116,5 +84,64 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects a
 	if err != nil {
 		return err
 	}
-	return enforce(ctx, a, result)
+	p.report(ctx, a, &result)
+	return result.Err()
+}
+
+// report counts the decisions, warns the client, and annotates the audit event.
+func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *validating.Result) {
+	for i := range result.Objections {
+		d := &result.Objections[i]
+		if d.Ignored {
+			p.LogIgnored(ctx, d.Policy, d.Binding, d.Message)
+		}
+		observe(ctx, d)
+	}
+	for _, policy := range result.Ignored {
+		p.Metrics.ObserveIgnored(ctx, policy)
+	}
+	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
+	for _, text := range result.Warnings() {
+		warning.AddWarning(ctx, "", text)
+	}
+	annotations, omitted := result.AuditAnnotations()
+	if omitted > 0 {
+		klog.FromContext(ctx).Info("Audit annotation leaves failures out", "resource", a.GetResource(), "omitted", omitted)
+	}
+	policyplugin.Annotate(ctx, a, annotations)
+}
+
+// observe counts a decision in Kubernetes' metrics, once for each action of the binding. Decisions
+// without an evaluation do not count.
+func observe(ctx context.Context, d *validating.Decision) {
+	if d.Outcome == validating.Misconfigured {
+		return
+	}
+	if d.Ignored {
+		metrics.Metrics.ObserveAdmission(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+		return
+	}
+	for _, action := range d.Actions {
+		switch action {
+		case v1.Deny:
+			metrics.Metrics.ObserveRejection(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+		case v1.Warn:
+			metrics.Metrics.ObserveWarn(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+		case v1.Audit:
+			metrics.Metrics.ObserveAudit(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+		}
+	}
+}
+
+// errorType returns the label of the cause of a decision. Unsatisfied validations have none, and
+// count as invalid.
+func errorType(cause error) metrics.ValidationErrorType {
+	switch {
+	case errors.Is(cause, cel.ErrCompilation):
+		return metrics.ValidationCompileError
+	case errors.Is(cause, cel.ErrOutOfBudget):
+		return metrics.ValidatingOutOfBudget
+	default:
+		return metrics.ValidatingInvalidError
+	}
 }

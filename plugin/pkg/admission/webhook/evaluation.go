@@ -14,6 +14,7 @@ import (
 
 	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
 )
 
 type evaluationKey struct{}
@@ -83,7 +84,7 @@ func (e *evaluation) series(ctx context.Context, a *admission.VersionedAttribute
 		e.authorizer = activation.NewAuthorizer(authz)
 	}
 	input := activation.NewInput(a.Attributes, a.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), e.authorizer)
-	series := activation.NewSeries(ctx, activation.Subject{Input: input}, activation.InConditions, nil, nil).Recurring()
+	series := activation.NewSeries(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, nil).Recurring()
 	made := form{a, a.VersionedKind, a.VersionedObject.Object(), series}
 	if at == len(e.forms) {
 		e.forms = append(e.forms, made)

@@ -1,0 +1,42 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/metrics"
+	"k8s.io/klog/v2"
+
+	"celador.io/admission/policy"
+)
+
+// ObserveConditions counts evaluations that match conditions ended. The label 'type' is the same for
+// all kinds of policies, as in Kubernetes.
+func ObserveConditions(ctx context.Context, operation admission.Operation, reports []policy.ConditionReport) {
+	const kind, step = "policy", "validate"
+	for _, r := range reports {
+		for range r.Errors {
+			metrics.Metrics.ObserveMatchConditionEvalError(ctx, r.Policy, kind, step, string(operation))
+		}
+		metrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, r.Elapsed, r.Policy, kind, step, string(operation))
+	}
+}
+
+// Annotate adds annotations to the audit event of a request. It logs errors, which do not decide
+// about the request.
+func Annotate(ctx context.Context, a admission.Attributes, annotations []policy.Annotation) {
+	for _, annotation := range annotations {
+		if err := a.AddAnnotation(annotation.Key, annotation.Value); err != nil {
+			klog.FromContext(ctx).Error(err, "Failed to set an audit annotation", "key", annotation.Key, "value", annotation.Value)
+		}
+	}
+}
+
+// LogIgnored counts and logs a failure that failurePolicy Ignore ignores.
+func (p *Plugin[P, B, Body]) LogIgnored(ctx context.Context, policy, binding, message string) {
+	p.Metrics.ObserveIgnored(ctx, policy)
+	klog.FromContext(ctx).V(2).Info("Admitted as failurePolicy is Ignore", "policy", policy, "binding", binding, "err", message)
+}

@@ -1,0 +1,116 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/dynamic"
+	kubeinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/component-base/featuregate"
+
+	"celador.io/admission/matching"
+	"celador.io/admission/policyspec"
+	policyinformers "celador.io/client-go/informers"
+
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/plugin/pkg/admission/paramsource"
+)
+
+// Server holds what a plugin gets from the server. The server calls the setters before it starts.
+type Server struct {
+	// Features are the features of policies that are enabled.
+	Features policyspec.Features
+	// Client is the server's own client.
+	Client kubernetes.Interface
+	// Authorizer answers expressions that read 'authorizer'.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// Stop is closed when the server has no more requests.
+	Stop <-chan struct{}
+
+	gates     featuregate.FeatureGate
+	excluded  sets.Set[schema.GroupResource]
+	policies  policyinformers.SharedInformerFactory
+	informers kubeinformers.SharedInformerFactory
+	dynamic   dynamic.Interface
+	id        string
+}
+
+var (
+	_ initializer.WantsAPIServerID                 = &Server{}
+	_ initializer.WantsDrainedNotification         = &Server{}
+	_ initializer.WantsExcludedAdmissionResources  = &Server{}
+	_ initializer.WantsExternalKubeInformerFactory = &Server{}
+	_ initializer.WantsExternalKubeClientSet       = &Server{}
+	_ initializer.WantsDynamicClient               = &Server{}
+	_ initializer.WantsFeatures                    = &Server{}
+	_ initializer.WantsUnconditionalAuthorizer     = &Server{}
+	_ kubeadmission.WantsPolicyInformers           = &Server{}
+)
+
+// SetAPIServerID implements initializer.WantsAPIServerID.
+func (s *Server) SetAPIServerID(id string) { s.id = id }
+
+// SetDrainedNotification implements initializer.WantsDrainedNotification.
+func (s *Server) SetDrainedNotification(stop <-chan struct{}) { s.Stop = stop }
+
+// SetExcludedAdmissionResources implements initializer.WantsExcludedAdmissionResources.
+func (s *Server) SetExcludedAdmissionResources(resources []schema.GroupResource) {
+	s.excluded = sets.New(resources...).Union(s.excluded)
+}
+
+// SetExternalKubeInformerFactory implements initializer.WantsExternalKubeInformerFactory.
+func (s *Server) SetExternalKubeInformerFactory(f kubeinformers.SharedInformerFactory) {
+	s.informers = f
+}
+
+// SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
+func (s *Server) SetExternalKubeClientSet(client kubernetes.Interface) { s.Client = client }
+
+// SetDynamicClient implements initializer.WantsDynamicClient.
+func (s *Server) SetDynamicClient(client dynamic.Interface) { s.dynamic = client }
+
+// InspectFeatureGates implements initializer.WantsFeatures.
+func (s *Server) InspectFeatureGates(gates featuregate.FeatureGate) {
+	s.gates, s.Features = gates, policyspec.FeaturesOf(gates)
+}
+
+// SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
+func (s *Server) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { s.Authorizer = a }
+
+// SetPolicyInformers implements kubeadmission.WantsPolicyInformers.
+func (s *Server) SetPolicyInformers(f policyinformers.SharedInformerFactory) { s.policies = f }
+
+// ValidateInitialization implements admission.InitializationValidator. It returns an error if a setter
+// was not called.
+func (s *Server) ValidateInitialization() error {
+	for missing, isSet := range map[string]bool{
+		"policy informer factory": s.policies != nil,
+		"informer factory":        s.informers != nil,
+		"kubernetes client":       s.Client != nil,
+		"dynamic client":          s.dynamic != nil,
+		"authorizer":              s.Authorizer != nil,
+		"stop channel":            s.Stop != nil,
+	} {
+		if !isSet {
+			return fmt.Errorf("missing %s", missing)
+		}
+	}
+	return nil
+}
+
+// Params returns a source of param objects.
+func (s *Server) Params() *paramsource.Source {
+	return paramsource.New(s.Client.Discovery(), s.dynamic, s.Stop)
+}
+
+// Namespaces returns a getter of namespaces.
+func (s *Server) Namespaces() matching.NamespaceGetter {
+	return &NamespaceGetter{s.informers.Core().V1().Namespaces().Lister(), s.Client}
+}
