@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -27,7 +29,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 40, 40
 	version := func(n int64) string { return fmt.Sprintf("'%d'", n) }
 	policy := func(n int64) (p *v1.MutatingAdmissionPolicy) {
-		p = policyOf("p", set("x", version(n)), set("y", version(n)))
+		p = policytest.Mutating("p", policytest.SetData("x", version(n)), policytest.SetData("y", version(n)))
 		p.Generation = n
 		return p
 	}

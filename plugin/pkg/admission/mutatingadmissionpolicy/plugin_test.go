@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -78,7 +80,7 @@ func TestMissingDependencies(t *testing.T) {
 }
 
 func TestGateOff(t *testing.T) {
-	s := newServer(t, false, false, policyOf("p", set("b", "'2'")), bindingOf("p"))
+	s := newServer(t, false, false, policytest.Mutating("p", policytest.SetData("b", "'2'")), bindingOf("p"))
 	plugin := newPlugin(t, "")
 	if err := s.initialize(plugin); err != nil {
 		t.Fatal(err)
@@ -92,7 +94,7 @@ func TestGateOff(t *testing.T) {
 // Requests are refused while policies are not known.
 func TestNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, true, false, policyOf("p", set("b", "'2'")), bindingOf("p"))
+		s := newServer(t, true, false, policytest.Mutating("p", policytest.SetData("b", "'2'")), bindingOf("p"))
 		plugin := newPlugin(t, "")
 		if err := s.initialize(plugin); err != nil {
 			t.Fatal(err)
@@ -111,7 +113,7 @@ func TestNotReady(t *testing.T) {
 // What clients read of failures: the first is the message, all are causes. A code other than
 // that of a forbidden request is one that the mutation asks for.
 func TestRefusals(t *testing.T) {
-	missing := set("b", "object.data.missing")
+	missing := policytest.SetData("b", "object.data.missing")
 	const text = `expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`
 	by := func(policy, text string) string {
 		return "policy '" + policy + "' with binding '" + policy + "' denied request: " + text
@@ -120,16 +122,16 @@ func TestRefusals(t *testing.T) {
 		objects []runtime.Object
 		want    *metav1.Status
 	}{
-		"error":         {[]runtime.Object{policyOf("p", missing), bindingOf("p")}, refusal(403, "Invalid", by("p", text))},
-		"ignored error": {[]runtime.Object{ignoring(policyOf("p", missing)), bindingOf("p")}, nil},
-		"two errors": {[]runtime.Object{policyOf("p", missing), bindingOf("p"), ignoring(policyOf("q", missing)), bindingOf("q"), policyOf("r", missing), bindingOf("r")},
+		"error":         {[]runtime.Object{policytest.Mutating("p", missing), bindingOf("p")}, refusal(403, "Invalid", by("p", text))},
+		"ignored error": {[]runtime.Object{ignoring(policytest.Mutating("p", missing)), bindingOf("p")}, nil},
+		"two errors": {[]runtime.Object{policytest.Mutating("p", missing), bindingOf("p"), ignoring(policytest.Mutating("q", missing)), bindingOf("q"), policytest.Mutating("r", missing), bindingOf("r")},
 			refusal(403, "Invalid", by("p", text), by("r", text))},
-		"refused":             {[]runtime.Object{policyOf("p", v1.Mutation{Expression: new("false")}), bindingOf("p")}, refusal(422, "Invalid", by("p", "expression evaluated to false"))},
-		"refused with reason": {[]runtime.Object{policyOf("p", v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonForbidden), Message: new("no")}), bindingOf("p")}, refusal(403, "Forbidden", by("p", "no"))},
-		"too large": {[]runtime.Object{policyOf("p", v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonRequestEntityTooLarge), Message: new("no")}), bindingOf("p")},
+		"refused":             {[]runtime.Object{policytest.Mutating("p", v1.Mutation{Expression: new("false")}), bindingOf("p")}, refusal(422, "Invalid", by("p", "expression evaluated to false"))},
+		"refused with reason": {[]runtime.Object{policytest.Mutating("p", v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonForbidden), Message: new("no")}), bindingOf("p")}, refusal(403, "Forbidden", by("p", "no"))},
+		"too large": {[]runtime.Object{policytest.Mutating("p", v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonRequestEntityTooLarge), Message: new("no")}), bindingOf("p")},
 			refusal(413, "RequestEntityTooLarge", by("p", "no"))},
-		"refused by one that ignores failures": {[]runtime.Object{ignoring(policyOf("p", v1.Mutation{Expression: new("false")})), bindingOf("p")}, refusal(422, "Invalid", by("p", "expression evaluated to false"))},
-		"not configured": {[]runtime.Object{withParamKind(policyOf("p", set("b", "params.data.b"))), bindingOf("p")},
+		"refused by one that ignores failures": {[]runtime.Object{ignoring(policytest.Mutating("p", v1.Mutation{Expression: new("false")})), bindingOf("p")}, refusal(422, "Invalid", by("p", "expression evaluated to false"))},
+		"not configured": {[]runtime.Object{withParamKind(policytest.Mutating("p", policytest.SetData("b", "params.data.b"))), bindingOf("p")},
 			refusal(403, "Forbidden", `policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: 'rules.example.com/v1, Kind=Rule'`)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +234,7 @@ func TestManifestsComeFirst(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "m.yaml"), []byte(static+staticBinding), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(t, true, false, policyOf("a", set("c", "object.data.b + '3'")), bindingOf("a"))
+	s := newServer(t, true, false, policytest.Mutating("a", policytest.SetData("c", "object.data.b + '3'")), bindingOf("a"))
 	plugin := newPlugin(t, dir)
 	if err := s.initialize(plugin); err != nil {
 		t.Fatal(err)

@@ -183,30 +183,6 @@ func create(t *testing.T, plugin *mutatingadmissionpolicy.Plugin) (map[string]st
 	return sent.Data, new(status.Status())
 }
 
-// policyOf returns a policy for config maps.
-func policyOf(name string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
-	return &v1.MutatingAdmissionPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: v1.MutatingAdmissionPolicySpec{
-			FailurePolicy: new(v1.Fail),
-			MatchConstraints: &v1.MatchResources{
-				MatchPolicy: new(v1.Equivalent), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
-				ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
-					Operations: []v1.OperationType{v1.Create},
-					Rule:       v1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
-				}}},
-			},
-			Mutations:          mutations,
-			ReinvocationPolicy: v1.NeverReinvocationPolicy,
-		},
-	}
-}
-
 func bindingOf(policy string) *v1.MutatingAdmissionPolicyBinding {
 	return &v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy}}
-}
-
-// set adds an entry to the data of a config map.
-func set(key, value string) v1.Mutation {
-	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: `[JSONPatch{op: "add", path: "/data/` + key + `", value: ` + value + `}]`}}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policytest"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,7 +38,7 @@ func TestPolicyChecks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := policyOf("p", set("b", "'2'"))
+				p := policytest.Mutating("p", policytest.SetData("b", "'2'"))
 				p.UID, p.Generation = "a", 1
 				if test.enforced {
 					p.Spec.TypeChecking = new(v1.EnforcedTypeChecking)

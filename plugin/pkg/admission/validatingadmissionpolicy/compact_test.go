@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policytest"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -110,7 +112,7 @@ func TestCompactObjectsAreEqual(t *testing.T) {
 // What is equal is in memory once, as long as it stays equal.
 func TestCompactObjectsShare(t *testing.T) {
 	binding := func(name, team, param string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
-		b := bindingOf(name, "few", actions...)
+		b := policytest.Binding(name, "few", actions...)
 		b.ObjectMeta = written(name)
 		b.Spec.MatchResources, b.Spec.ParamRef = inTeam(team), &v1.ParamRef{Name: param}
 		return b

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -25,14 +27,14 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 40, 40
 	policy := func(n int64) *v1.ValidatingAdmissionPolicy {
 		text := strconv.FormatInt(n, 10)
-		p := policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
+		p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
 			{Expression: "object.spec.replicas < 0", Message: text},
 			{Expression: "false", MessageExpression: "string(object.spec.replicas - object.spec.replicas + " + text + ")"},
 		}})
 		p.Generation, p.ResourceVersion = n, text
 		return p
 	}
-	s := newServer(t, policy(1), bindingOf("b", "p", v1.Warn))
+	s := newServer(t, policy(1), policytest.Binding("b", "p", v1.Warn))
 	plugin := newPlugin(t)
 	s.initialize(t, plugin)
 	s.kubeInformers.Start(s.stop)

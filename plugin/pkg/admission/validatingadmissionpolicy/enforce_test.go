@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policytest"
+
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,8 +39,8 @@ func TestDenial(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				policy := policyOf("demo-policy.example.com", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{test.validation}})
-				plugin, _ := started(t, policy, bindingOf("demo-binding-test.example.com", policy.Name, v1.Deny))
+				policy := policytest.Validating("demo-policy.example.com", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{test.validation}})
+				plugin, _ := started(t, policy, policytest.Binding("demo-binding-test.example.com", policy.Name, v1.Deny))
 				err := send(t, plugin, create(9), interfaces()).Err
 				var got *apierrors.StatusError
 				if !errors.As(err, &got) {
@@ -68,7 +70,7 @@ func TestActions(t *testing.T) {
 		key      = "validation.policy.admission.k8s.io/validation_failure"
 		counted  = "error_type=invalid_error policy=few policy_binding="
 	)
-	two := policyOf("few", v1.ValidatingAdmissionPolicySpec{Validations: validating(few, "true", failing)})
+	two := policytest.Validating("few", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(few, "true", failing)})
 	ignoring := two.DeepCopy()
 	ignoring.Spec.FailurePolicy = new(v1.Ignore)
 	for name, test := range map[string]struct {
@@ -77,18 +79,18 @@ func TestActions(t *testing.T) {
 		want     response // Err only says whether there is one
 		checks   map[string]float64
 	}{
-		"deny": {two, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("a", "few", v1.Deny)},
+		"deny": {two, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", v1.Deny)},
 			response{Err: errDenied},
 			map[string]float64{"enforcement_action=deny " + counted + "a": 2}},
-		"warn": {two, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("a", "few", v1.Warn)},
+		"warn": {two, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", v1.Warn)},
 			response{Warnings: []string{warnings + "'a': " + message, warnings + "'a': " + noKey}},
 			map[string]float64{"enforcement_action=warn " + counted + "a": 2}},
-		"audit": {two, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("a", "few", v1.Audit)},
+		"audit": {two, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", v1.Audit)},
 			response{Annotations: map[string]string{key: `[` +
 				`{"message":"failed expression: object.spec.replicas \u003c= 5","policy":"few","binding":"a","expressionIndex":0,"validationActions":["Audit"]},` +
 				`{"message":"` + noKey + `","policy":"few","binding":"a","expressionIndex":2,"validationActions":["Audit"]}]`}},
 			map[string]float64{"enforcement_action=audit " + counted + "a": 2}},
-		"error ignored": {ignoring, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("a", "few", v1.Audit, v1.Warn)},
+		"error ignored": {ignoring, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", v1.Audit, v1.Warn)},
 			response{
 				Warnings:    []string{warnings + "'a': " + message},
 				Annotations: map[string]string{key: `[{"message":"failed expression: object.spec.replicas \u003c= 5","policy":"few","binding":"a","expressionIndex":0,"validationActions":["Audit","Warn"]}]`},
@@ -98,14 +100,14 @@ func TestActions(t *testing.T) {
 				"enforcement_action=audit " + counted + "a": 1,
 				"enforcement_action=warn " + counted + "a":  1,
 			}},
-		"by two bindings": {ignoring, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "few", v1.Deny), bindingOf("a", "few", v1.Warn)},
+		"by two bindings": {ignoring, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "few", v1.Deny), policytest.Binding("a", "few", v1.Warn)},
 			response{Err: errDenied, Warnings: []string{warnings + "'a': " + message}},
 			map[string]float64{
 				"enforcement_action=allow " + counted + "a": 1, "enforcement_action=warn " + counted + "a": 1,
 				"enforcement_action=allow " + counted + "b": 1, "enforcement_action=deny " + counted + "b": 1,
 			}},
-		"without one": {two, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("a", "few")}, response{}, map[string]float64{}},
-		"unknown": {two, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("a", "few", "Applaud")},
+		"without one": {two, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", []v1.ValidationAction{}...)}, response{}, map[string]float64{}},
+		"unknown": {two, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", "Applaud")},
 			response{Err: errors.New("unrecognized validation action 'Applaud' of ValidatingAdmissionPolicyBinding 'a' with ValidatingAdmissionPolicy 'few'")}, map[string]float64{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,10 +146,10 @@ var errDenied = errors.New("denied")
 func TestFirstDenial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plugin, _ := started(t,
-			atMost("b", "4"), bindingOf("a", "b", v1.Deny),
-			atMost("c", "3"), bindingOf("c", "c", v1.Deny),
-			atMost("a", "20"), bindingOf("b", "a", v1.Deny),
-			atMost("d", "2"), bindingOf("d", "d", v1.Warn))
+			atMost("b", "4"), policytest.Binding("a", "b", v1.Deny),
+			atMost("c", "3"), policytest.Binding("c", "c", v1.Deny),
+			atMost("a", "20"), policytest.Binding("b", "a", v1.Deny),
+			atMost("d", "2"), policytest.Binding("d", "d", v1.Warn))
 		got := send(t, plugin, create(9), interfaces())
 		const want = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'b' with binding 'a' denied request: failed expression: object.spec.replicas <= 4`
 		if text(got.Err) != want {
@@ -163,11 +165,11 @@ func TestFirstDenial(t *testing.T) {
 func TestAuditAnnotations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		note := func(name, expression string) *v1.ValidatingAdmissionPolicy {
-			return policyOf(name, v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "note", ValueExpression: expression}}})
+			return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "note", ValueExpression: expression}}})
 		}
 		plugin, _ := started(t,
-			note("one", "'by ' + request.userInfo.username"), bindingOf("one", "one", v1.Deny), bindingOf("again", "one", v1.Warn),
-			note("two", "string(object.spec.replicas)"), bindingOf("two", "two", v1.Audit),
+			note("one", "'by ' + request.userInfo.username"), policytest.Binding("one", "one", v1.Deny), policytest.Binding("again", "one", v1.Warn),
+			note("two", "string(object.spec.replicas)"), policytest.Binding("two", "two", v1.Audit),
 			note("three", "'unbound'"))
 		got := send(t, plugin, create(9), interfaces())
 		want := response{Annotations: map[string]string{"one/note": "by jane", "two/note": "9"}}
@@ -182,8 +184,8 @@ func TestManyFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var objects []runtime.Object
 		for _, name := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
-			policy := policyOf(name, v1.ValidatingAdmissionPolicySpec{Validations: validating("false", "false")})
-			objects = append(objects, policy, bindingOf(name, name, v1.Audit))
+			policy := policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false", "false")})
+			objects = append(objects, policy, policytest.Binding(name, name, v1.Audit))
 		}
 		plugin, _ := started(t, objects...)
 		got := send(t, plugin, create(9), interfaces()).Annotations["validation.policy.admission.k8s.io/validation_failure"]
@@ -199,11 +201,11 @@ func TestManyFailures(t *testing.T) {
 // An audit event that takes no annotations changes nothing for the client.
 func TestAnnotationsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		policy := policyOf("few", v1.ValidatingAdmissionPolicySpec{
-			Validations:      validating(few),
+		policy := policytest.Validating("few", v1.ValidatingAdmissionPolicySpec{
+			Validations:      policytest.Validations(few),
 			AuditAnnotations: []v1.AuditAnnotation{{Key: "k", ValueExpression: "'noted'"}},
 		})
-		plugin, _ := started(t, policy, bindingOf("few", "few", v1.Audit, v1.Warn))
+		plugin, _ := started(t, policy, policytest.Binding("few", "few", v1.Audit, v1.Warn))
 		got := send(t, plugin, unannotated{create(9)}, interfaces())
 		want := response{Warnings: []string{"Validation failed for ValidatingAdmissionPolicy 'few' with binding 'few': failed expression: object.spec.replicas <= 5"}}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -29,11 +31,11 @@ func BenchmarkBehindExpensivePolicy(b *testing.B) {
 		}
 	}
 	for round := 0; b.Loop(); round++ {
-		_, err := bindings.Create(b.Context(), bindingOf("few", "few", v1.Deny), metav1.CreateOptions{})
+		_, err := bindings.Create(b.Context(), policytest.Binding("few", "few", v1.Deny), metav1.CreateOptions{})
 		write(err)
 		nested := fmt.Sprintf("[%d]", round) + strings.Repeat(".map(a, {a: a})", 14)
 		for _, policy := range []*v1.ValidatingAdmissionPolicy{
-			policyOf("expensive", v1.ValidatingAdmissionPolicySpec{Validations: validating(nested + " == []")}),
+			policytest.Validating("expensive", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(nested + " == []")}),
 			atMost("few", "5"),
 		} {
 			_, err := policies.Create(b.Context(), policy, metav1.CreateOptions{})

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +25,7 @@ func TestChangesTakeEffect(t *testing.T) {
 		plugin, s := started(t)
 		policies := s.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 		bindings := s.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-		few, bound := atMost("few", "5"), bindingOf("few", "few", v1.Deny)
+		few, bound := atMost("few", "5"), policytest.Binding("few", "few", v1.Deny)
 		write := func(object metav1.Object, err error) {
 			t.Helper()
 			if err != nil {
@@ -90,7 +92,7 @@ func TestReplacedPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := atMost("few", "5")
 		few.UID = "one"
-		plugin, s := started(t, few, bindingOf("few", "few", v1.Deny))
+		plugin, s := started(t, few, policytest.Binding("few", "few", v1.Deny))
 		other := atMost("few", "10")
 		other.UID, other.ResourceVersion = "two", "2"
 		if _, err := s.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Update(t.Context(), other, metav1.UpdateOptions{}); err != nil {
@@ -108,7 +110,7 @@ func TestDeletedDuringInterruption(t *testing.T) {
 	for _, gone := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
 		t.Run(gone, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, atMost("few", "5"), bindingOf("few", "few", v1.Deny))
+				s := newServer(t, atMost("few", "5"), policytest.Binding("few", "few", v1.Deny))
 				watches := interruptible(s, gone)
 				plugin := newPlugin(t)
 				s.initialize(t, plugin)
@@ -150,7 +152,7 @@ func TestUnchangedPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := atMost("few", "5")
 		few.UID = types.UID("one")
-		plugin, s := started(t, few, bindingOf("few", "few", v1.Deny))
+		plugin, s := started(t, few, policytest.Binding("few", "few", v1.Deny))
 		written := few.DeepCopy()
 		written.ResourceVersion, written.Status.ObservedGeneration = "2", 1
 		// Not a change that a server makes, but one that would show.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policytest"
+
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -56,13 +58,13 @@ func TestOwnMetrics(t *testing.T) {
 	)
 	synctest.Test(t, func(t *testing.T) {
 		before := observed(t, builds)[kind]
-		wrong := policyOf("wrong.example.com", v1.ValidatingAdmissionPolicySpec{
+		wrong := policytest.Validating("wrong.example.com", v1.ValidatingAdmissionPolicySpec{
 			FailurePolicy:    new(v1.Ignore),
-			Validations:      validating(failing, "object +"),
+			Validations:      policytest.Validations(failing, "object +"),
 			AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}},
 		})
 		plugin, s := started(t, wrong, atMost("few.example.com", "5"), atMost("unbound.example.com", "5"),
-			bindingOf("wrong", wrong.Name, v1.Deny), bindingOf("few", "few.example.com", v1.Deny), bindingOf("orphan", "none.example.com", v1.Deny))
+			policytest.Binding("wrong", wrong.Name, v1.Deny), policytest.Binding("few", "few.example.com", v1.Deny), policytest.Binding("orphan", "none.example.com", v1.Deny))
 		send(t, plugin, create(3), interfaces())
 		send(t, plugin, create(4), interfaces())
 

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -122,7 +124,7 @@ func TestMissingDependencies(t *testing.T) {
 
 func TestNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, atMost("few", "5"), bindingOf("few", "few", v1.Deny))
+		s := newServer(t, atMost("few", "5"), policytest.Binding("few", "few", v1.Deny))
 		plugin := newPlugin(t)
 		s.initialize(t, plugin)
 
@@ -162,7 +164,7 @@ func TestNotReadyWithout(t *testing.T) {
 	for _, missing := range []string{"policies", "bindings", "namespaces"} {
 		t.Run(missing, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, atMost("few", "5"), bindingOf("few", "few", v1.Deny))
+				s := newServer(t, atMost("few", "5"), policytest.Binding("few", "few", v1.Deny))
 				plugin := newPlugin(t)
 				s.initialize(t, plugin)
 				ours := s.policyInformers.Admissionregistration().V1()
@@ -198,7 +200,7 @@ func TestGateOff(t *testing.T) {
 	for name, initialize := range map[string]bool{"off": true, "never inspected": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, atMost("few", "5"), bindingOf("few", "few", v1.Deny))
+				s := newServer(t, atMost("few", "5"), policytest.Binding("few", "few", v1.Deny))
 				s.gates = gates
 				plugin := newPlugin(t)
 				if initialize {
@@ -224,7 +226,7 @@ func TestGateOff(t *testing.T) {
 
 func TestExemptResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, policyOf("never", v1.ValidatingAdmissionPolicySpec{Validations: validating("false")}), bindingOf("never", "never", v1.Deny))
+		s := newServer(t, policytest.Validating("never", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")}), policytest.Binding("never", "never", v1.Deny))
 		plugin := newPlugin(t)
 		plugin.SetExcludedAdmissionResources([]schema.GroupResource{{Group: "authentication.k8s.io", Resource: "tokenreviews"}})
 		plugin.SetExcludedAdmissionResources([]schema.GroupResource{{Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}})
@@ -274,11 +276,11 @@ func TestExemptResources(t *testing.T) {
 // A namespace of which the informer has not heard is looked up at the server.
 func TestLateNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		policy := policyOf("late", v1.ValidatingAdmissionPolicySpec{
+		policy := policytest.Validating("late", v1.ValidatingAdmissionPolicySpec{
 			Validations: []v1.Validation{{Expression: "false", MessageExpression: "'in ' + namespaceObject.metadata.name"}},
 		})
 		policy.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"name": "late"}}
-		s := newServer(t, policy, bindingOf("late", "late", v1.Deny))
+		s := newServer(t, policy, policytest.Binding("late", "late", v1.Deny))
 		// The informer lists no namespaces and hears of none.
 		s.kubeInformers = emptyInformers()
 		plugin := newPlugin(t)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -94,8 +96,8 @@ func TestStaticPoliciesAreEnforced(t *testing.T) {
 func TestStaticPoliciesComeFirst(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"m.yaml": good})
-	stored := policyOf("a", v1.ValidatingAdmissionPolicySpec{Validations: validating("false")})
-	plugin := startedWith(t, dir, stored, bindingOf("a", "a", v1.Warn))
+	stored := policytest.Validating("a", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")})
+	plugin := startedWith(t, dir, stored, policytest.Binding("a", "a", v1.Warn))
 
 	response := send(t, plugin, create(3), interfaces())
 	if got := text(response.Err); !strings.HasSuffix(got, byStatic+"failed expression: false") {
@@ -105,7 +107,7 @@ func TestStaticPoliciesComeFirst(t *testing.T) {
 		t.Errorf("warnings of the stored policy: %q", response.Warnings)
 	}
 
-	both := startedWith(t, dir, stored, bindingOf("a", "a", v1.Deny))
+	both := startedWith(t, dir, stored, policytest.Binding("a", "a", v1.Deny))
 	if got := text(send(t, both, create(3), interfaces()).Err); !strings.HasSuffix(got, byStatic+"failed expression: false") {
 		t.Errorf("error is %q, want that of the file", got)
 	}
@@ -116,7 +118,7 @@ func TestStaticPoliciesComeFirst(t *testing.T) {
 func TestStaticPoliciesProtectAdmission(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"m.yaml": good})
-	s, plugin := newServer(t, policyOf("a", v1.ValidatingAdmissionPolicySpec{Validations: validating("false")}), bindingOf("a", "a", v1.Warn)), newStaticPlugin(t, dir)
+	s, plugin := newServer(t, policytest.Validating("a", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")}), policytest.Binding("a", "a", v1.Warn)), newStaticPlugin(t, dir)
 	plugin.SetExcludedAdmissionResources([]schema.GroupResource{{Group: "authentication.k8s.io", Resource: "tokenreviews"}})
 	if err := s.load(plugin); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policytest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,7 +40,7 @@ func enforcing(uid types.UID, failurePolicy v1.FailurePolicyType) *v1.Validating
 
 func enforcingPlugin(t *testing.T, on bool, objects ...runtime.Object) (*validatingadmissionpolicy.Plugin, *server) {
 	t.Helper()
-	s := newServer(t, append(objects, bindingOf("few", "few", v1.Warn, v1.Audit))...)
+	s := newServer(t, append(objects, policytest.Binding("few", "few", v1.Warn, v1.Audit))...)
 	s.gates = typeEnforcement(t, on)
 	plugin := newPlugin(t)
 	s.initialize(t, plugin)
@@ -181,7 +183,7 @@ func TestPolicyChecksWithoutPolicies(t *testing.T) {
 		if err := gates.SetFromMap(map[string]bool{string(features.ValidatingAdmissionPolicy): false}); err != nil {
 			t.Fatal(err)
 		}
-		s := newServer(t, enforcing("a", v1.Fail), bindingOf("few", "few", v1.Deny))
+		s := newServer(t, enforcing("a", v1.Fail), policytest.Binding("few", "few", v1.Deny))
 		s.gates = gates
 		plugin := newPlugin(t)
 		s.initialize(t, plugin)

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -75,7 +77,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		func() {
 			policy.next(func(version int64) {
 				text := fmt.Sprintf("'%d'", version)
-				store.SetPolicy(policyOf("policy", set("x", text), set("y", text)))
+				store.SetPolicy(policytest.Mutating("policy", policytest.SetData("x", text), policytest.SetData("y", text)))
 			})
 		},
 		func() { param.next(source.set) },
@@ -95,9 +97,9 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 			})
 		},
 	}
-	bound, checked := policyOf("bound", set("bound", "'yes'")), policyOf("checked", set("checked", "'yes'"))
+	bound, checked := policytest.Mutating("bound", policytest.SetData("bound", "'yes'")), policytest.Mutating("checked", policytest.SetData("checked", "'yes'"))
 	checked.UID, checked.Generation, checked.Spec.TypeChecking = "uid", 1, new(v1.EnforcedTypeChecking)
-	withParams := policyOf("params", jsonPatch(`[JSONPatch{op: "add", path: "/data/" + params.metadata.name, value: params.version}]`))
+	withParams := policytest.Mutating("params", policytest.JSONPatch(`[JSONPatch{op: "add", path: "/data/" + params.metadata.name, value: params.version}]`))
 	withParams.Spec.ParamKind = &v1.ParamKind{APIVersion: "example.com/v1", Kind: "Limit"}
 	for _, write := range writes {
 		write()

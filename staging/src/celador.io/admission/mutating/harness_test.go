@@ -95,24 +95,6 @@ func widget(spec map[string]any) *unstructured.Unstructured {
 	}}
 }
 
-// policyOf returns a policy for everything, which is never asked again.
-func policyOf(name string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
-	p := &v1.MutatingAdmissionPolicy{Spec: v1.MutatingAdmissionPolicySpec{
-		FailurePolicy: new(v1.Fail),
-		MatchConstraints: &v1.MatchResources{
-			MatchPolicy: new(v1.Exact), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
-			ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
-				Operations: []v1.OperationType{v1.OperationAll},
-				Rule:       v1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}},
-			}}},
-		},
-		Mutations:          mutations,
-		ReinvocationPolicy: v1.NeverReinvocationPolicy,
-	}}
-	p.Name = name
-	return p
-}
-
 // ignoring and ifNeeded change a policy.
 func ignoring(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 	p.Spec.FailurePolicy = new(v1.Ignore)
@@ -125,15 +107,6 @@ func ifNeeded(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 }
 
 func inline(expression string) v1.Mutation { return v1.Mutation{Expression: &expression} }
-
-func jsonPatch(expression string) v1.Mutation {
-	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: expression}}
-}
-
-// set adds an entry to the data of a config map.
-func set(key, value string) v1.Mutation {
-	return jsonPatch(`[JSONPatch{op: "add", path: "/data/` + key + `", value: ` + value + `}]`)
-}
 
 type namespaces struct{}
 

@@ -6,6 +6,8 @@ package mutating_test
 import (
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,7 +62,7 @@ func TestInlineExpressions(t *testing.T) {
 			failures: failure("JSON Patch: error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: missing value", metav1.StatusReasonInvalid, false)},
 		`"true"`: {data: unchanged, failures: failure("must evaluate to one of [JSONPatch list(JSONPatch) null_type bool] but got string", metav1.StatusReasonInvalid, false)},
 	} {
-		t.Run(source, func(t *testing.T) { expect(t, run(t, on, policyOf("p", inline(source))), want) })
+		t.Run(source, func(t *testing.T) { expect(t, run(t, on, policytest.Mutating("p", inline(source))), want) })
 	}
 }
 
@@ -72,7 +74,7 @@ func TestRefusalIsNotIgnored(t *testing.T) {
 		"object.data.missing == 1": {Message: "expression 'object.data.missing == 1' resulted in error: no such key: missing", Reason: metav1.StatusReasonInvalid, Ignored: true},
 	} {
 		want.Policy, want.Binding = "p", "p"
-		expect(t, run(t, on, ignoring(policyOf("p", inline(source)))), outcome{unchanged, []mutating.Failure{want}})
+		expect(t, run(t, on, ignoring(policytest.Mutating("p", inline(source)))), outcome{unchanged, []mutating.Failure{want}})
 	}
 }
 
@@ -86,10 +88,12 @@ func TestMessageAndReason(t *testing.T) {
 		"reason":             {v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonForbidden)}, failure("expression evaluated to false", metav1.StatusReasonForbidden, true)},
 		"message of errors":  {v1.Mutation{Expression: new("object.data.b == '1'"), Message: new("no")}, failure("no", metav1.StatusReasonInvalid, false)},
 		"reason of errors":   {v1.Mutation{Expression: new("object.data.b == '1'"), Message: new("no"), Reason: new(metav1.StatusReasonForbidden)}, failure("no", metav1.StatusReasonForbidden, true)},
-		"of other mutations": {with(set("b", "object.data.b"), func(m *v1.Mutation) { m.Message = new("no b") }), failure("no b", metav1.StatusReasonInvalid, false)},
+		"of other mutations": {with(policytest.SetData("b", "object.data.b"), func(m *v1.Mutation) { m.Message = new("no b") }), failure("no b", metav1.StatusReasonInvalid, false)},
 		"nothing fails":      {v1.Mutation{Expression: new("true"), Message: new("no")}, nil},
 	} {
-		t.Run(name, func(t *testing.T) { expect(t, run(t, on, policyOf("p", test.mutation)), outcome{unchanged, test.want}) })
+		t.Run(name, func(t *testing.T) {
+			expect(t, run(t, on, policytest.Mutating("p", test.mutation)), outcome{unchanged, test.want})
+		})
 	}
 }
 
@@ -115,19 +119,19 @@ func TestConditions(t *testing.T) {
 			failures: failure("expression 'object.data.missing == 1' resulted in error: no such key: missing", metav1.StatusReasonInvalid, false)},
 	} {
 		t.Run(condition, func(t *testing.T) {
-			p := policyOf("p", conditional(set("b", "'2'"), condition))
+			p := policytest.Mutating("p", conditional(policytest.SetData("b", "'2'"), condition))
 			p.Spec.Variables = []v1.Variable{{Name: "isTwo", Expression: "object.data.a == '2'"}}
 			expect(t, run(t, on, p), want)
 		})
 	}
 	t.Run("after other mutations", func(t *testing.T) {
-		p := policyOf("p", set("a", "'2'"), conditional(set("b", "'2'"), "object.data.a == '2'"), conditional(set("c", "'3'"), "object.data.a == '1'"))
+		p := policytest.Mutating("p", policytest.SetData("a", "'2'"), conditional(policytest.SetData("b", "'2'"), "object.data.a == '2'"), conditional(policytest.SetData("c", "'3'"), "object.data.a == '1'"))
 		expect(t, run(t, on, p), outcome{data: map[string]string{"a": "2", "b": "2"}})
 	})
 	t.Run("ignored error", func(t *testing.T) {
 		failed := failure("expression 'object.data.missing == 1' resulted in error: no such key: missing", metav1.StatusReasonInvalid, false)
 		failed[0].Ignored = true
-		expect(t, run(t, on, ignoring(policyOf("p", conditional(inline("false"), "object.data.missing == 1")))), outcome{unchanged, failed})
+		expect(t, run(t, on, ignoring(policytest.Mutating("p", conditional(inline("false"), "object.data.missing == 1")))), outcome{unchanged, failed})
 	})
 }
 
@@ -135,17 +139,17 @@ func TestConditions(t *testing.T) {
 // remains says so, as there is nothing to go by.
 func TestInlineExpressionsOff(t *testing.T) {
 	off := policyspec.Features{}
-	stated := with(set("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })
+	stated := with(policytest.SetData("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })
 	for name, test := range map[string]struct {
 		mutation v1.Mutation
 		want     outcome
 	}{
-		"condition":          {conditional(set("b", "'2'"), "false"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
-		"wrong condition":    {conditional(set("b", "'2'"), "no such thing"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
+		"condition":          {conditional(policytest.SetData("b", "'2'"), "false"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
+		"wrong condition":    {conditional(policytest.SetData("b", "'2'"), "no such thing"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
 		"message and reason": {stated, outcome{unchanged, failure(`expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`, metav1.StatusReasonInvalid, false)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, run(t, off, policyOf("p", test.mutation)), test.want)
+			expect(t, run(t, off, policytest.Mutating("p", test.mutation)), test.want)
 		})
 	}
 	for name, mutation := range map[string]v1.Mutation{
@@ -155,7 +159,7 @@ func TestInlineExpressionsOff(t *testing.T) {
 	} {
 		t.Run("nothing left of "+name, func(t *testing.T) {
 			want := "mutation has no expression for patchType " + name + ", or feature gate MutatingAdmissionPolicyInlineExpressions is off"
-			expect(t, run(t, off, policyOf("p", mutation)), outcome{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
+			expect(t, run(t, off, policytest.Mutating("p", mutation)), outcome{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
 		})
 	}
 }

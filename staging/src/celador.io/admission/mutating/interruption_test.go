@@ -9,6 +9,8 @@ import (
 	"maps"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -41,9 +43,9 @@ func TestInterruption(t *testing.T) {
 	check := func(name string) string {
 		return `authorizer.group('').resource('pods').name(` + name + `).check('read').allowed()`
 	}
-	checked := func(key string) v1.Mutation { return set(key, "string("+check("'"+key+"'")+")") }
+	checked := func(key string) v1.Mutation { return policytest.SetData(key, "string("+check("'"+key+"'")+")") }
 	of := func(name string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
-		return ifNeeded(ignoring(policyOf(name, mutations...)))
+		return ifNeeded(ignoring(policytest.Mutating(name, mutations...)))
 	}
 	var policies []*v1.MutatingAdmissionPolicy
 	for i := range 50 {
@@ -59,13 +61,13 @@ func TestInterruption(t *testing.T) {
 	}{
 		"between policies":       {policies, 2, 3, false},
 		"between mutations":      {[]*v1.MutatingAdmissionPolicy{of("p", repeated(50, checked)...)}, 2, 3, false},
-		"in the last expression": {[]*v1.MutatingAdmissionPolicy{of("p", set("k", "string("+check("'a'")+" && "+endless+")"))}, 0, 1, false},
-		"in a match condition":   {[]*v1.MutatingAdmissionPolicy{matching(of("p", set("k", "'v'")), check("'a'")+" && "+endless)}, 0, 1, false},
-		"in a condition":         {[]*v1.MutatingAdmissionPolicy{of("p", conditional(set("k", "'v'"), check("'a'")+" && "+endless))}, 0, 1, false},
+		"in the last expression": {[]*v1.MutatingAdmissionPolicy{of("p", policytest.SetData("k", "string("+check("'a'")+" && "+endless+")"))}, 0, 1, false},
+		"in a match condition":   {[]*v1.MutatingAdmissionPolicy{matching(of("p", policytest.SetData("k", "'v'")), check("'a'")+" && "+endless)}, 0, 1, false},
+		"in a condition":         {[]*v1.MutatingAdmissionPolicy{of("p", conditional(policytest.SetData("k", "'v'"), check("'a'")+" && "+endless))}, 0, 1, false},
 		// Each round checks the length that it finds: none in the first run, 1 in the second, and
 		// then those of the rounds in which mutations are to settle.
 		"between rounds": {[]*v1.MutatingAdmissionPolicy{
-			of("p", jsonPatch(check("string(object.data.a.size())")+`? [JSONPatch{op: "add", path: "/data/a", value: object.data.a + "x"}] : []`)),
+			of("p", policytest.JSONPatch(check("string(object.data.a.size())")+`? [JSONPatch{op: "add", path: "/data/a", value: object.data.a + "x"}] : []`)),
 		}, 4, 5, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,8 @@ package mutating_test
 import (
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +61,7 @@ func TestMergePatches(t *testing.T) {
 			if test.want != nil {
 				test.want(want)
 			}
-			result, err := create(on, object, policyOf("p", test.mutation)).mutate(t)
+			result, err := create(on, object, policytest.Mutating("p", test.mutation)).mutate(t)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +81,7 @@ func TestMergePatches(t *testing.T) {
 // Lists of custom resources have no keys that a strategic merge patch would know.
 func TestMergePatchesOfCustomResources(t *testing.T) {
 	object := widget(map[string]any{"size": int64(1), "colour": "red"})
-	result, err := create(on, object, policyOf("p", jsonMerge(`{"spec": {"size": dyn(2), "colour": dyn(null)}}`), strategic(`{"spec": {"size": 3}}`))).mutate(t)
+	result, err := create(on, object, policytest.Mutating("p", jsonMerge(`{"spec": {"size": dyn(2), "colour": dyn(null)}}`), strategic(`{"spec": {"size": 3}}`))).mutate(t)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
@@ -23,7 +25,7 @@ func TestOddValues(t *testing.T) {
 			"strategic":           strategic(expression),
 		} {
 			t.Run(name+" "+expression, func(t *testing.T) {
-				p := policyOf("p", mutation)
+				p := policytest.Mutating("p", mutation)
 				p.Spec.FailurePolicy = new(v1.Ignore)
 				s := create(on, configMap("a", "1"), p)
 				result, err := s.mutate(t)

@@ -7,14 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-func apply(expression string) v1.Mutation {
-	return v1.Mutation{PatchType: v1.PatchTypeApplyConfiguration, ApplyConfiguration: &v1.ApplyConfiguration{Expression: expression}}
-}
 
 // A result tells which mutations have changed the object, and what they name.
 func TestMutations(t *testing.T) {
@@ -23,11 +21,11 @@ func TestMutations(t *testing.T) {
 		changed  bool
 		fields   []string
 	}{
-		"apply configuration":          {apply(`Object{metadata: Object.metadata{labels: {"a/b~c": "1"}, name: "subject"}, data: {"x": "1"}}`), true, []string{"/data/x", "/metadata/labels/a~1b~0c", "/metadata/name"}},
-		"apply what is there":          {apply(`Object{data: {"a": "1"}}`), false, nil},
-		"JSON patch":                   {jsonPatch(`[JSONPatch{op: "test", path: "/kind", value: "ConfigMap"}, JSONPatch{op: "add", path: "/data/z", value: "1"}, JSONPatch{op: "remove", path: "/data/a"}]`), true, []string{"/data/z", "/data/a"}},
-		"JSON patch, what is there":    {set("a", "'1'"), false, nil},
-		"JSON patch, failing test":     {jsonPatch(`[JSONPatch{op: "test", path: "/kind", value: "Pod"}, JSONPatch{op: "add", path: "/data/z", value: "1"}]`), false, nil},
+		"apply configuration":          {policytest.ApplyConfiguration(`Object{metadata: Object.metadata{labels: {"a/b~c": "1"}, name: "subject"}, data: {"x": "1"}}`), true, []string{"/data/x", "/metadata/labels/a~1b~0c", "/metadata/name"}},
+		"apply what is there":          {policytest.ApplyConfiguration(`Object{data: {"a": "1"}}`), false, nil},
+		"JSON patch":                   {policytest.JSONPatch(`[JSONPatch{op: "test", path: "/kind", value: "ConfigMap"}, JSONPatch{op: "add", path: "/data/z", value: "1"}, JSONPatch{op: "remove", path: "/data/a"}]`), true, []string{"/data/z", "/data/a"}},
+		"JSON patch, what is there":    {policytest.SetData("a", "'1'"), false, nil},
+		"JSON patch, failing test":     {policytest.JSONPatch(`[JSONPatch{op: "test", path: "/kind", value: "Pod"}, JSONPatch{op: "add", path: "/data/z", value: "1"}]`), false, nil},
 		"expression":                   {inline(`JSONPatch{op: "add", path: "/data/z", value: "1"}`), true, []string{"/data/z"}},
 		"expression that does nothing": {inline("null"), false, nil},
 		"merge patch":                  {jsonMerge(`{"data": {"z": dyn("1"), "a": dyn(null)}}`), true, []string{"/data/a", "/data/z"}},
@@ -37,7 +35,7 @@ func TestMutations(t *testing.T) {
 			object := configMap("a", "1")
 			// JSON has no fractions of seconds. That is not a change.
 			object.CreationTimestamp = metav1.NewTime(time.Unix(1700000000, 123456789))
-			result, err := create(on, object, policyOf("p", test.mutation)).mutate(t)
+			result, err := create(on, object, policytest.Mutating("p", test.mutation)).mutate(t)
 			if err != nil || len(result.Failures) != 0 || len(result.Mutations) != 1 {
 				t.Fatalf("got %v, %v", result, err)
 			}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"weak"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,11 +78,13 @@ func repeated(n int, of func(key string) v1.Mutation) []v1.Mutation {
 }
 
 var kindsOfMutation = map[string]func(key string) v1.Mutation{
-	"JSON patch": func(key string) v1.Mutation { return set(key, "'v'") },
+	"JSON patch": func(key string) v1.Mutation { return policytest.SetData(key, "'v'") },
 	"expression": func(key string) v1.Mutation {
 		return inline(`JSONPatch{op: "add", path: "/data/` + key + `", value: "v"}`)
 	},
-	"apply configuration":   func(key string) v1.Mutation { return apply(`Object{data: {"` + key + `": "v"}}`) },
+	"apply configuration": func(key string) v1.Mutation {
+		return policytest.ApplyConfiguration(`Object{data: {"` + key + `": "v"}}`)
+	},
 	"merge patch":           func(key string) v1.Mutation { return jsonMerge(`{"data": {"` + key + `": "v"}}`) },
 	"strategic merge patch": func(key string) v1.Mutation { return strategic(`{"data": {"` + key + `": "v"}}`) },
 }
@@ -122,7 +126,7 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 	}
 	for name, of := range kindsOfMutation {
 		t.Run(name, func(t *testing.T) {
-			s := create(on, configMap("a", "1"), ifNeeded(policyOf("p", repeated(mutations, of)...)))
+			s := create(on, configMap("a", "1"), ifNeeded(policytest.Mutating("p", repeated(mutations, of)...)))
 			check(t, s, &witness{})
 			s.GetReinvocationContext().SetIsReinvoke()
 			s.GetObject().(*corev1.ConfigMap).Data["other"] = "plugin"
@@ -138,7 +142,7 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 // for each of n params.
 func createWithParams(object apiruntime.Object, n int, patch string) subject {
 	s := create(on, object)
-	p := policyOf("p", jsonPatch(patch))
+	p := policytest.Mutating("p", policytest.JSONPatch(patch))
 	p.Spec.ParamKind = &v1.ParamKind{APIVersion: "example.com/v1", Kind: "Limit"}
 	b := &v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{
 		PolicyName: "p", ParamRef: &v1.ParamRef{Selector: &metav1.LabelSelector{}, ParameterNotFoundAction: new(v1.DenyAction)},
@@ -191,7 +195,7 @@ func BenchmarkLargeObject(b *testing.B) {
 		if name == "params by selector" {
 			return createWithParams(large.DeepCopy(), mutations, `[JSONPatch{op: "add", path: "/data/" + params.metadata.name, value: "v"}]`)
 		}
-		return create(on, large.DeepCopy(), policyOf("p", repeated(mutations, kindsOfMutation[name])...))
+		return create(on, large.DeepCopy(), policytest.Mutating("p", repeated(mutations, kindsOfMutation[name])...))
 	}
 	for _, name := range []string{"JSON patch", "apply configuration", "merge patch", "params by selector"} {
 		b.Run(name, func(b *testing.B) {

@@ -6,6 +6,8 @@ package mutating_test
 import (
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
@@ -15,7 +17,7 @@ import (
 
 // grow is a mutation that makes an entry longer as long as that is shorter than most.
 func grow(key, most string) v1.Mutation {
-	return jsonPatch(`object.data.` + key + `.size() >= ` + most + ` ? [JSONPatch{}].filter(p, false) : [JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.` + key + ` + "x"}]`)
+	return policytest.JSONPatch(`object.data.` + key + `.size() >= ` + most + ` ? [JSONPatch{}].filter(p, false) : [JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.` + key + ` + "x"}]`)
 }
 
 // matching gives a policy a match condition.
@@ -38,23 +40,23 @@ func TestMutationsSettle(t *testing.T) {
 		failing []string
 		message string
 	}{
-		"at once":     {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", set("a", "'y'")))}, "y/", nil, ""},
-		"in a while":  {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "7")))}, "xxxxxxx/", nil, ""},
-		"never again": {on, []*v1.MutatingAdmissionPolicy{policyOf("p", grow("a", "1000"))}, "x/", nil, ""},
+		"at once":     {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", policytest.SetData("a", "'y'")))}, "y/", nil, ""},
+		"in a while":  {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", grow("a", "7")))}, "xxxxxxx/", nil, ""},
+		"never again": {on, []*v1.MutatingAdmissionPolicy{policytest.Mutating("p", grow("a", "1000"))}, "x/", nil, ""},
 		"each other": {on, []*v1.MutatingAdmissionPolicy{
-			ifNeeded(policyOf("p", conditional(set("a", "object.data.b + 'x'"), "object.data.b.size() < 4"))), ifNeeded(policyOf("q", set("b", "object.data.a"))),
+			ifNeeded(policytest.Mutating("p", conditional(policytest.SetData("a", "object.data.b + 'x'"), "object.data.b.size() < 4"))), ifNeeded(policytest.Mutating("q", policytest.SetData("b", "object.data.a"))),
 		}, "xxxx/xxxx", nil, ""},
-		"endless": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", []string{"p"}, endless("'p' with binding 'p'")},
+		"endless": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", grow("a", "1000")))}, "xx/", []string{"p"}, endless("'p' with binding 'p'")},
 		"two endless": {on, []*v1.MutatingAdmissionPolicy{
-			ifNeeded(policyOf("p", grow("a", "1000"))), ifNeeded(policyOf("q", set("b", "'y'"))), ifNeeded(policyOf("r", grow("a", "1000"))),
+			ifNeeded(policytest.Mutating("p", grow("a", "1000"))), ifNeeded(policytest.Mutating("q", policytest.SetData("b", "'y'"))), ifNeeded(policytest.Mutating("r", grow("a", "1000"))),
 		}, "xxxx/y", []string{"p", "r"}, endless("'p' with binding 'p', policy 'r' with binding 'r'")},
-		"one turns back what the other does": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", set("a", "'p'"))), ifNeeded(policyOf("q", set("a", "'q'")))}, "q/",
+		"one turns back what the other does": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", policytest.SetData("a", "'p'"))), ifNeeded(policytest.Mutating("q", policytest.SetData("a", "'q'")))}, "q/",
 			[]string{"p", "q"}, endless("'p' with binding 'p', policy 'q' with binding 'q'")},
 		// As without the gate, what did not apply at first is not applied later.
 		"not applied at first": {on, []*v1.MutatingAdmissionPolicy{
-			ifNeeded(matching(policyOf("p", set("b", "'late'")), "object.data.a.size() > 3")), ifNeeded(policyOf("q", grow("a", "7"))),
+			ifNeeded(matching(policytest.Mutating("p", policytest.SetData("b", "'late'")), "object.data.a.size() > 3")), ifNeeded(policytest.Mutating("q", grow("a", "7"))),
 		}, "xxxxxxx/", nil, ""},
-		"without the gate": {policyspec.Features{}, []*v1.MutatingAdmissionPolicy{ifNeeded(policyOf("p", grow("a", "1000")))}, "xx/", nil, ""},
+		"without the gate": {policyspec.Features{}, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", grow("a", "1000")))}, "xx/", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := create(test.features, configMap("a", "", "b", ""), test.policies...)
@@ -85,7 +87,7 @@ func TestMutationsSettle(t *testing.T) {
 // Where failures are ignored, what never settles leaves the object as it would be without
 // the additional rounds, and nothing is said to have been made in them.
 func TestIgnoredUnsettled(t *testing.T) {
-	p := ifNeeded(policyOf("p", grow("a", "1000")))
+	p := ifNeeded(policytest.Mutating("p", grow("a", "1000")))
 	p.Spec.FailurePolicy = new(v1.Ignore)
 	s := create(on, configMap("a", "", "b", ""), p)
 	for round, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.again} {
@@ -112,10 +114,10 @@ func TestReinvocationOfMutations(t *testing.T) {
 		policy   *v1.MutatingAdmissionPolicy
 		want     string
 	}{
-		"one of two":                    {on, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "xx/x"},
-		"all but one":                   {on, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/x"},
-		"one of two, without the gate":  {policyspec.Features{}, policyOf("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
-		"all but one, without the gate": {policyspec.Features{}, ifNeeded(policyOf("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
+		"one of two":                    {on, policytest.Mutating("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "xx/x"},
+		"all but one":                   {on, ifNeeded(policytest.Mutating("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/x"},
+		"one of two, without the gate":  {policyspec.Features{}, policytest.Mutating("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
+		"all but one, without the gate": {policyspec.Features{}, ifNeeded(policytest.Mutating("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := create(test.features, configMap("a", "", "b", ""), test.policy)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
@@ -28,20 +30,20 @@ func TestObjectSize(t *testing.T) {
 		// made is the number of mutations made before one fails.
 		made int
 	}{
-		"JSON patches": {repeated(times, func(key string) v1.Mutation { return set(key, "object.data.a") }), 2},
+		"JSON patches": {repeated(times, func(key string) v1.Mutation { return policytest.SetData(key, "object.data.a") }), 2},
 		"expressions": {repeated(times, func(key string) v1.Mutation {
 			return inline(`JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.a}`)
 		}), 2},
 		"merge patches":           {repeated(times, func(key string) v1.Mutation { return jsonMerge(`{"data": {"` + key + `": object.data.a}}`) }), 2},
 		"strategic merge patches": {repeated(times, func(key string) v1.Mutation { return strategic(`{"data": {"` + key + `": object.data.a}}`) }), 2},
 		"apply configurations": {repeated(4, func(key string) v1.Mutation {
-			return apply(`Object{data: {"` + key + `": object.data.a}}`)
+			return policytest.ApplyConfiguration(`Object{data: {"` + key + `": object.data.a}}`)
 		}), 3},
-		"one JSON patch of large values": {[]v1.Mutation{jsonPatch(`lists.range(3).map(i, JSONPatch{op: "add", path: "/data/k" + string(i), value: object.data.a})`)}, 0},
-		"one JSON patch of copies":       {[]v1.Mutation{jsonPatch("[" + strings.Join(copies, ", ") + "]")}, 0},
+		"one JSON patch of large values": {[]v1.Mutation{policytest.JSONPatch(`lists.range(3).map(i, JSONPatch{op: "add", path: "/data/k" + string(i), value: object.data.a})`)}, 0},
+		"one JSON patch of copies":       {[]v1.Mutation{policytest.JSONPatch("[" + strings.Join(copies, ", ") + "]")}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := create(on, configMap("a", strings.Repeat("x", entry)), ignoring(policyOf("p", test.mutations...)))
+			s := create(on, configMap("a", strings.Repeat("x", entry)), ignoring(policytest.Mutating("p", test.mutations...)))
 			result, err := s.mutate(t)
 			if err != nil || len(result.Failures) == 0 {
 				t.Fatalf("got %v, %d failures", err, len(result.Failures))
@@ -63,8 +65,8 @@ func TestObjectSize(t *testing.T) {
 
 // Overwriting the same field any number of times does not exceed the limit.
 func TestSizeOfReplaced(t *testing.T) {
-	s := create(on, configMap("a", strings.Repeat("x", 1<<20)), policyOf("p", repeated(40, func(key string) v1.Mutation {
-		return apply(`Object{data: {"b": object.data.a + "` + key + `"}}`)
+	s := create(on, configMap("a", strings.Repeat("x", 1<<20)), policytest.Mutating("p", repeated(40, func(key string) v1.Mutation {
+		return policytest.ApplyConfiguration(`Object{data: {"b": object.data.a + "` + key + `"}}`)
 	})...))
 	result, err := s.mutate(t)
 	if err != nil || len(result.Failures) > 0 {

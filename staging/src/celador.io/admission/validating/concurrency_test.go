@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -64,7 +66,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		func() {
 			policy.next(func(version int64) {
 				text := strconv.FormatInt(version, 10)
-				store.SetPolicy(policyOf("policy", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
+				store.SetPolicy(policytest.Validating("policy", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
 					{Expression: "object.spec.replicas < 0", Message: text},
 					{Expression: "false", MessageExpression: "string(object.spec.replicas * 0 + " + text + ")"},
 				}}))
@@ -77,7 +79,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 				if version%2 == 1 {
 					store.DeleteBinding("toggled")
 				} else {
-					store.SetBinding(bindingOf("toggled", "bound"))
+					store.SetBinding(policytest.Binding("toggled", "bound"))
 				}
 			})
 		},
@@ -89,18 +91,18 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	}
 	checked := saying("checked", "unchecked")
 	checked.UID, checked.Generation, checked.Spec.TypeChecking = "uid", 1, new(v1.EnforcedTypeChecking)
-	withParams := bindingOf("params", "params")
+	withParams := policytest.Binding("params", "params")
 	withParams.Spec.ParamRef = selected("blue", "gold")
 	for _, write := range writes {
 		write()
 	}
 	store.SetPolicy(checked)
 	store.SetPolicy(saying("bound", "bound"))
-	store.SetPolicy(policyOf("params", v1.ValidatingAdmissionPolicySpec{
+	store.SetPolicy(policytest.Validating("params", v1.ValidatingAdmissionPolicySpec{
 		ParamKind:   paramKindOf(limits),
 		Validations: []v1.Validation{{Expression: "params.max < 0", MessageExpression: "string(params.max)"}},
 	}))
-	for _, b := range []*v1.ValidatingAdmissionPolicyBinding{bindingOf("policy", "policy"), bindingOf("checked", "checked"), withParams} {
+	for _, b := range []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("policy", "policy"), policytest.Binding("checked", "checked"), withParams} {
 		store.SetBinding(b)
 	}
 

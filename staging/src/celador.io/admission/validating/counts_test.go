@@ -6,6 +6,8 @@ package validating_test
 import (
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
@@ -24,14 +26,14 @@ func TestCounts(t *testing.T) {
 		policies, bindings counts
 	}{
 		"nothing":      {nil, counts{}, counts{}},
-		"active":       {[]any{saying("p", "no"), bindingOf("a", "p"), bindingOf("b", "p")}, counts{"active": 1}, counts{"active": 2}},
-		"unbound":      {[]any{saying("p", "no"), saying("q", "no"), bindingOf("b", "p")}, counts{"active": 1, "unbound": 1}, counts{"active": 1}},
-		"orphaned":     {[]any{bindingOf("a", "p"), bindingOf("b", "q"), saying("q", "no")}, counts{"active": 1}, counts{"active": 1, "orphaned": 1}},
-		"broken":       {[]any{spoilt, bindingOf("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
+		"active":       {[]any{saying("p", "no"), policytest.Binding("a", "p"), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"active": 2}},
+		"unbound":      {[]any{saying("p", "no"), saying("q", "no"), policytest.Binding("b", "p")}, counts{"active": 1, "unbound": 1}, counts{"active": 1}},
+		"orphaned":     {[]any{policytest.Binding("a", "p"), policytest.Binding("b", "q"), saying("q", "no")}, counts{"active": 1}, counts{"active": 1, "orphaned": 1}},
+		"broken":       {[]any{spoilt, policytest.Binding("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
 		"broken, idle": {[]any{spoilt}, counts{"unbound": 1}, counts{}},
-		"incomplete":   {[]any{unconstrained, bindingOf("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
+		"incomplete":   {[]any{unconstrained, policytest.Binding("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
 		"singleton":    {[]any{singleton(saying("p", "no"))}, counts{"active": 1}, counts{}},
-		"idle binding": {[]any{singleton(saying("p", "no")), bindingOf("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
+		"idle binding": {[]any{singleton(saying("p", "no")), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			policies, bindings := storeWith(on, nil, test.objects...).Counts()
@@ -58,8 +60,8 @@ func TestIgnoredFailures(t *testing.T) {
 		spec v1.ValidatingAdmissionPolicySpec
 		want []string
 	}{
-		"none":             {v1.ValidatingAdmissionPolicySpec{Validations: validate("true")}, nil},
-		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: validate(failing)}, nil}, // is a decision
+		"none":             {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("true")}, nil},
+		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(failing)}, nil}, // is a decision
 		"match condition":  {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}}, []string{"p"}},
 		"no match":         {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}, {Name: "d", Expression: "false"}}}, nil},
 		"audit annotation": {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}, {Key: "b", ValueExpression: "1"}}}, []string{"p", "p"}},

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,13 +20,13 @@ import (
 
 // narrowed is a binding that adds match resources to its policy's.
 func narrowed(name, policy string, m *v1.MatchResources) *v1.ValidatingAdmissionPolicyBinding {
-	b := bindingOf(name, policy)
+	b := policytest.Binding(name, policy)
 	b.Spec.MatchResources = m
 	return b
 }
 
 func inNamespaces(color string) *v1.MatchResources {
-	m := match()
+	m := policytest.Match(v1.Equivalent)
 	m.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"color": color}}
 	return m
 }
@@ -39,34 +41,34 @@ func through(decisions []validating.Decision) []string {
 }
 
 func TestConstraintsAndBindings(t *testing.T) {
-	withObjects := match()
+	withObjects := policytest.Match(v1.Equivalent)
 	withObjects.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
-	excluding := match()
-	excluding.ExcludeResourceRules = []v1.NamedRuleWithOperations{rule(deployments)}
+	excluding := policytest.Match(v1.Equivalent)
+	excluding.ExcludeResourceRules = []v1.NamedRuleWithOperations{ruleFor(deployments)}
 	for name, test := range map[string]struct {
 		constraints *v1.MatchResources
 		bindings    []*v1.ValidatingAdmissionPolicyBinding
 		want        []string
 	}{
-		"everything":            {match(), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, []string{"b"}},
-		"resource":              {match(rule(deployments)), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, []string{"b"}},
-		"other resource":        {match(rule(pods)), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, nil},
-		"excluded resource":     {excluding, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, nil},
-		"namespace":             {inNamespaces("blue"), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, []string{"b"}},
-		"other namespace":       {inNamespaces("red"), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, nil},
-		"other object":          {withObjects, []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p")}, nil},
-		"bound for namespaces":  {match(), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", inNamespaces("red")), narrowed("b", "p", inNamespaces("blue"))}, []string{"b"}},
-		"bound for resources":   {match(), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", match(rule(pods))), narrowed("b", "p", match(rule(deployments)))}, []string{"b"}},
-		"bound for a version":   {match(rule(deployments)), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", match(rule(legacyDeployments)))}, []string{"a"}},
-		"bound for exclusions":  {match(), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", excluding)}, nil},
-		"bound twice":           {match(), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "p"), bindingOf("a", "p")}, []string{"a", "b"}},
-		"bound for more":        {match(rule(pods)), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", match(rule(deployments)))}, nil},
-		"bound, other policy":   {match(), []*v1.ValidatingAdmissionPolicyBinding{bindingOf("b", "q")}, nil},
+		"everything":            {policytest.Match(v1.Equivalent), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, []string{"b"}},
+		"resource":              {policytest.Match(v1.Equivalent, ruleFor(deployments)), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, []string{"b"}},
+		"other resource":        {policytest.Match(v1.Equivalent, ruleFor(pods)), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, nil},
+		"excluded resource":     {excluding, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, nil},
+		"namespace":             {inNamespaces("blue"), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, []string{"b"}},
+		"other namespace":       {inNamespaces("red"), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, nil},
+		"other object":          {withObjects, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p")}, nil},
+		"bound for namespaces":  {policytest.Match(v1.Equivalent), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", inNamespaces("red")), narrowed("b", "p", inNamespaces("blue"))}, []string{"b"}},
+		"bound for resources":   {policytest.Match(v1.Equivalent), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", policytest.Match(v1.Equivalent, ruleFor(pods))), narrowed("b", "p", policytest.Match(v1.Equivalent, ruleFor(deployments)))}, []string{"b"}},
+		"bound for a version":   {policytest.Match(v1.Equivalent, ruleFor(deployments)), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", policytest.Match(v1.Equivalent, ruleFor(legacyDeployments)))}, []string{"a"}},
+		"bound for exclusions":  {policytest.Match(v1.Equivalent), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", excluding)}, nil},
+		"bound twice":           {policytest.Match(v1.Equivalent), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "p"), policytest.Binding("a", "p")}, []string{"a", "b"}},
+		"bound for more":        {policytest.Match(v1.Equivalent, ruleFor(pods)), []*v1.ValidatingAdmissionPolicyBinding{narrowed("a", "p", policytest.Match(v1.Equivalent, ruleFor(deployments)))}, nil},
+		"bound, other policy":   {policytest.Match(v1.Equivalent), []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("b", "q")}, nil},
 		"selectors left unset":  {&v1.MatchResources{}, []*v1.ValidatingAdmissionPolicyBinding{narrowed("b", "p", &v1.MatchResources{})}, []string{"b"}},
-		"not bound to anything": {match(), nil, nil},
+		"not bound to anything": {policytest.Match(v1.Equivalent), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: test.constraints, Validations: validate("false")}))
+			s := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: test.constraints, Validations: policytest.Validations("false")}))
 			for _, b := range test.bindings {
 				s.SetBinding(b)
 			}
@@ -79,10 +81,10 @@ func TestConstraintsAndBindings(t *testing.T) {
 }
 
 func TestMisconfigured(t *testing.T) {
-	invalid := match()
+	invalid := policytest.Match(v1.Equivalent)
 	invalid.ObjectSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Resembles"}}}
 	const notValid = `Internal error occurred: "Resembles" is not a valid label selector operator`
-	bare := policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("false")})
+	bare := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")})
 	bare.Spec.MatchConstraints = nil
 	for name, test := range map[string]struct {
 		policy  *v1.ValidatingAdmissionPolicy
@@ -90,19 +92,19 @@ func TestMisconfigured(t *testing.T) {
 		want    []validating.Decision
 	}{
 		"policy": {
-			policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: invalid, Validations: validate("false")}), bindingOf("b", "p", v1.Warn),
+			policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: invalid, Validations: policytest.Validations("false")}), policytest.Binding("b", "p", v1.Warn),
 			[]validating.Decision{{Policy: "p", Message: "failed to configure policy: " + notValid}},
 		},
 		"binding": {
-			policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("false")}), narrowed("b", "p", invalid),
+			policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")}), narrowed("b", "p", invalid),
 			[]validating.Decision{{Policy: "p", Binding: "b", Message: "failed to configure binding: " + notValid}},
 		},
 		"policy without constraints": {
-			bare, bindingOf("b", "p"),
+			bare, policytest.Binding("b", "p"),
 			[]validating.Decision{{Policy: "p", Message: "failed to configure policy: policy contained no match constraints, a required field"}},
 		},
 		"policy without a binding": {
-			policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: invalid}), bindingOf("b", "q"), nil,
+			policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: invalid}), policytest.Binding("b", "q"), nil,
 		},
 	} {
 		for _, failurePolicy := range []v1.FailurePolicyType{v1.Fail, v1.Ignore} {
@@ -123,10 +125,10 @@ func TestMisconfigured(t *testing.T) {
 // One binding that cannot be applied leaves the others in effect.
 func TestMisconfiguredAmongOthers(t *testing.T) {
 	snapshot := store(
-		policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("false")}),
-		bindingOf("a", "p"),
+		policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")}),
+		policytest.Binding("a", "p"),
 		narrowed("b", "p", &v1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Resembles"}}}}),
-		bindingOf("c", "p")).Snapshot()
+		policytest.Binding("c", "p")).Snapshot()
 	got := evaluate(t, newServer(), create(1), snapshot).Decisions()
 	want := []validating.Outcome{validating.Denied, validating.Misconfigured, validating.Denied}
 	if len(got) != len(want) {
@@ -144,13 +146,13 @@ func TestAbsentNamespace(t *testing.T) {
 	s := newServer()
 	engine := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: s})
 
-	unaffected := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: match(rule(pods)), Validations: validate("false")}), bindingOf("b", "p")).Snapshot()
+	unaffected := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(pods)), Validations: policytest.Validations("false")}), policytest.Binding("b", "p")).Snapshot()
 	if got, err := engine.Evaluate(t.Context(), nowhere, s, unaffected); err != nil || got.Decisions() != nil || s.namespaces != 0 {
 		t.Errorf("without a policy that matches: %+v, error %v, %d namespaces looked up", got, err, s.namespaces)
 	}
 
 	// The namespace is needed even when no expression reads it, and whatever the failure policy.
-	affected := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: validate("true")}), bindingOf("b", "p")).Snapshot()
+	affected := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: policytest.Validations("true")}), policytest.Binding("b", "p")).Snapshot()
 	got, err := engine.Evaluate(t.Context(), nowhere, s, affected)
 	if !apierrors.IsNotFound(err) || err.Error() != `namespaces "nowhere" not found` {
 		t.Errorf("error is %v", err)
@@ -159,7 +161,7 @@ func TestAbsentNamespace(t *testing.T) {
 		t.Errorf("a result in spite of the error: %+v", got)
 	}
 
-	selected := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: inNamespaces("blue"), Validations: validate("true")}), bindingOf("b", "p")).Snapshot()
+	selected := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: inNamespaces("blue"), Validations: policytest.Validations("true")}), policytest.Binding("b", "p")).Snapshot()
 	got, err = engine.Evaluate(t.Context(), nowhere, s, selected)
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +178,8 @@ func TestSharedEvaluation(t *testing.T) {
 	}
 	s := newServer()
 	got := evaluate(t, s, create(1), store(
-		policyOf("p", policy), bindingOf("a", "p", v1.Deny), bindingOf("b", "p", v1.Warn), bindingOf("c", "p", v1.Audit, v1.Warn),
-		policyOf("q", policy), bindingOf("d", "q")).Snapshot())
+		policytest.Validating("p", policy), policytest.Binding("a", "p", v1.Deny), policytest.Binding("b", "p", v1.Warn), policytest.Binding("c", "p", v1.Audit, v1.Warn),
+		policytest.Validating("q", policy), policytest.Binding("d", "q")).Snapshot())
 	var want []validating.Decision
 	for _, b := range []struct {
 		policy, name string
@@ -201,8 +203,8 @@ func TestSharedEvaluation(t *testing.T) {
 
 func TestWithoutAuthorizer(t *testing.T) {
 	s := newServer()
-	policy := policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("authorizer.requestResource.check('read').allowed()", "true")})
-	got, err := validating.NewEngine(validating.Config{Namespaces: s}).Evaluate(t.Context(), create(1), s, store(policy, bindingOf("b", "p")).Snapshot())
+	policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("authorizer.requestResource.check('read').allowed()", "true")})
+	got, err := validating.NewEngine(validating.Config{Namespaces: s}).Evaluate(t.Context(), create(1), s, store(policy, policytest.Binding("b", "p")).Snapshot())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,14 +216,14 @@ func TestWithoutAuthorizer(t *testing.T) {
 
 func TestEvaluateConcurrently(t *testing.T) {
 	snapshot := store(
-		policyOf("p", v1.ValidatingAdmissionPolicySpec{
-			MatchConstraints: match(rule(legacyDeployments)),
+		policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(legacyDeployments)),
 			Variables:        []v1.Variable{{Name: "few", Expression: few}},
 			MatchConditions:  []v1.MatchCondition{{Name: "c", Expression: "request.operation == 'CREATE'"}},
 			Validations:      []v1.Validation{{Expression: "variables.few", MessageExpression: "string(object.spec.replicas)"}},
 			AuditAnnotations: []v1.AuditAnnotation{{Key: "k", ValueExpression: "string(variables.few)"}},
 		}),
-		bindingOf("b", "p")).Snapshot()
+		policytest.Binding("b", "p")).Snapshot()
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +29,7 @@ const (
 // found is what a policy of one binding says about a deployment of nine replicas.
 func found(t *testing.T, spec v1.ValidatingAdmissionPolicySpec) validating.Result {
 	t.Helper()
-	return evaluate(t, newServer(), create(9), store(policyOf("p", spec), bindingOf("b", "p")).Snapshot())
+	return evaluate(t, newServer(), create(9), store(policytest.Validating("p", spec), policytest.Binding("b", "p")).Snapshot())
 }
 
 // decision returns a decision of that policy.
@@ -59,31 +61,31 @@ func TestValidations(t *testing.T) {
 		want decisions
 	}{
 		"none":           {v1.ValidatingAdmissionPolicySpec{}, nil},
-		"satisfied":      {v1.ValidatingAdmissionPolicySpec{Validations: validate("object.spec.replicas == 9")}, decisions{admitted(0)}},
-		"not satisfied":  {v1.ValidatingAdmissionPolicySpec{Validations: validate(few)}, decisions{denied(0, "failed expression: "+few)}},
-		"several":        {v1.ValidatingAdmissionPolicySpec{Validations: validate("true", few, "true", "false")}, decisions{admitted(0), denied(1, "failed expression: "+few), admitted(2), denied(3, "failed expression: false")}},
-		"error":          {v1.ValidatingAdmissionPolicySpec{Validations: validate(failing, "true")}, decisions{failed(0, noKey), admitted(1)}},
-		"error, fail":    {v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Fail), Validations: validate(failing)}, decisions{failed(0, noKey)}},
-		"error, ignored": {v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: validate(failing, few)}, decisions{ignored(failed(0, noKey)), denied(1, "failed expression: "+few)}},
-		"compile error":  {v1.ValidatingAdmissionPolicySpec{Validations: validate("object.spec", few)}, decisions{failed(0, notBool), denied(1, "failed expression: "+few)}},
-		"compile error, ignored": {v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: validate("object.spec")},
+		"satisfied":      {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("object.spec.replicas == 9")}, decisions{admitted(0)}},
+		"not satisfied":  {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(few)}, decisions{denied(0, "failed expression: "+few)}},
+		"several":        {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("true", few, "true", "false")}, decisions{admitted(0), denied(1, "failed expression: "+few), admitted(2), denied(3, "failed expression: false")}},
+		"error":          {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(failing, "true")}, decisions{failed(0, noKey), admitted(1)}},
+		"error, fail":    {v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Fail), Validations: policytest.Validations(failing)}, decisions{failed(0, noKey)}},
+		"error, ignored": {v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: policytest.Validations(failing, few)}, decisions{ignored(failed(0, noKey)), denied(1, "failed expression: "+few)}},
+		"compile error":  {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("object.spec", few)}, decisions{failed(0, notBool), denied(1, "failed expression: "+few)}},
+		"compile error, ignored": {v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: policytest.Validations("object.spec")},
 			decisions{ignored(failed(0, notBool))}},
 		"variable": {v1.ValidatingAdmissionPolicySpec{
 			Variables:   []v1.Variable{{Name: "replicas", Expression: "object.spec.replicas"}, {Name: "few", Expression: "variables.replicas <= 5"}},
-			Validations: validate("variables.few", "variables.replicas > 5"),
+			Validations: policytest.Validations("variables.few", "variables.replicas > 5"),
 		}, decisions{denied(0, "failed expression: variables.few"), admitted(1)}},
 		"failing variable": {v1.ValidatingAdmissionPolicySpec{
 			Variables:   []v1.Variable{{Name: "bad", Expression: failing}},
-			Validations: validate("variables.bad", "true || variables.bad"),
+			Validations: policytest.Validations("variables.bad", "true || variables.bad"),
 		}, decisions{failed(0, `expression 'variables.bad' resulted in error: composited variable "bad" fails to evaluate: no such key: missing`), admitted(1)}},
 		"broken variable": {v1.ValidatingAdmissionPolicySpec{
 			Variables:   []v1.Variable{{Name: "bad", Expression: "params"}},
-			Validations: validate("variables.bad == 1", "true"),
+			Validations: policytest.Validations("variables.bad == 1", "true"),
 		}, decisions{
 			failed(0, "expression 'variables.bad == 1' resulted in error: composited variable \"bad\" fails to compile: compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params\n | ^"),
 			admitted(1),
 		}},
-		"authorizer": {v1.ValidatingAdmissionPolicySpec{Validations: validate(
+		"authorizer": {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(
 			"authorizer.requestResource.check('read').allowed()", "authorizer.requestResource.check('write').allowed()")},
 			decisions{admitted(0), denied(1, "failed expression: authorizer.requestResource.check('write').allowed()")}},
 	} {
@@ -171,7 +173,7 @@ func TestMatchConditions(t *testing.T) {
 			t.Run(name+", "+string(policy), func(t *testing.T) {
 				spec := v1.ValidatingAdmissionPolicySpec{
 					FailurePolicy:    &policy,
-					Validations:      validate("false"),
+					Validations:      policytest.Validations("false"),
 					AuditAnnotations: []v1.AuditAnnotation{{Key: "k", ValueExpression: "'evaluated'"}},
 				}
 				for _, expression := range test.conditions {
@@ -233,8 +235,8 @@ func TestAuditAnnotations(t *testing.T) {
 
 // A failing audit annotation denies, whatever the binding's actions.
 func TestFailingAnnotationDenies(t *testing.T) {
-	policy := policyOf("p", v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}}})
-	got := evaluate(t, newServer(), create(1), store(policy, bindingOf("b", "p", v1.Warn)).Snapshot())
+	policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}}})
+	got := evaluate(t, newServer(), create(1), store(policy, policytest.Binding("b", "p", v1.Warn)).Snapshot())
 	if len(got.Decisions()) != 1 || !slices.Equal(got.Decisions()[0].Actions, []v1.ValidationAction{v1.Deny}) {
 		t.Errorf("decisions are %+v", got.Decisions())
 	}
@@ -251,7 +253,7 @@ func TestBudgets(t *testing.T) {
 	annotations := func(n int) []v1.AuditAnnotation {
 		return slices.Repeat([]v1.AuditAnnotation{{Key: "k", ValueExpression: "string(" + search + ")"}}, n)
 	}
-	withMessages := append(slices.Repeat(validate(search), 5), slices.Repeat([]v1.Validation{{Expression: "false", MessageExpression: "string(" + search + ")"}}, 7)...)
+	withMessages := append(slices.Repeat(policytest.Validations(search), 5), slices.Repeat([]v1.Validation{{Expression: "false", MessageExpression: "string(" + search + ")"}}, 7)...)
 	withMessages[0].Expression = failing
 	// What a satisfied validation would say costs nothing.
 	unused := append(slices.Clone(withMessages[:6]), slices.Repeat([]v1.Validation{{Expression: "true", MessageExpression: "string(" + search + ")"}}, 7)...)
@@ -273,10 +275,10 @@ func TestBudgets(t *testing.T) {
 		spec v1.ValidatingAdmissionPolicySpec
 		want []validating.Decision
 	}{
-		"each within its own": {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(2), AuditAnnotations: annotations(10), Validations: slices.Repeat(validate(search), 10)}, allAdmitted},
-		"conditions":          {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(3), Validations: validate("false")}, []validating.Decision{failed(0, exhausted)}},
-		"validations":         {v1.ValidatingAdmissionPolicySpec{Validations: append(validate("false"), slices.Repeat(validate(search), 11)...)}, []validating.Decision{failed(0, exhausted)}},
-		"annotations":         {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: annotations(11), Validations: validate("false")}, []validating.Decision{failed(0, exhausted)}},
+		"each within its own": {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(2), AuditAnnotations: annotations(10), Validations: slices.Repeat(policytest.Validations(search), 10)}, allAdmitted},
+		"conditions":          {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(3), Validations: policytest.Validations("false")}, []validating.Decision{failed(0, exhausted)}},
+		"validations":         {v1.ValidatingAdmissionPolicySpec{Validations: append(policytest.Validations("false"), slices.Repeat(policytest.Validations(search), 11)...)}, []validating.Decision{failed(0, exhausted)}},
+		"annotations":         {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: annotations(11), Validations: policytest.Validations("false")}, []validating.Decision{failed(0, exhausted)}},
 		"messages":            {v1.ValidatingAdmissionPolicySpec{Validations: withMessages}, allFailed},
 		"messages not needed": {v1.ValidatingAdmissionPolicySpec{Validations: unused}, withUnused},
 	} {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
@@ -29,12 +31,12 @@ func TestSingleton(t *testing.T) {
 		want     []string
 	}{
 		"on":                      {on, []any{singleton(saying("p", "no"))}, []string{"no"}},
-		"on, bound all the same":  {on, []any{singleton(saying("p", "no")), bindingOf("b", "p", v1.Warn)}, []string{"no"}},
-		"on, bound beforehand":    {on, []any{bindingOf("b", "p"), singleton(saying("p", "no"))}, []string{"no"}},
-		"on, no longer singleton": {on, []any{bindingOf("b", "p"), singleton(saying("p", "no")), saying("p", "never")}, []string{"b: never"}},
+		"on, bound all the same":  {on, []any{singleton(saying("p", "no")), policytest.Binding("b", "p", v1.Warn)}, []string{"no"}},
+		"on, bound beforehand":    {on, []any{policytest.Binding("b", "p"), singleton(saying("p", "no"))}, []string{"no"}},
+		"on, no longer singleton": {on, []any{policytest.Binding("b", "p"), singleton(saying("p", "no")), saying("p", "never")}, []string{"b: never"}},
 		"on, another policy":      {on, []any{saying("p", "no")}, nil},
 		"off":                     {policyspec.Features{}, []any{singleton(saying("p", "no"))}, nil},
-		"off, bound":              {policyspec.Features{}, []any{singleton(saying("p", "no")), bindingOf("b", "p")}, []string{"b: no"}},
+		"off, bound":              {policyspec.Features{}, []any{singleton(saying("p", "no")), policytest.Binding("b", "p")}, []string{"b: no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			decisions := evaluate(t, newServer(), create(5), storeWith(test.features, nil, test.objects...).Snapshot()).Decisions()
@@ -82,8 +84,8 @@ func TestValidationFailurePolicy(t *testing.T) {
 		"off":                       {off: true, policy: fail, own: []*v1.FailurePolicyType{ignore, ignore, ignore}, ignored: []bool{false, false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := policyOf("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: test.policy, Validations: validations(test.own...)})
-			s := storeWith(policyspec.Features{policyspec.ValidationFailurePolicy: !test.off}, nil, p, bindingOf("b", "p"))
+			p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: test.policy, Validations: validations(test.own...)})
+			s := storeWith(policyspec.Features{policyspec.ValidationFailurePolicy: !test.off}, nil, p, policytest.Binding("b", "p"))
 			var ignored []bool
 			for _, d := range evaluate(t, newServer(), create(9), s.Snapshot()).Decisions() {
 				ignored = append(ignored, d.Ignored)
@@ -99,8 +101,8 @@ func TestValidationFailurePolicy(t *testing.T) {
 func TestValidationFailurePolicyOfTheWhole(t *testing.T) {
 	p := limiting(limits)
 	p.Spec.Validations[0].FailurePolicy = new(v1.Ignore)
-	conditional := policyOf("q", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}, Validations: p.Spec.Validations})
-	s := storeWith(policyspec.Features{policyspec.ValidationFailurePolicy: true}, newObjects(), p, withParams(bindingOf("b", "p"), named("", "none")), conditional, bindingOf("c", "q"))
+	conditional := policytest.Validating("q", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}, Validations: p.Spec.Validations})
+	s := storeWith(policyspec.Features{policyspec.ValidationFailurePolicy: true}, newObjects(), p, withParams(policytest.Binding("b", "p"), named("", "none")), conditional, policytest.Binding("c", "q"))
 	decisions := evaluate(t, newServer(), create(9), s.Snapshot()).Decisions()
 	if len(decisions) != 2 || decisions[0].Ignored || decisions[1].Ignored {
 		t.Errorf("decisions are %+v, want two failures", decisions)
@@ -119,21 +121,21 @@ func TestFallbackBinding(t *testing.T) {
 		objects  []any
 		want     []string
 	}{
-		"alone":                       {on, []any{fallback(bindingOf("z", "p"))}, []string{"z"}},
-		"two":                         {on, []any{fallback(bindingOf("z", "p")), fallback(bindingOf("a", "p"))}, []string{"a", "z"}},
-		"another applies":             {on, []any{fallback(bindingOf("a", "p")), bindingOf("b", "p")}, []string{"b"}},
-		"another does not":            {on, []any{fallback(bindingOf("a", "p")), narrowed("b", "p", inNamespaces("red"))}, []string{"a"}},
-		"one of others applies":       {on, []any{fallback(bindingOf("a", "p")), narrowed("b", "p", inNamespaces("red")), narrowed("c", "p", inNamespaces("blue"))}, []string{"c"}},
+		"alone":                       {on, []any{fallback(policytest.Binding("z", "p"))}, []string{"z"}},
+		"two":                         {on, []any{fallback(policytest.Binding("z", "p")), fallback(policytest.Binding("a", "p"))}, []string{"a", "z"}},
+		"another applies":             {on, []any{fallback(policytest.Binding("a", "p")), policytest.Binding("b", "p")}, []string{"b"}},
+		"another does not":            {on, []any{fallback(policytest.Binding("a", "p")), narrowed("b", "p", inNamespaces("red"))}, []string{"a"}},
+		"one of others applies":       {on, []any{fallback(policytest.Binding("a", "p")), narrowed("b", "p", inNamespaces("red")), narrowed("c", "p", inNamespaces("blue"))}, []string{"c"}},
 		"itself does not match":       {on, []any{fallback(narrowed("a", "p", inNamespaces("red")))}, nil},
 		"neither matches":             {on, []any{fallback(narrowed("a", "p", inNamespaces("red"))), narrowed("b", "p", inNamespaces("red"))}, nil},
-		"another policy's binding":    {on, []any{fallback(bindingOf("a", "p")), bindingOf("b", "q")}, []string{"a"}},
-		"another has params":          {on, []any{fallback(bindingOf("a", "p")), withParams(bindingOf("b", "p"), named("", "low"))}, []string{"b"}},
-		"another lacks params":        {on, []any{fallback(bindingOf("a", "p")), withParams(bindingOf("b", "p"), allowing(named("", "none")))}, []string{"a"}},
-		"another demands params":      {on, []any{fallback(bindingOf("a", "p")), withParams(bindingOf("b", "p"), named("", "none"))}, []string{"b"}},
-		"params of its own":           {on, []any{fallback(withParams(bindingOf("a", "p"), named("red", "low"))), withParams(bindingOf("b", "p"), allowing(named("", "none")))}, []string{"a"}},
-		"no longer a fallback":        {on, []any{fallback(bindingOf("a", "p")), bindingOf("b", "p"), bindingOf("a", "p")}, []string{"a", "b"}},
-		"off":                         {policyspec.Features{}, []any{fallback(bindingOf("a", "p")), bindingOf("b", "p")}, []string{"a", "b"}},
-		"off, another does not apply": {policyspec.Features{}, []any{fallback(bindingOf("a", "p")), narrowed("b", "p", inNamespaces("red"))}, []string{"a"}},
+		"another policy's binding":    {on, []any{fallback(policytest.Binding("a", "p")), policytest.Binding("b", "q")}, []string{"a"}},
+		"another has params":          {on, []any{fallback(policytest.Binding("a", "p")), withParams(policytest.Binding("b", "p"), named("", "low"))}, []string{"b"}},
+		"another lacks params":        {on, []any{fallback(policytest.Binding("a", "p")), withParams(policytest.Binding("b", "p"), allowing(named("", "none")))}, []string{"a"}},
+		"another demands params":      {on, []any{fallback(policytest.Binding("a", "p")), withParams(policytest.Binding("b", "p"), named("", "none"))}, []string{"b"}},
+		"params of its own":           {on, []any{fallback(withParams(policytest.Binding("a", "p"), named("red", "low"))), withParams(policytest.Binding("b", "p"), allowing(named("", "none")))}, []string{"a"}},
+		"no longer a fallback":        {on, []any{fallback(policytest.Binding("a", "p")), policytest.Binding("b", "p"), policytest.Binding("a", "p")}, []string{"a", "b"}},
+		"off":                         {policyspec.Features{}, []any{fallback(policytest.Binding("a", "p")), policytest.Binding("b", "p")}, []string{"a", "b"}},
+		"off, another does not apply": {policyspec.Features{}, []any{fallback(policytest.Binding("a", "p")), narrowed("b", "p", inNamespaces("red"))}, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(test.features, newObjects(), append(test.objects, limiting(limits))...)

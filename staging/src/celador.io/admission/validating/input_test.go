@@ -7,6 +7,8 @@ import (
 	"errors"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,8 +74,8 @@ func TestInput(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policy := policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate(test.holds...)})
-			got := evaluate(t, newServer(), test.attributes, store(policy, bindingOf("b", "p")).Snapshot())
+			policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(test.holds...)})
+			got := evaluate(t, newServer(), test.attributes, store(policy, policytest.Binding("b", "p")).Snapshot())
 			if len(got.Decisions()) != len(test.holds) {
 				t.Fatalf("%d decisions, want %d", len(got.Decisions()), len(test.holds))
 			}
@@ -90,9 +92,9 @@ func TestInput(t *testing.T) {
 // ways; match conditions see the resource that was requested.
 func TestConversion(t *testing.T) {
 	spec := v1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: match(rule(legacyDeployments)),
+		MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(legacyDeployments)),
 		MatchConditions:  []v1.MatchCondition{{Name: "c", Expression: "object.apiVersion == 'extensions/v1beta1' && request.resource.group == 'apps' && request.kind.group == 'extensions'"}},
-		Validations: validate(
+		Validations: policytest.Validations(
 			"object.apiVersion == 'extensions/v1beta1' && object.kind == 'Deployment' && object.spec.replicas == 9",
 			"oldObject.apiVersion == 'extensions/v1beta1' && oldObject.spec.replicas == 3",
 			"request.resource.group == 'extensions' && request.resource.version == 'v1beta1' && request.kind.group == 'extensions'",
@@ -101,9 +103,9 @@ func TestConversion(t *testing.T) {
 	}
 	s := newServer()
 	snapshot := store(
-		policyOf("a", spec), bindingOf("a", "a"), bindingOf("b", "a"),
-		policyOf("b", spec), bindingOf("c", "b"),
-		policyOf("c", v1.ValidatingAdmissionPolicySpec{Validations: validate("object.apiVersion == 'apps/v1'")}), bindingOf("d", "c"),
+		policytest.Validating("a", spec), policytest.Binding("a", "a"), policytest.Binding("b", "a"),
+		policytest.Validating("b", spec), policytest.Binding("c", "b"),
+		policytest.Validating("c", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("object.apiVersion == 'apps/v1'")}), policytest.Binding("d", "c"),
 	).Snapshot()
 	update := admission.NewAttributesRecord(deploy(9), deploy(3), deployment, "blue", "web", deployments, "", admission.Update, nil, false, jane)
 	got := evaluate(t, s, update, snapshot)
@@ -124,10 +126,10 @@ func TestConversion(t *testing.T) {
 }
 
 func TestConversionFails(t *testing.T) {
-	unknown := match(rule(schema.GroupVersionResource{Group: "apps", Version: "v9", Resource: "deployments"}))
+	unknown := policytest.Match(v1.Equivalent, ruleFor(schema.GroupVersionResource{Group: "apps", Version: "v9", Resource: "deployments"}))
 	const message = `failed to configure binding: failed to convert object version: no kind "Deployment" is registered for version "apps/v9" in scheme`
 	for _, failurePolicy := range []v1.FailurePolicyType{v1.Fail, v1.Ignore} {
-		got := found(t, v1.ValidatingAdmissionPolicySpec{FailurePolicy: &failurePolicy, MatchConstraints: unknown, Validations: validate("true")})
+		got := found(t, v1.ValidatingAdmissionPolicySpec{FailurePolicy: &failurePolicy, MatchConstraints: unknown, Validations: policytest.Validations("true")})
 		if len(got.Decisions()) != 1 {
 			t.Fatalf("decisions are %+v", got.Decisions())
 		}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -53,23 +55,23 @@ func checking(names string) string {
 func TestInterruption(t *testing.T) {
 	ignoring := func(name string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
 		spec.FailurePolicy = new(v1.Ignore)
-		return policyOf(name, spec)
+		return policytest.Validating(name, spec)
 	}
 	many := objects{open: newObjects().open, kinds: map[schema.GroupVersionKind]*kind{limits: {namespaced: true}}}
 	many.kinds[limits].source, many.kinds[limits].gvk = &many, limits
 	for i := range 100 {
 		many.kinds[limits].items = append(many.kinds[limits].items, limit("blue", fmt.Sprint(i), int64(i), "gold"))
 	}
-	withParams := v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: validate(checking("[params.metadata.name]"))}
+	withParams := v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: policytest.Validations(checking("[params.metadata.name]"))}
 	var policies, bindings []any
 	for i := range 100 {
 		name := fmt.Sprint("p", i)
-		policies = append(policies, ignoring(name, v1.ValidatingAdmissionPolicySpec{Validations: validate(checking("['" + name + "']"))}), bindingOf(name, name))
-		b := bindingOf(name, "p")
+		policies = append(policies, ignoring(name, v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(checking("['" + name + "']"))}), policytest.Binding(name, name))
+		b := policytest.Binding(name, "p")
 		b.Spec.ParamRef = named("blue", fmt.Sprint(i))
 		bindings = append(bindings, b)
 	}
-	bySelector := bindingOf("b", "p")
+	bySelector := policytest.Binding("b", "p")
 	bySelector.Spec.ParamRef = selected("blue", "gold")
 	for name, test := range map[string]struct {
 		objects []any
@@ -80,13 +82,13 @@ func TestInterruption(t *testing.T) {
 		"between bindings": {append(bindings, ignoring("p", withParams)), 2, 3},
 		"between params":   {[]any{ignoring("p", withParams), bySelector}, 2, 3},
 		"in the last expression": {[]any{
-			ignoring("p", v1.ValidatingAdmissionPolicySpec{Validations: validate(checking("['a']") + " && lists.range(5000).all(i, i >= 0)")}), bindingOf("b", "p"),
+			ignoring("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(checking("['a']") + " && lists.range(5000).all(i, i >= 0)")}), policytest.Binding("b", "p"),
 		}, 0, 1},
 		"in a match condition": {[]any{
-			ignoring("p", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: checking("['a']") + " && lists.range(5000).all(i, i >= 0)"}}, Validations: validate("false")}), bindingOf("b", "p"),
+			ignoring("p", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: checking("['a']") + " && lists.range(5000).all(i, i >= 0)"}}, Validations: policytest.Validations("false")}), policytest.Binding("b", "p"),
 		}, 0, 1},
 		"while waiting for params": {[]any{
-			ignoring("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(slow), Validations: validate("params.x")}), bindingOf("b", "p"),
+			ignoring("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(slow), Validations: policytest.Validations("params.x")}), policytest.Binding("b", "p"),
 		}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +116,7 @@ func TestInterruptedBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := newServer()
-	snapshot := store(policyOf("p", v1.ValidatingAdmissionPolicySpec{Validations: validate("authorizer.requestResource.check('read').allowed()")}), bindingOf("b", "p")).Snapshot()
+	snapshot := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("authorizer.requestResource.check('read').allowed()")}), policytest.Binding("b", "p")).Snapshot()
 	if _, err := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: s}).Evaluate(ctx, create(1), s, snapshot); !apierrors.IsTimeout(err) {
 		t.Errorf("got %v, want a timeout", err)
 	}

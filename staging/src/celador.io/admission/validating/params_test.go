@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -156,7 +158,7 @@ func withParams(b *v1.ValidatingAdmissionPolicyBinding, ref *v1.ParamRef) *v1.Va
 
 // limiting is a policy that says which of its params it is not content with.
 func limiting(kind schema.GroupVersionKind) *v1.ValidatingAdmissionPolicy {
-	return policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(kind), Validations: []v1.Validation{{
+	return policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(kind), Validations: []v1.Validation{{
 		Expression:        "params != null && object.spec.replicas <= params.max",
 		MessageExpression: "params == null ? 'no params' : params.kind + ' ' + params.metadata.name + ': ' + string(params.max)",
 	}}})
@@ -218,7 +220,7 @@ func TestParams(t *testing.T) {
 				if test.request == nil {
 					test.request = create(5)
 				}
-				s := storeWith(policyspec.Features{}, newObjects(), limiting(test.kind), withParams(bindingOf("b", "p"), test.ref))
+				s := storeWith(policyspec.Features{}, newObjects(), limiting(test.kind), withParams(policytest.Binding("b", "p"), test.ref))
 				decisions := evaluate(t, newServer(), test.request, s.Snapshot()).Decisions()
 				got := messages(decisions)
 				if diff := cmp.Diff(test.want, got); diff != "" {
@@ -234,7 +236,7 @@ func TestParams(t *testing.T) {
 
 // A paramRef has no meaning for a policy that takes no params.
 func TestParamRefWithoutKind(t *testing.T) {
-	s := storeWith(policyspec.Features{}, newObjects(), saying("p", "no"), withParams(bindingOf("b", "p"), named("", "none")))
+	s := storeWith(policyspec.Features{}, newObjects(), saying("p", "no"), withParams(policytest.Binding("b", "p"), named("", "none")))
 	if got, want := inEffect(t, s.Snapshot()), []string{"p/b: no"}; !slices.Equal(got, want) {
 		t.Errorf("in effect: %q, want %q", got, want)
 	}
@@ -242,7 +244,7 @@ func TestParamRefWithoutKind(t *testing.T) {
 
 // Where there is nothing to find params with, the failure policy decides.
 func TestParamsWithoutSource(t *testing.T) {
-	snapshot := fixed(t, validating.Config{}, limiting(limits), bindingOf("b", "p"))
+	snapshot := fixed(t, validating.Config{}, limiting(limits), policytest.Binding("b", "p"))
 	want := []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'"}
 	if got := messages(evaluate(t, newServer(), create(5), snapshot).Decisions()); !slices.Equal(got, want) {
 		t.Errorf("messages are %q, want %q", got, want)
@@ -251,10 +253,10 @@ func TestParamsWithoutSource(t *testing.T) {
 
 // Values of audit annotations that depend on params are all in the annotation.
 func TestAnnotationsOfParams(t *testing.T) {
-	p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), AuditAnnotations: []v1.AuditAnnotation{
+	p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), AuditAnnotations: []v1.AuditAnnotation{
 		{Key: "max", ValueExpression: "string(params.max)"}, {Key: "tier", ValueExpression: "string(params.metadata.labels.tier)"},
 	}})
-	s := storeWith(policyspec.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "gold")), withParams(bindingOf("b", "p"), named("red", "low")))
+	s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "gold")), withParams(policytest.Binding("b", "p"), named("red", "low")))
 	want := []validating.Annotation{{Key: "p/max", Value: "7, 3, 2"}, {Key: "p/tier", Value: "gold"}}
 	if diff := cmp.Diff(want, evaluate(t, newServer(), create(5), s.Snapshot()).Annotations); diff != "" {
 		t.Errorf("annotations differ (-want +got):\n%s", diff)
@@ -270,8 +272,8 @@ func TestEvaluationsByParam(t *testing.T) {
 		"authorizer.path('/' + string(has(params.max) ? params.max : 0)).check('write').allowed()": 3,
 		"object == null || authorizer.path('/params').check('write').allowed() // no param":        1,
 	} {
-		p := policyOf("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: validate(expression)})
-		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(bindingOf("a", "p"), selected("", "")), withParams(bindingOf("b", "p"), selected("", "gold")))
+		p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: policytest.Validations(expression)})
+		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
 		server := newServer()
 		if got, want := through(evaluate(t, server, create(5), s.Snapshot()).Decisions()), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%s: decisions through %q, want %q", expression, got, want)
@@ -292,16 +294,16 @@ func TestOpenKinds(t *testing.T) {
 		want   map[schema.GroupVersionKind]int
 	}{
 		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetBinding(bindingOf("b", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetBinding(bindingOf("c", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.SetBinding(policytest.Binding("c", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
 		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{limits: 1}},
 		{func() { s.SetPolicy(other) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetBinding(bindingOf("d", "q")) }, map[schema.GroupVersionKind]int{limits: 2}},
+		{func() { s.SetBinding(policytest.Binding("d", "q")) }, map[schema.GroupVersionKind]int{limits: 2}},
 		{func() { s.SetPolicy(limiting(allLimits)) }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
 		{func() { s.DeleteBinding("b") }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
 		{func() { s.DeletePolicy("q") }, map[schema.GroupVersionKind]int{allLimits: 1}},
 		{func() { s.DeleteBinding("c") }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetBinding(bindingOf("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
+		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
 		{func() { s.SetPolicy(saying("p", "no")) }, map[schema.GroupVersionKind]int{}},
 		{func() { s.SetPolicy(limiting(unknown)) }, map[schema.GroupVersionKind]int{unknown: 1}},
 		{func() { s.DeletePolicy("p") }, map[schema.GroupVersionKind]int{}},
@@ -314,7 +316,7 @@ func TestOpenKinds(t *testing.T) {
 
 // A request that is under way when a policy changes still finds params.
 func TestParamsOfOldSnapshot(t *testing.T) {
-	s := storeWith(policyspec.Features{}, newObjects(), limiting(limits), withParams(bindingOf("b", "p"), named("", "low")))
+	s := storeWith(policyspec.Features{}, newObjects(), limiting(limits), withParams(policytest.Binding("b", "p"), named("", "low")))
 	snapshot := s.Snapshot()
 	s.DeletePolicy("p")
 	if got, want := messages(evaluate(t, newServer(), create(5), snapshot).Decisions()), []string{"b: Limit low: 3"}; !slices.Equal(got, want) {
@@ -329,7 +331,7 @@ func TestMalformedParamKind(t *testing.T) {
 	for policy, want := range map[v1.FailurePolicyType]string{v1.Fail: "[false]", v1.Ignore: "[true]"} {
 		p.Spec.FailurePolicy = &policy
 		var ignored []bool
-		for _, d := range evaluate(t, newServer(), create(5), storeWith(policyspec.Features{}, newObjects(), p, bindingOf("b", "p")).Snapshot()).Decisions() {
+		for _, d := range evaluate(t, newServer(), create(5), storeWith(policyspec.Features{}, newObjects(), p, policytest.Binding("b", "p")).Snapshot()).Decisions() {
 			if ignored = append(ignored, d.Ignored); !strings.HasPrefix(d.Message, "failed to configure policy: failed to parse paramKind APIVersion: ") {
 				t.Errorf("message is %q", d.Message)
 			}

@@ -7,6 +7,8 @@ import (
 	"context"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -148,49 +150,6 @@ func evaluate(t *testing.T, s *server, a admission.Attributes, snapshot *validat
 	return result
 }
 
-// match are the match resources that the API defaults to.
-func match(rules ...v1.NamedRuleWithOperations) *v1.MatchResources {
-	return &v1.MatchResources{
-		NamespaceSelector: &metav1.LabelSelector{},
-		ObjectSelector:    &metav1.LabelSelector{},
-		MatchPolicy:       new(v1.Equivalent),
-		ResourceRules:     rules,
-	}
-}
-
-func rule(resource schema.GroupVersionResource) v1.NamedRuleWithOperations {
-	return v1.NamedRuleWithOperations{RuleWithOperations: v1.RuleWithOperations{
-		Operations: []v1.OperationType{v1.OperationAll},
-		Rule:       v1.Rule{APIGroups: []string{resource.Group}, APIVersions: []string{resource.Version}, Resources: []string{resource.Resource}},
-	}}
-}
-
-// policyOf returns a policy that matches everything, unless its spec says otherwise.
-func policyOf(name string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
-	if spec.MatchConstraints == nil {
-		spec.MatchConstraints = match()
-	}
-	return &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
-}
-
-func bindingOf(name, policy string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
-	if actions == nil {
-		actions = []v1.ValidationAction{v1.Deny}
-	}
-	return &v1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy, ValidationActions: actions},
-	}
-}
-
-func validate(expressions ...string) []v1.Validation {
-	var result []v1.Validation
-	for _, expression := range expressions {
-		result = append(result, v1.Validation{Expression: expression})
-	}
-	return result
-}
-
 // wantDecisions compares all of decisions but the time they took.
 func wantDecisions(t *testing.T, got, want []validating.Decision) {
 	t.Helper()
@@ -203,4 +162,8 @@ func wantDecisions(t *testing.T, got, want []validating.Decision) {
 			t.Errorf("cause of %s is %v, want %q", d.Outcome, d.Err, d.Message)
 		}
 	}
+}
+
+func ruleFor(resource schema.GroupVersionResource) v1.NamedRuleWithOperations {
+	return policytest.Rule(resource.Group, resource.Version, resource.Resource)
 }

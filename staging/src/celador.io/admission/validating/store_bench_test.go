@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -51,7 +53,7 @@ func manyPolicies(policies, bindings int) []any {
 		if i == 0 {
 			resource = deployments
 		}
-		policy := policyOf(fmt.Sprintf("p-%05d", i), v1.ValidatingAdmissionPolicySpec{MatchConstraints: match(rule(resource)), Validations: validate("true")})
+		policy := policytest.Validating(fmt.Sprintf("p-%05d", i), v1.ValidatingAdmissionPolicySpec{MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(resource)), Validations: policytest.Validations("true")})
 		objects = append(objects, policy)
 		for j := range bindings {
 			objects = append(objects, bindingIn(fmt.Sprint("tenant-", j), fmt.Sprintf("b-%05d-%02d", i, j), policy.Name))
@@ -62,7 +64,7 @@ func manyPolicies(policies, bindings int) []any {
 
 // bindingIn returns a binding for namespaces with a label.
 func bindingIn(color, name, policy string) *v1.ValidatingAdmissionPolicyBinding {
-	b := bindingOf(name, policy)
+	b := policytest.Binding(name, policy)
 	b.Spec.MatchResources = &v1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"color": color}}}
 	return b
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,7 +22,7 @@ import (
 
 // saying is a policy that denies everything with a message.
 func saying(name, message string) *v1.ValidatingAdmissionPolicy {
-	return policyOf(name, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", Message: message}}})
+	return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", Message: message}}})
 }
 
 // inEffect returns what the policies of a snapshot say, as "policy/binding: message".
@@ -39,7 +41,7 @@ func TestStore(t *testing.T) {
 		return func(s *validating.Store) { s.SetPolicy(saying(name, message)) }
 	}
 	binding := func(name, policy string) change {
-		return func(s *validating.Store) { s.SetBinding(bindingOf(name, policy)) }
+		return func(s *validating.Store) { s.SetBinding(policytest.Binding(name, policy)) }
 	}
 	noPolicy := func(name string) change { return func(s *validating.Store) { s.DeletePolicy(name) } }
 	noBinding := func(name string) change { return func(s *validating.Store) { s.DeleteBinding(name) } }
@@ -90,17 +92,17 @@ func TestSnapshotStays(t *testing.T) {
 	changes := []func(){
 		func() { s.SetPolicy(saying("b", "1")) },
 		func() { s.SetPolicy(saying("c", "2")) },
-		func() { s.SetBinding(bindingOf("c", "c")) },
+		func() { s.SetBinding(policytest.Binding("c", "c")) },
 		func() { s.SetPolicy(saying("a", "3")) },
-		func() { s.SetBinding(bindingOf("a", "a")) },
+		func() { s.SetBinding(policytest.Binding("a", "a")) },
 		func() { s.SetPolicy(saying("c", "4")) },
-		func() { s.SetBinding(bindingOf("c", "a")) },
+		func() { s.SetBinding(policytest.Binding("c", "a")) },
 		func() { s.DeletePolicy("a") },
 		func() { s.DeleteBinding("c") },
 	}
 	// Bindings come and go where slices have room and where they do not.
 	for _, name := range strings.Split("hgfedcba", "") {
-		changes = append(changes, func() { s.SetBinding(bindingOf("on-"+name, "b")) })
+		changes = append(changes, func() { s.SetBinding(policytest.Binding("on-"+name, "b")) })
 	}
 	for _, name := range strings.Split("dahbc", "") {
 		changes = append(changes, func() { s.DeleteBinding("on-" + name) })
@@ -125,7 +127,7 @@ func TestSnapshotStays(t *testing.T) {
 // Whatever changes at the same time, requests see one consistent state, and a change
 // is in effect when the call that makes it returns.
 func TestStoreConcurrently(t *testing.T) {
-	s := store(saying("fixed", "always"), bindingOf("fixed", "fixed"))
+	s := store(saying("fixed", "always"), policytest.Binding("fixed", "fixed"))
 	var writers, readers sync.WaitGroup
 	for i := range 4 {
 		name := fmt.Sprint("p", i)
@@ -133,11 +135,11 @@ func TestStoreConcurrently(t *testing.T) {
 			for n := range 20 {
 				message := fmt.Sprint(name, "-", n)
 				s.SetPolicy(saying(name, message))
-				s.SetBinding(bindingOf(name, name))
+				s.SetBinding(policytest.Binding(name, name))
 				if got := inEffect(t, s.Snapshot()); !slices.Contains(got, name+"/"+name+": "+message) {
 					t.Errorf("after %s was set, in effect: %q", message, got)
 				}
-				s.SetBinding(bindingOf(name, "other"))
+				s.SetBinding(policytest.Binding(name, "other"))
 				if n%2 == 0 {
 					s.DeletePolicy(name)
 				}
@@ -209,9 +211,9 @@ func TestChangedBinding(t *testing.T) {
 	q.Name = "q"
 	s.SetPolicy(p)
 	s.SetPolicy(q)
-	s.SetBinding(withParams(bindingOf("b", "p"), named("", "none")))
-	s.SetBinding(withParams(bindingOf("b", "p"), named("", "low")))
-	s.SetBinding(withParams(bindingOf("b", "q"), named("", "all")))
+	s.SetBinding(withParams(policytest.Binding("b", "p"), named("", "none")))
+	s.SetBinding(withParams(policytest.Binding("b", "p"), named("", "low")))
+	s.SetBinding(withParams(policytest.Binding("b", "q"), named("", "all")))
 	s.DeleteBinding("b")
 	if want := []string{"open []", "open [b]", "close [b]", "close []"}; !slices.Equal(steps, want) {
 		t.Errorf("kinds are opened and closed, with bindings in effect: %q, want %q", steps, want)
@@ -222,7 +224,7 @@ func TestChangedBinding(t *testing.T) {
 func TestSharedMatchResources(t *testing.T) {
 	blue := inNamespaces("blue")
 	in := func(name string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
-		b := withParams(bindingOf(name, "p", actions...), named("", "low"))
+		b := withParams(policytest.Binding(name, "p", actions...), named("", "low"))
 		b.Spec.MatchResources = blue
 		return b
 	}
@@ -253,7 +255,7 @@ func TestSharedMatchResources(t *testing.T) {
 // Policies are compiled while requests read the variables of others.
 func TestVariablesConcurrently(t *testing.T) {
 	telling := func(name, text string) *v1.ValidatingAdmissionPolicy {
-		return policyOf(name, v1.ValidatingAdmissionPolicySpec{
+		return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{
 			Variables:   []v1.Variable{{Name: "text", Expression: "'" + text + "'"}, {Name: name, Expression: "variables.text + ' '"}},
 			Validations: []v1.Validation{{Expression: "!has(variables." + name + ")", MessageExpression: "variables." + name + " + variables.text"}},
 		})
@@ -262,7 +264,7 @@ func TestVariablesConcurrently(t *testing.T) {
 	var writers sync.WaitGroup
 	for i := range 4 {
 		name := fmt.Sprint("p", i)
-		s.SetBinding(bindingOf(name, name))
+		s.SetBinding(policytest.Binding(name, name))
 		writers.Go(func() {
 			for n := range 20 {
 				text := fmt.Sprint(n)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -97,7 +99,7 @@ func TestVerdicts(t *testing.T) {
 		"of another policy":                     {changes: []change{enforced("a", 1), right("a", 1), others}, want: "p/b: no by a/1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := storeWith(policyspec.Features{policyspec.TypeEnforcement: !test.off}, nil, bindingOf("b", "p"))
+			s := storeWith(policyspec.Features{policyspec.TypeEnforcement: !test.off}, nil, policytest.Binding("b", "p"))
 			for _, change := range test.changes {
 				change(s)
 			}
@@ -118,7 +120,7 @@ func TestWrongVerdictDecision(t *testing.T) {
 		t.Run(string(failurePolicy), func(t *testing.T) {
 			p := version("a", 1, new(v1.EnforcedTypeChecking))
 			p.Spec.FailurePolicy = &failurePolicy
-			s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, p, bindingOf("b", "p", v1.Warn), bindingOf("c", "p"))
+			s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, p, policytest.Binding("b", "p", v1.Warn), policytest.Binding("c", "p"))
 			s.SetVerdict("p", "a", 1, errors.New("wrong"))
 			wantDecisions(t, evaluate(t, newServer(), create(1), s.Snapshot()).Decisions(), []validating.Decision{{
 				Policy: "p", Message: "failed to configure policy: wrong", Outcome: validating.Misconfigured,
@@ -132,7 +134,7 @@ func TestWrongVerdictDecision(t *testing.T) {
 func TestVerdictOnInvalidPolicy(t *testing.T) {
 	p := version("a", 1, new(v1.EnforcedTypeChecking))
 	p.Spec.MatchConstraints = nil
-	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, p, bindingOf("b", "p"))
+	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, p, policytest.Binding("b", "p"))
 	want := []string{"p/: failed to configure policy: policy contained no match constraints, a required field"}
 	for _, verdict := range []error{nil, errors.New("wrong")} {
 		s.SetVerdict("p", "a", 1, verdict)
@@ -143,7 +145,7 @@ func TestVerdictOnInvalidPolicy(t *testing.T) {
 }
 
 func TestCountsOfVerdicts(t *testing.T) {
-	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, version("a", 1, new(v1.EnforcedTypeChecking)), saying("q", "no"), bindingOf("b", "p"), bindingOf("c", "q"))
+	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, version("a", 1, new(v1.EnforcedTypeChecking)), saying("q", "no"), policytest.Binding("b", "p"), policytest.Binding("c", "q"))
 	for _, step := range []struct {
 		name   string
 		change func()
@@ -164,7 +166,7 @@ func TestCountsOfVerdicts(t *testing.T) {
 // There is nobody to check a set that does not change.
 func TestFixedPoliciesNeedNoVerdict(t *testing.T) {
 	config := validating.Config{Features: policyspec.Features{policyspec.TypeEnforcement: true}}
-	snapshot := fixed(t, config, version("a", 1, new(v1.EnforcedTypeChecking)), bindingOf("b", "p"))
+	snapshot := fixed(t, config, version("a", 1, new(v1.EnforcedTypeChecking)), policytest.Binding("b", "p"))
 	if got := inEffect(t, snapshot); !slices.Equal(got, []string{"p/b: no by a/1"}) {
 		t.Errorf("in effect: %q", got)
 	}
@@ -173,7 +175,7 @@ func TestFixedPoliciesNeedNoVerdict(t *testing.T) {
 // Snapshots are not touched by later verdicts, and a verdict that says what the one before
 // said makes no new snapshot: requests are undisturbed by checks that find the same.
 func TestSnapshotsAndVerdicts(t *testing.T) {
-	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, version("a", 1, new(v1.EnforcedTypeChecking)), bindingOf("b", "p"))
+	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, version("a", 1, new(v1.EnforcedTypeChecking)), policytest.Binding("b", "p"))
 	unchecked := s.Snapshot()
 	s.SetVerdict("p", "a", 1, nil)
 	right := s.Snapshot()
@@ -200,7 +202,7 @@ func TestSnapshotsAndVerdicts(t *testing.T) {
 // both are done, the last verdict is in effect.
 func TestVerdictsConcurrently(t *testing.T) {
 	const generations = 50
-	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, bindingOf("b", "p"))
+	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, policytest.Binding("b", "p"))
 	var done sync.WaitGroup
 	done.Go(func() {
 		for g := range int64(generations) {
