@@ -141,3 +141,16 @@ func checkTypeNames(object *dynamic.ObjectVal) error {
 	}
 	return nil
 }
+
+// SingleTypeConverter returns TypeConverters that use one converter for all kinds, such as the
+// converter of k8s.io/client-go/applyconfigurations for built-in kinds.
+func SingleTypeConverter(converter managedfields.TypeConverter) TypeConverters {
+	return singleTypeConverter{converter}
+}
+
+type singleTypeConverter struct{ converter managedfields.TypeConverter }
+
+// GetTypeConverter implements TypeConverters.
+func (s singleTypeConverter) GetTypeConverter(schema.GroupVersionKind) managedfields.TypeConverter {
+	return s.converter
+}
