@@ -4,7 +4,6 @@
 package docs
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -32,11 +31,7 @@ func TestManifests(t *testing.T) {
 	}
 	found := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, document := range manifest.FindAllString(string(text), -1) {
+		for _, document := range manifest.FindAllString(read(t, page), -1) {
 			found++
 			if _, _, err := decoder.Decode([]byte(strings.ReplaceAll(document, "\n    ", "\n")[4:]), nil, nil); err != nil {
 				t.Errorf("%s: %v:\n%s", page, err, document)

@@ -254,11 +254,7 @@ func inspect(t *testing.T, dir string, visit func(constants map[string]string, n
 // backquotes, as one string for each row.
 func cells(t *testing.T, section string, columns ...int) (rows []string) {
 	t.Helper()
-	page, err := os.ReadFile("reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, ok := strings.Cut(string(page), "\n## "+section+"\n")
+	_, text, ok := strings.Cut(read(t, "reference.md"), "\n## "+section+"\n")
 	if !ok {
 		t.Fatalf("the reference has no section %q", section)
 	}
@@ -288,4 +284,13 @@ func compare(t *testing.T, what string, page, code []string) {
 	if diff := cmp.Diff(page, code); diff != "" {
 		t.Errorf("%s (-docs/reference.md +code):\n%s", what, diff)
 	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
