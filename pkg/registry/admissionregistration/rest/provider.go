@@ -26,12 +26,11 @@ import (
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	mutatingpolicies "celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicy/storage"
 	mutatingbindings "celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicybinding/storage"
-	mutatingwebhooks "celador.io/celador/pkg/registry/admissionregistration/mutatingwebhookconfiguration/storage"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	policies "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
 	bindings "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicybinding/storage"
-	validatingwebhooks "celador.io/celador/pkg/registry/admissionregistration/validatingwebhookconfiguration/storage"
+	"celador.io/celador/pkg/registry/admissionregistration/webhookconfiguration"
 )
 
 // StorageProvider makes the storage of every resource in the group. It implements
@@ -110,13 +109,13 @@ func webhookResources(getter generic.RESTOptionsGetter) []resource {
 	return []resource{{
 		name: "validatingwebhookconfigurations", versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, err := validatingwebhooks.NewREST(getter)
+			all, err := webhookconfiguration.NewValidatingREST(getter)
 			return map[string]rest.Storage{"": all}, err
 		},
 	}, {
 		name: "mutatingwebhookconfigurations", versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, err := mutatingwebhooks.NewREST(getter)
+			all, err := webhookconfiguration.NewMutatingREST(getter)
 			return map[string]rest.Storage{"": all}, err
 		},
 	}}

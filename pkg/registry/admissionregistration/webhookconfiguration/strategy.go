@@ -1,0 +1,124 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package webhookconfiguration stores ValidatingWebhookConfigurations and
+// MutatingWebhookConfigurations as Kubernetes does, with a feature gate for match conditions.
+package webhookconfiguration
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/apis/admissionregistration"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
+	mutatingstorage "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration/storage"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
+	validatingstorage "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration/storage"
+
+	"celador.io/celador/pkg/features"
+)
+
+// NewValidatingREST returns Kubernetes' storage of ValidatingWebhookConfigurations with the Strategy
+// of this package. It returns the errors of getter and of connecting to etcd.
+func NewValidatingREST(getter generic.RESTOptionsGetter) (*validatingstorage.REST, error) {
+	storage, err := validatingstorage.NewREST(getter)
+	if err != nil {
+		return nil, err
+	}
+	strategy := NewValidatingStrategy()
+	storage.CreateStrategy, storage.UpdateStrategy = strategy, strategy
+	return storage, nil
+}
+
+// NewMutatingREST returns Kubernetes' storage of MutatingWebhookConfigurations with the Strategy of
+// this package. It returns the errors of getter and of connecting to etcd.
+func NewMutatingREST(getter generic.RESTOptionsGetter) (*mutatingstorage.REST, error) {
+	storage, err := mutatingstorage.NewREST(getter)
+	if err != nil {
+		return nil, err
+	}
+	strategy := NewMutatingStrategy()
+	storage.CreateStrategy, storage.UpdateStrategy = strategy, strategy
+	return storage, nil
+}
+
+// Strategy is Kubernetes' strategy for a kind of webhook configurations, except that it drops match
+// conditions while feature gate AdmissionWebhookMatchConditions is off. It is safe for concurrent
+// use.
+type Strategy struct {
+	upstreamStrategy
+	conditions func(configuration runtime.Object) []*[]admissionregistration.MatchCondition
+}
+
+// upstreamStrategy has every interface of Kubernetes' strategies, whose types are not exported.
+// The server finds declarative validation by a type assertion, so a missing interface would turn it
+// off without an error.
+type upstreamStrategy interface {
+	rest.RESTCreateUpdateStrategy
+	rest.DeclarativeValidationStrategy
+}
+
+// NewValidatingStrategy returns the Strategy for ValidatingWebhookConfigurations.
+func NewValidatingStrategy() Strategy {
+	return Strategy{validatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
+		var all []*[]admissionregistration.MatchCondition
+		webhooks := configuration.(*admissionregistration.ValidatingWebhookConfiguration).Webhooks
+		for i := range webhooks {
+			all = append(all, &webhooks[i].MatchConditions)
+		}
+		return all
+	}}
+}
+
+// NewMutatingStrategy returns the Strategy for MutatingWebhookConfigurations.
+func NewMutatingStrategy() Strategy {
+	return Strategy{mutatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
+		var all []*[]admissionregistration.MatchCondition
+		webhooks := configuration.(*admissionregistration.MutatingWebhookConfiguration).Webhooks
+		for i := range webhooks {
+			all = append(all, &webhooks[i].MatchConditions)
+		}
+		return all
+	}}
+}
+
+// PrepareForCreate drops match conditions if their feature gate is off. Kubernetes' strategy does
+// the rest.
+func (s Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	if !conditionsEnabled() {
+		s.dropConditions(obj)
+	}
+	s.upstreamStrategy.PrepareForCreate(ctx, obj)
+}
+
+// PrepareForUpdate drops match conditions if their feature gate is off, unless a stored webhook has
+// some: an update must not lose what was written while the gate was on. Kubernetes' strategy then
+// compares the webhooks to increment the generation.
+func (s Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	if !conditionsEnabled() && !s.hasConditions(old) {
+		s.dropConditions(obj)
+	}
+	s.upstreamStrategy.PrepareForUpdate(ctx, obj, old)
+}
+
+func conditionsEnabled() bool {
+	return utilfeature.DefaultFeatureGate.Enabled(features.AdmissionWebhookMatchConditions)
+}
+
+func (s Strategy) hasConditions(configuration runtime.Object) bool {
+	for _, conditions := range s.conditions(configuration) {
+		if len(*conditions) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Strategy) dropConditions(configuration runtime.Object) {
+	for _, conditions := range s.conditions(configuration) {
+		*conditions = nil
+	}
+}
