@@ -24,12 +24,9 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	mutatingpolicies "celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicy/storage"
-	mutatingbindings "celador.io/celador/pkg/registry/admissionregistration/mutatingadmissionpolicybinding/storage"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/celador/pkg/registry/admissionregistration/policy"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
-	policies "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicy/storage"
-	bindings "celador.io/celador/pkg/registry/admissionregistration/validatingadmissionpolicybinding/storage"
 	"celador.io/celador/pkg/registry/admissionregistration/webhookconfiguration"
 )
 
@@ -145,8 +142,8 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 
 func validatingResources(versions []schema.GroupVersion, getter generic.RESTOptionsGetter, params paramaccess.Checker) []resource {
 	const name = "validatingadmissionpolicies"
-	var stored *policies.REST // nil unless policies are served
-	bound := func(ctx context.Context, policy string) (*v1.ValidatingAdmissionPolicySpec, error) {
+	var stored *policy.REST // nil unless policies are served
+	bound := func(ctx context.Context, policy string) (*admissionregistration.ValidatingAdmissionPolicy, error) {
 		if stored == nil {
 			return nil, apierrors.NewNotFound(admissionregistration.Resource(name), policy)
 		}
@@ -154,19 +151,19 @@ func validatingResources(versions []schema.GroupVersion, getter generic.RESTOpti
 		if err != nil {
 			return nil, err
 		}
-		return &obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec, nil
+		return obj.(*admissionregistration.ValidatingAdmissionPolicy), nil
 	}
 	return []resource{{
 		name: name, versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, status, err := policies.NewREST(getter, params, builtintypes.Validate)
+			all, status, err := policy.NewREST(policy.Validating, getter, params, builtintypes.Validate)
 			stored = all
 			return map[string]rest.Storage{"": all, "/status": status}, err
 		},
 	}, {
 		name: "validatingadmissionpolicybindings", versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, err := bindings.NewREST(getter, params, bound)
+			all, err := policy.NewBindingREST(policy.ValidatingBinding, getter, params, bound)
 			return map[string]rest.Storage{"": all}, err
 		},
 	}}
@@ -174,8 +171,8 @@ func validatingResources(versions []schema.GroupVersion, getter generic.RESTOpti
 
 func mutatingResources(versions []schema.GroupVersion, getter generic.RESTOptionsGetter, params paramaccess.Checker) []resource {
 	const name = "mutatingadmissionpolicies"
-	var stored *mutatingpolicies.REST // nil unless policies are served
-	kindOf := func(ctx context.Context, policy string) (*v1.ParamKind, error) {
+	var stored *policy.REST // nil unless policies are served
+	bound := func(ctx context.Context, policy string) (*admissionregistration.MutatingAdmissionPolicy, error) {
 		if stored == nil {
 			return nil, apierrors.NewNotFound(admissionregistration.Resource(name), policy)
 		}
@@ -183,19 +180,19 @@ func mutatingResources(versions []schema.GroupVersion, getter generic.RESTOption
 		if err != nil {
 			return nil, err
 		}
-		return obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.ParamKind, nil
+		return obj.(*admissionregistration.MutatingAdmissionPolicy), nil
 	}
 	return []resource{{
 		name: name, versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, status, err := mutatingpolicies.NewREST(getter, params, builtintypes.ValidateMutating)
+			all, status, err := policy.NewREST(policy.Mutating, getter, params, builtintypes.ValidateMutating)
 			stored = all
 			return map[string]rest.Storage{"": all, "/status": status}, err
 		},
 	}, {
 		name: "mutatingadmissionpolicybindings", versions: versions,
 		storage: func() (map[string]rest.Storage, error) {
-			all, err := mutatingbindings.NewREST(getter, params, kindOf)
+			all, err := policy.NewBindingREST(policy.MutatingBinding, getter, params, bound)
 			return map[string]rest.Storage{"": all}, err
 		},
 	}}

@@ -1,0 +1,88 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/generic"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/features"
+	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+)
+
+// BindingKind describes a kind of bindings: B is a pointer to its internal type, P a pointer to
+// the internal type of the policies that it binds, and S is the spec of the bindings.
+// ValidatingBinding and MutatingBinding are the two kinds.
+type BindingKind[B, P Object, S any] struct {
+	kind[B, S]
+	policyName func(B) string
+	paramRef   func(B) *v1.ParamRef
+	paramKind  func(P) *v1.ParamKind
+	// isSingleton reports whether a policy needs no binding. It is nil if no policy of the kind
+	// can be a Singleton.
+	isSingleton func(P) bool
+}
+
+// Getter returns the policy with the given name, which the caller must not change. If there is no
+// such policy, the error satisfies apierrors.IsNotFound.
+type Getter[P Object] func(ctx context.Context, name string) (P, error)
+
+// NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
+// API group. The codec of getter must decode to the internal type. See NewBindingStrategy for
+// params and policies. NewBindingREST returns the errors of getter and of connecting to etcd.
+func NewBindingREST[B, P Object, S any](kind BindingKind[B, P, S], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[P]) (*REST, error) {
+	return newREST(NewBindingStrategy(kind, params, policies), getter)
+}
+
+// NewBindingStrategy returns the Strategy for a kind of bindings. If policyName changes, the bound
+// policy must not be a Singleton. If any field of the spec changes, the user must be allowed by
+// params to read the params that paramRef selects, because matchResources and validationActions
+// determine who receives objects and messages that show the params. policies reads the bound
+// policies.
+func NewBindingStrategy[B, P Object, S any](kind BindingKind[B, P, S], params paramaccess.Checker, policies Getter[P]) Strategy[B, S] {
+	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
+		policy, err := policies(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return kind.paramKind(policy), nil
+	}
+	return newStrategy(kind.kind, func(ctx context.Context, binding, stored B) field.ErrorList {
+		if equality.Semantic.DeepEqual(kind.spec(binding), kind.spec(stored)) {
+			return nil
+		}
+		name := kind.policyName(binding)
+		if kind.isSingleton != nil && name != kind.policyName(stored) {
+			if errs := kind.rejectSingleton(ctx, name, policies); len(errs) > 0 {
+				return errs
+			}
+		}
+		return params.ValidateRef(ctx, kind.paramRef(binding), name, paramKind)
+	})
+}
+
+// rejectSingleton returns an error if the named policy is a Singleton. A binding may name a policy
+// that does not exist yet.
+func (k BindingKind[B, P, S]) rejectSingleton(ctx context.Context, name string, policies Getter[P]) field.ErrorList {
+	if !utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton) {
+		return nil
+	}
+	path := field.NewPath("spec", "policyName")
+	switch policy, err := policies(ctx, name); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return field.ErrorList{field.InternalError(path, fmt.Errorf("reading policy %s to see whether it is a Singleton: %w", name, err))}
+	case k.isSingleton(policy):
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("policy %s is a Singleton, which takes effect without a binding", name))}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policy stores ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings
+// in etcd. The code is generic: Validating, Mutating, ValidatingBinding and MutatingBinding
+// declare what is particular to a kind.
+package policy
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/generic"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/features"
+	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+)
+
+// Kind describes a kind of policies: P is a pointer to its internal type, S is its spec and V its
+// v1 type. Validating and Mutating are the two kinds.
+type Kind[P Object, S, V any] struct {
+	kind[P, S]
+	paramKind func(P) *v1.ParamKind
+	// external returns the v1 object, which shares its fields with the policy.
+	external func(P) *V
+	// typed returns the part of a spec that determines its type errors and whether they are
+	// enforced.
+	typed          func(*S) S
+	validateStatus func(policy, stored P) field.ErrorList
+}
+
+// TypeCheck returns the type errors for which a valid policy must not be stored. It must not
+// change the policy and must be safe for concurrent use.
+type TypeCheck[V any] func(policy *V) field.ErrorList
+
+// NewREST returns the storage of a kind of policies and the storage of its status subresource,
+// which share one store. Both can serve every version of the API group. The codec of getter must
+// decode to the internal type. See NewStrategy for params and types. NewREST returns the errors of
+// getter and of connecting to etcd.
+func NewREST[P Object, S, V any](kind Kind[P, S, V], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[V]) (*REST, *StatusREST, error) {
+	resource, err := newREST(NewStrategy(kind, params, types), getter)
+	if err != nil {
+		return nil, nil, err
+	}
+	return resource, newStatusREST(resource.Store, NewStatusStrategy(kind)), nil
+}
+
+// NewStrategy returns the Strategy for a kind of policies. The user must be allowed by params to
+// read all objects of a new paramKind. types runs only while feature gate
+// AdmissionPolicyTypeEnforcement is on; it may be nil.
+func NewStrategy[P Object, S, V any](kind Kind[P, S, V], params paramaccess.Checker, types TypeCheck[V]) Strategy[P, S] {
+	return newStrategy(kind.kind, func(ctx context.Context, policy, stored P) field.ErrorList {
+		var errs field.ErrorList
+		if paramKind := kind.paramKind(policy); !equality.Semantic.DeepEqual(paramKind, kind.paramKind(stored)) {
+			errs = params.ValidateKind(ctx, paramKind)
+		}
+		return append(errs, kind.typeErrors(types, policy, stored)...)
+	})
+}
+
+// typeErrors returns the type errors of a policy. It returns none if the update changes nothing
+// that they depend on: an earlier version of the server may have accepted the stored policy.
+func (k Kind[P, S, V]) typeErrors(types TypeCheck[V], policy, stored P) field.ErrorList {
+	if types == nil || !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
+		return nil
+	}
+	if equality.Semantic.DeepEqual(k.typed(k.spec(policy)), k.typed(k.spec(stored))) {
+		return nil
+	}
+	return types(k.external(policy))
+}

@@ -1,0 +1,196 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/features"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/apis/admissionregistration/validation"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/registry/admissionregistration/scheme"
+)
+
+// Object is a pointer to the internal type of a kind.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// kind declares what Strategy and REST need to know about a kind of policies or bindings with
+// the internal type T and the spec S.
+type kind[T Object, S any] struct {
+	plural, singular string // names of the resource
+	newObject        func() T
+	newList          func() runtime.Object
+	spec             func(T) *S
+	// dropDisabled clears the fields whose feature gate is off, unless the stored spec uses them:
+	// an update must not lose what was written while the gate was on. On create the stored spec is
+	// empty. dropDisabled is nil if the kind has no such field.
+	dropDisabled   func(spec, stored *S)
+	validate       func(T) field.ErrorList
+	validateUpdate func(updated, stored T) field.ErrorList
+	// keepStatus replaces the status of an object by the stored status. It is nil if the kind has
+	// no status.
+	keepStatus func(obj, stored T)
+	table      rest.TableConvertor
+}
+
+// Strategy validates and prepares writes to objects of one kind, except for writes to their
+// status. It implements rest.RESTCreateUpdateStrategy, rest.RESTDeleteStrategy and
+// rest.ResetFieldsStrategy, and is safe for concurrent use.
+type Strategy[T Object, S any] struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+	kind kind[T, S]
+	// check returns the errors of an object that is otherwise valid. It authorizes the user and
+	// checks types. On create the stored object is empty.
+	check func(ctx context.Context, obj, stored T) field.ErrorList
+}
+
+func newStrategy[T Object, S any](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList) Strategy[T, S] {
+	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check}
+}
+
+// NamespaceScoped returns false.
+func (Strategy[T, S]) NamespaceScoped() bool { return false }
+
+// AllowCreateOnUpdate returns false: a PUT request never creates an object.
+func (Strategy[T, S]) AllowCreateOnUpdate(context.Context) bool { return false }
+
+// AllowUnconditionalUpdate returns false: an update must name a resourceVersion.
+func (Strategy[T, S]) AllowUnconditionalUpdate(context.Context) bool { return false }
+
+// Canonicalize does nothing.
+func (Strategy[T, S]) Canonicalize(runtime.Object) {}
+
+// PrepareForCreate sets generation 1, clears the status and drops the fields whose feature gate
+// is off.
+func (s Strategy[T, S]) PrepareForCreate(_ context.Context, obj runtime.Object) {
+	created := obj.(T)
+	created.SetGeneration(1)
+	s.prepare(created, s.kind.newObject())
+}
+
+// PrepareForUpdate keeps the stored status, drops the fields whose feature gate is off unless the
+// stored object uses them, and increments the generation if the spec changes.
+func (s Strategy[T, S]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	updated, stored := obj.(T), old.(T)
+	s.prepare(updated, stored)
+	if !equality.Semantic.DeepEqual(s.kind.spec(updated), s.kind.spec(stored)) {
+		updated.SetGeneration(stored.GetGeneration() + 1)
+	}
+}
+
+func (s Strategy[T, S]) prepare(obj, stored T) {
+	if s.kind.keepStatus != nil {
+		s.kind.keepStatus(obj, stored)
+	}
+	if s.kind.dropDisabled != nil {
+		s.kind.dropDisabled(s.kind.spec(obj), s.kind.spec(stored))
+	}
+}
+
+// Validate returns the validation errors of a new object. Names that end in ".static.k8s.io"
+// belong to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. Only if
+// the object is valid, Validate checks what the user may read, and types.
+func (s Strategy[T, S]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	created := obj.(T)
+	errs := s.kind.validate(created)
+	if staticNamesReserved() {
+		errs = append(errs, validation.ValidateStaticSuffix(created.GetName(), field.NewPath("metadata", "name"))...)
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return s.check(ctx, created, s.kind.newObject())
+}
+
+// ValidateUpdate returns the validation errors of an updated object. Like Validate, it checks what
+// the user may read, and types, only if the object is valid.
+func (s Strategy[T, S]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	updated, stored := obj.(T), old.(T)
+	if errs := s.kind.validateUpdate(updated, stored); len(errs) > 0 {
+		return errs
+	}
+	return s.check(ctx, updated, stored)
+}
+
+// WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve.
+func (s Strategy[T, S]) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
+	if staticNamesReserved() {
+		return nil
+	}
+	return validation.WarningsForStaticSuffix(obj.(T).GetName())
+}
+
+// WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
+// the gate is on or off.
+func (s Strategy[T, S]) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
+	return validation.WarningsForStaticSuffix(obj.(T).GetName())
+}
+
+// GetResetFields returns the fields that a write of the spec resets, by version of the API group.
+func (s Strategy[T, S]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	if s.kind.keepStatus == nil {
+		return nil
+	}
+	return inEachVersion("status")
+}
+
+// inEachVersion returns the same set of top-level fields for every version of the API group.
+func inEachVersion(fields ...string) map[fieldpath.APIVersion]*fieldpath.Set {
+	set := fieldpath.NewSet()
+	for _, name := range fields {
+		set.Insert(fieldpath.MakePathOrDie(name))
+	}
+	sets := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for _, version := range scheme.Scheme.PrioritizedVersionsForGroup(admissionregistration.GroupName) {
+		sets[fieldpath.APIVersion(version.String())] = set
+	}
+	return sets
+}
+
+func staticNamesReserved() bool {
+	return utilfeature.DefaultFeatureGate.Enabled(features.ManifestBasedAdmissionControlConfig)
+}
+
+// REST serves a resource of policies or bindings, except for the status subresource. It is safe
+// for concurrent use.
+type REST struct {
+	*registry.Store
+}
+
+// Categories returns the categories by which kubectl finds the resource.
+func (*REST) Categories() []string { return []string{"api-extensions"} }
+
+// newREST returns the storage of the objects that the strategy governs.
+func newREST[T Object, S any](strategy Strategy[T, S], getter generic.RESTOptionsGetter) (*REST, error) {
+	store := &registry.Store{
+		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },
+		NewListFunc:               strategy.kind.newList,
+		DefaultQualifiedResource:  admissionregistration.Resource(strategy.kind.plural),
+		SingularQualifiedResource: admissionregistration.Resource(strategy.kind.singular),
+		CreateStrategy:            strategy,
+		UpdateStrategy:            strategy,
+		DeleteStrategy:            strategy,
+		ResetFieldsStrategy:       strategy,
+		TableConvertor:            strategy.kind.table,
+	}
+	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
+		return nil, err
+	}
+	return &REST{store}, nil
+}
