@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package paramaccess decides whether a user may point a policy at parameters.
-// Error messages of a policy may quote its parameters, so whoever chooses them
-// has to be able to read them anyway.
+// Package paramaccess authorizes users who name a paramKind in a policy or select params in a
+// binding. The messages of a policy may quote its params, so a user who selects params must be
+// allowed to read them.
 package paramaccess
 
 import (
@@ -22,23 +22,22 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Checker answers for the user that the context carries; members of
-// system:masters may always. Both fields are required. It is safe for concurrent
-// use if they are.
+// Checker authorizes the user of the request in the context. Members of system:masters are always
+// allowed. Both fields are required. A Checker is safe for concurrent use if its fields are.
 type Checker struct {
-	// Authorizer decides over the read access that a check demands.
+	// Authorizer decides whether the user may read params.
 	Authorizer authorizer.UnconditionalAuthorizer
-	// Resolver finds the resource that serves a paramKind. A kind that it does not
-	// know makes the check demand access to every resource of the kind's version.
+	// Resolver finds the resource that serves a paramKind. If it fails, the user needs access to
+	// every resource in the API version of the kind.
 	Resolver resolver.ResourceResolver
 }
 
-// KindGetter returns the paramKind of the policy of that name, nil for a policy without,
-// or an error: not found, or that of reading the policy.
+// KindGetter returns the paramKind of the policy with the given name, or nil if the policy has none.
+// It returns an error if there is no such policy or reading it fails.
 type KindGetter func(ctx context.Context, policy string) (*v1.ParamKind, error)
 
-// CheckKind returns an error unless the user may get all objects of the kind, in
-// all namespaces: bindings to come may select any of them.
+// CheckKind returns an error unless the user may get all objects of the kind in all namespaces,
+// because later bindings may select any of them.
 func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
 	if rbac.EscalationAllowed(ctx) {
 		return nil
@@ -47,7 +46,7 @@ func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
 	if !ok {
 		return errors.New("cannot identify user to authorize read access to paramKind resources")
 	}
-	// A resource that stays open is "*", which asks for more than a known one would.
+	// An error leaves "*" in the resource: the user then needs access to more resources.
 	resource, _ := c.resource(kind)
 	allowed, err := c.allowed(ctx, who, "get", resource, "*", "*")
 	if err != nil {
@@ -59,8 +58,8 @@ func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
 	return nil
 }
 
-// ValidateKind returns the error of CheckKind as one of spec.paramKind, none for a policy
-// without.
+// ValidateKind returns the error of CheckKind as a validation error of spec.paramKind. It returns
+// nil if kind is nil.
 func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.ErrorList {
 	if kind == nil {
 		return nil
@@ -71,10 +70,10 @@ func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.Err
 	return nil
 }
 
-// CheckRef returns an error unless the user may read what ref selects among the
-// parameters of the named policy: get for a name, list for a selector, in the
-// namespace of ref or, without one, in all of them. As long as the policy or its
-// paramKind is unknown, only access to all resources will do.
+// CheckRef returns an error unless the user may read the params that ref selects for the named
+// policy: verb get for a name, verb list for a selector, in the namespace of ref, or in all
+// namespaces if ref has none. If the policy does not exist or has no paramKind, the user needs access
+// to every resource. If the paramKind cannot be resolved, see Checker.Resolver.
 func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, kindOf KindGetter) error {
 	if rbac.EscalationAllowed(ctx) {
 		return nil
@@ -106,8 +105,8 @@ func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, k
 	}
 }
 
-// ValidateRef returns the error of CheckRef as one of spec.paramRef, none for a binding
-// without.
+// ValidateRef returns the error of CheckRef as a validation error of spec.paramRef. It returns nil
+// if ref is nil.
 func (c Checker) ValidateRef(ctx context.Context, ref *v1.ParamRef, policy string, kindOf KindGetter) field.ErrorList {
 	if ref == nil {
 		return nil
@@ -120,8 +119,8 @@ func (c Checker) ValidateRef(ctx context.Context, ref *v1.ParamRef, policy strin
 
 var anyResource = schema.GroupVersionResource{Group: "*", Version: "*", Resource: "*"}
 
-// resource returns what serves the kind, "*" for each part that is not known; in
-// that case the error says why.
+// resource returns the resource that serves the kind. If it returns an error, it uses "*" for each
+// unknown part of the resource.
 func (c Checker) resource(kind v1.ParamKind) (schema.GroupVersionResource, error) {
 	gv, err := schema.ParseGroupVersion(kind.APIVersion)
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 	limits = v1.ParamKind{APIVersion: "rules.example.com/v1", Kind: "ReplicaLimit"}
 )
 
-// server knows one kind, and answers every question alike while it takes them down.
+// server resolves one kind, records all authorization requests and gives each the same decision.
 type server struct {
 	decision authorizer.Decision
 	err      error
@@ -110,7 +110,7 @@ func TestCheckKind(t *testing.T) {
 			s := &server{decision: tc.decision, err: tc.err}
 			expect(t, s.checker().CheckKind(requestBy(tc.who), tc.kind), tc.wantErr)
 			if diff := cmp.Diff(tc.wantAsked, s.asked); diff != "" {
-				t.Errorf("questions to the authorizer (-want +got):\n%s", diff)
+				t.Errorf("authorization requests (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func TestCheckRef(t *testing.T) {
 			s := &server{decision: tc.decision, err: tc.err}
 			expect(t, s.checker().CheckRef(requestBy(tc.who), tc.ref, "demo", tc.kindOf), tc.wantErr)
 			if diff := cmp.Diff(tc.wantAsked, s.asked); diff != "" {
-				t.Errorf("questions to the authorizer (-want +got):\n%s", diff)
+				t.Errorf("authorization requests (-want +got):\n%s", diff)
 			}
 		})
 	}

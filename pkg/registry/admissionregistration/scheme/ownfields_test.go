@@ -33,7 +33,7 @@ var (
 	mediaTypes = []string{runtime.ContentTypeJSON, runtime.ContentTypeYAML, runtime.ContentTypeProtobuf, runtime.ContentTypeCBOR}
 )
 
-// policy, binding and mutatingPolicy use every field that only this project has.
+// policy, binding and mutatingPolicy set every field that Kubernetes does not have.
 func policy() *admissionregistration.ValidatingAdmissionPolicy {
 	return &admissionregistration.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
@@ -113,7 +113,8 @@ func bareBinding() *admissionregistration.ValidatingAdmissionPolicyBinding {
 	return bare
 }
 
-// codec returns what encodes to one version and media type, and decodes from any.
+// codec returns a codec that encodes to one version and media type, and decodes every version and
+// media type.
 func codec(t *testing.T, of *runtime.Scheme, version schema.GroupVersion, mediaType string) runtime.Codec {
 	t.Helper()
 	codecs := serializer.NewCodecFactory(of, serializer.WithSerializer(cbor.NewSerializerInfo))
@@ -125,7 +126,7 @@ func codec(t *testing.T, of *runtime.Scheme, version schema.GroupVersion, mediaT
 	return codecs.CodecForVersions(info.Serializer, codecs.UniversalDeserializer(), version, hub)
 }
 
-// transcoded returns what to decodes of what from encodes.
+// transcoded encodes the object with one codec and decodes the result with the other.
 func transcoded(t *testing.T, from, to runtime.Codec, obj runtime.Object) runtime.Object {
 	t.Helper()
 	encoded, err := runtime.Encode(from, obj)
@@ -139,7 +140,7 @@ func transcoded(t *testing.T, from, to runtime.Codec, obj runtime.Object) runtim
 	return decoded
 }
 
-// What is set arrives, and what is not set stays so: the fields have no defaults.
+// Fields that are set keep their values, and fields that are not set get no defaults.
 func TestOwnFieldsRoundTrip(t *testing.T) {
 	for _, version := range versions {
 		for _, mediaType := range mediaTypes {
@@ -155,8 +156,8 @@ func TestOwnFieldsRoundTrip(t *testing.T) {
 	}
 }
 
-// Fields of our own are out of the way of those that Kubernetes may get: numbers from
-// 1000, encoded as the bytes 0xc2 0x3e, 0xca 0x3e and so on for strings and messages.
+// The project's own fields have numbers from 1000, which Kubernetes does not use. Their tags are
+// encoded as the bytes 0xc2 0x3e, 0xca 0x3e and so on for strings and messages.
 func TestProtobufNumbers(t *testing.T) {
 	for _, version := range versions {
 		codec := codec(t, scheme.Scheme, version, runtime.ContentTypeProtobuf)
@@ -167,7 +168,7 @@ func TestProtobufNumbers(t *testing.T) {
 			"\xc2\x3e\x08Fallback":  binding(),
 			"\xc2\x3e\x04null\xca\x3e\x04true\xd2\x3e\x08too many\xda\x3e\x09Forbidden\xe2\x3e\x05Never": mutatingPolicy(),
 			"\xc2\x3e\x08Enforced": mutatingPolicy(),
-			// The status itself is such a field, and what it observed is one in it.
+			// The status is an own field, and its observedCustomResources is another.
 			"\xc2\x3e\x02\x08\x00":                              bareMutatingPolicy(),
 			"\x32\x04fine\xc2\x3e\x28\x0a\x11rules.example.com": mutatingPolicy(),
 			"\xea\x3e\x04\x0a\x02{}":                            mutatingPolicy(),
@@ -185,7 +186,7 @@ func TestProtobufNumbers(t *testing.T) {
 	}
 }
 
-// A stock server or client reads such objects as if the fields were not set.
+// Kubernetes' own types decode the objects as if the project's own fields were not set.
 func TestKubernetesReadsOwnFields(t *testing.T) {
 	for _, version := range versions {
 		for _, mediaType := range mediaTypes {

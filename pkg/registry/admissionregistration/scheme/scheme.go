@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheme holds the types of admissionregistration.k8s.io as this server
-// serves and stores them. They need a scheme of their own, because the scheme
-// that upstream's groups share binds the policy kinds to upstream's Go types.
+// Package scheme holds the types of admissionregistration.k8s.io that this server serves and
+// stores. They need a scheme of their own, because Kubernetes' legacyscheme.Scheme binds the policy
+// kinds to Kubernetes' Go types.
 package scheme
 
 import (
@@ -14,14 +14,13 @@ import (
 )
 
 var (
-	// Scheme holds all versions of the group, the internal one included. It is
-	// complete when the package is initialized; adding to it later is not safe.
+	// Scheme holds all versions of the group, including the internal version. It is complete
+	// after initialization; adding types later is not safe.
 	Scheme = runtime.NewScheme()
-	// Codecs makes encoders and decoders for the kinds in Scheme. Safe for
-	// concurrent use.
+	// Codecs makes encoders and decoders for the kinds in Scheme. It is safe for concurrent use.
 	Codecs = serializer.NewCodecFactory(Scheme)
-	// ParameterCodec converts query parameters into the option types in Scheme.
-	// Safe for concurrent use.
+	// ParameterCodec converts query parameters into the option types in Scheme. It is safe for
+	// concurrent use.
 	ParameterCodec = runtime.NewParameterCodec(Scheme)
 )
 
