@@ -12,28 +12,20 @@ import (
 	"celador.io/admission/validation"
 )
 
-func ourStatus(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
+func ourStatus(manifest, _ []byte, defaults defaulting) (field.ErrorList, error) {
 	policy, err := decodePolicy(manifest, defaults)
 	if err != nil {
 		return nil, err
 	}
-	oldPolicy, err := decodePolicy(old, defaults)
-	if err != nil {
-		return nil, err
-	}
-	return validation.ValidateValidatingAdmissionPolicyStatusUpdate(policy, oldPolicy), nil
+	return validation.ValidateValidatingAdmissionPolicyStatus(&policy.Status), nil
 }
 
-func ourMutatingStatus(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
+func ourMutatingStatus(manifest, _ []byte, defaults defaulting) (field.ErrorList, error) {
 	policy, err := decodeMutatingPolicy(manifest, defaults)
 	if err != nil {
 		return nil, err
 	}
-	oldPolicy, err := decodeMutatingPolicy(old, defaults)
-	if err != nil {
-		return nil, err
-	}
-	return validation.ValidateMutatingAdmissionPolicyStatusUpdate(policy, oldPolicy), nil
+	return validation.ValidateMutatingAdmissionPolicyStatus(&policy.Status), nil
 }
 
 func TestStatusUpdate(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"celador.io/admission/policyspec"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
@@ -21,7 +22,7 @@ import (
 // BindingKind describes a kind of bindings: B is a pointer to its internal type, P a pointer to
 // the internal type of the policies that it binds, and S is the spec of the bindings.
 // ValidatingBinding and MutatingBinding are the two kinds.
-type BindingKind[B, P Object, S any] struct {
+type BindingKind[B, P Object, S policyspec.Spec] struct {
 	kind[B, S]
 	policyName func(B) string
 	paramRef   func(B) *v1.ParamRef
@@ -38,7 +39,7 @@ type Getter[P Object] func(ctx context.Context, name string) (P, error)
 // NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
 // API group. The codec of getter must decode to the internal type. See NewBindingStrategy for
 // params and policies. NewBindingREST returns the errors of getter and of connecting to etcd.
-func NewBindingREST[B, P Object, S any](kind BindingKind[B, P, S], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[P]) (*REST, error) {
+func NewBindingREST[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[P]) (*REST, error) {
 	return newREST(NewBindingStrategy(kind, params, policies), getter)
 }
 
@@ -47,7 +48,7 @@ func NewBindingREST[B, P Object, S any](kind BindingKind[B, P, S], getter generi
 // params to read the params that paramRef selects, because matchResources and validationActions
 // determine who receives objects and messages that show the params. policies reads the bound
 // policies.
-func NewBindingStrategy[B, P Object, S any](kind BindingKind[B, P, S], params paramaccess.Checker, policies Getter[P]) Strategy[B, S] {
+func NewBindingStrategy[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], params paramaccess.Checker, policies Getter[P]) Strategy[B, S] {
 	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
 		policy, err := policies(ctx, name)
 		if err != nil {

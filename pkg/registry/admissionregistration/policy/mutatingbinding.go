@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"celador.io/admission/validation"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/apis/admissionregistration/validation"
 )
 
 type (
@@ -26,9 +26,9 @@ var MutatingBinding = BindingKind[*mutatingBinding, *mutatingPolicy, mutatingBin
 		newObject: func() *mutatingBinding { return &mutatingBinding{} },
 		newList:   func() runtime.Object { return &mutatingBindingList{} },
 		spec:      func(binding *mutatingBinding) *mutatingBindingSpec { return &binding.Spec },
-		validate:  validation.ValidateMutatingAdmissionPolicyBinding,
+		validate:  validateMutatingBinding,
 		validateUpdate: func(binding, _ *mutatingBinding) field.ErrorList {
-			return validation.ValidateMutatingAdmissionPolicyBinding(binding)
+			return validateMutatingBinding(binding)
 		},
 		table: newTable(func(list *mutatingBindingList) []mutatingBinding { return list.Items },
 			policyNameColumn(mutatingPolicyName), paramRefColumn(mutatingParamRef)),
@@ -41,3 +41,7 @@ var MutatingBinding = BindingKind[*mutatingBinding, *mutatingPolicy, mutatingBin
 func mutatingPolicyName(binding *mutatingBinding) string { return binding.Spec.PolicyName }
 
 func mutatingParamRef(binding *mutatingBinding) *v1.ParamRef { return binding.Spec.ParamRef }
+
+func validateMutatingBinding(binding *mutatingBinding) field.ErrorList {
+	return validation.ValidateMutatingAdmissionPolicyBinding(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: binding.ObjectMeta, Spec: binding.Spec})
+}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"celador.io/admission/policyspec"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
@@ -21,15 +22,14 @@ import (
 
 // Kind describes a kind of policies: P is a pointer to its internal type, S is its spec and V its
 // v1 type. Validating and Mutating are the two kinds.
-type Kind[P Object, S, V any] struct {
+type Kind[P Object, S policyspec.Spec, V any] struct {
 	kind[P, S]
 	paramKind func(P) *v1.ParamKind
 	// external returns the v1 object, which shares its fields with the policy.
 	external func(P) *V
-	// typed returns the part of a spec that determines its type errors and whether they are
-	// enforced.
-	typed          func(*S) S
-	validateStatus func(policy, stored P) field.ErrorList
+	// anatomy returns the anatomy of a policy.
+	anatomy        func(*S) *policyspec.Policy
+	validateStatus func(P) field.ErrorList
 }
 
 // TypeCheck returns the type errors for which a valid policy must not be stored. It must not
@@ -40,7 +40,7 @@ type TypeCheck[V any] func(policy *V) field.ErrorList
 // which share one store. Both can serve every version of the API group. The codec of getter must
 // decode to the internal type. See NewStrategy for params and types. NewREST returns the errors of
 // getter and of connecting to etcd.
-func NewREST[P Object, S, V any](kind Kind[P, S, V], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[V]) (*REST, *StatusREST, error) {
+func NewREST[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[V]) (*REST, *StatusREST, error) {
 	resource, err := newREST(NewStrategy(kind, params, types), getter)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +51,7 @@ func NewREST[P Object, S, V any](kind Kind[P, S, V], getter generic.RESTOptionsG
 // NewStrategy returns the Strategy for a kind of policies. The user must be allowed by params to
 // read all objects of a new paramKind. types runs only while feature gate
 // AdmissionPolicyTypeEnforcement is on; it may be nil.
-func NewStrategy[P Object, S, V any](kind Kind[P, S, V], params paramaccess.Checker, types TypeCheck[V]) Strategy[P, S] {
+func NewStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], params paramaccess.Checker, types TypeCheck[V]) Strategy[P, S] {
 	return newStrategy(kind.kind, func(ctx context.Context, policy, stored P) field.ErrorList {
 		var errs field.ErrorList
 		if paramKind := kind.paramKind(policy); !equality.Semantic.DeepEqual(paramKind, kind.paramKind(stored)) {
@@ -67,7 +67,7 @@ func (k Kind[P, S, V]) typeErrors(types TypeCheck[V], policy, stored P) field.Er
 	if types == nil || !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
 		return nil
 	}
-	if equality.Semantic.DeepEqual(k.typed(k.spec(policy)), k.typed(k.spec(stored))) {
+	if k.anatomy(k.spec(policy)).SameTypes(k.anatomy(k.spec(stored))) {
 		return nil
 	}
 	return types(k.external(policy))

@@ -6,6 +6,7 @@ package policy
 import (
 	"context"
 
+	"celador.io/admission/policyspec"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,7 +21,7 @@ type StatusREST struct {
 	store *registry.Store // not embedded, because a status can be neither listed nor deleted
 }
 
-func newStatusREST[P Object, S any](resource *registry.Store, strategy StatusStrategy[P, S]) *StatusREST {
+func newStatusREST[P Object, S policyspec.Spec](resource *registry.Store, strategy StatusStrategy[P, S]) *StatusREST {
 	store := *resource
 	store.UpdateStrategy, store.ResetFieldsStrategy = strategy, strategy
 	return &StatusREST{&store}
@@ -56,14 +57,14 @@ func (r *StatusREST) ConvertToTable(ctx context.Context, obj, options runtime.Ob
 
 // StatusStrategy validates and prepares writes to the status of policies. It implements
 // rest.RESTUpdateStrategy and rest.ResetFieldsStrategy, and is safe for concurrent use.
-type StatusStrategy[P Object, S any] struct {
+type StatusStrategy[P Object, S policyspec.Spec] struct {
 	rest.RESTUpdateStrategy // the strategy for the spec
 	spec                    func(P) *S
-	validate                func(policy, stored P) field.ErrorList
+	validate                func(P) field.ErrorList
 }
 
 // NewStatusStrategy returns the StatusStrategy for a kind of policies.
-func NewStatusStrategy[P Object, S, V any](kind Kind[P, S, V]) StatusStrategy[P, S] {
+func NewStatusStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V]) StatusStrategy[P, S] {
 	return StatusStrategy[P, S]{newStrategy(kind.kind, nil), kind.spec, kind.validateStatus}
 }
 
@@ -75,8 +76,8 @@ func (s StatusStrategy[P, S]) PrepareForUpdate(_ context.Context, obj, old runti
 }
 
 // ValidateUpdate returns the validation errors of the new status. It does not validate the spec.
-func (s StatusStrategy[P, S]) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
-	return s.validate(obj.(P), old.(P))
+func (s StatusStrategy[P, S]) ValidateUpdate(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+	return s.validate(obj.(P))
 }
 
 // GetResetFields returns the fields that a write of the status resets, by version of the API group.

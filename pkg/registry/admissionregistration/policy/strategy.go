@@ -19,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/apis/admissionregistration/validation"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"celador.io/admission/policyspec"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
@@ -31,17 +32,13 @@ type Object interface {
 
 // kind declares what Strategy and REST need to know about a kind of policies or bindings with
 // the internal type T and the spec S.
-type kind[T Object, S any] struct {
+type kind[T Object, S policyspec.Spec] struct {
 	plural, singular string // names of the resource
 	newObject        func() T
 	newList          func() runtime.Object
 	spec             func(T) *S
-	// dropDisabled clears the fields whose feature gate is off, unless the stored spec uses them:
-	// an update must not lose what was written while the gate was on. On create the stored spec is
-	// empty. dropDisabled is nil if the kind has no such field.
-	dropDisabled   func(spec, stored *S)
-	validate       func(T) field.ErrorList
-	validateUpdate func(updated, stored T) field.ErrorList
+	validate         func(T) field.ErrorList
+	validateUpdate   func(updated, stored T) field.ErrorList
 	// keepStatus replaces the status of an object by the stored status. It is nil if the kind has
 	// no status.
 	keepStatus func(obj, stored T)
@@ -51,7 +48,7 @@ type kind[T Object, S any] struct {
 // Strategy validates and prepares writes to objects of one kind, except for writes to their
 // status. It implements rest.RESTCreateUpdateStrategy, rest.RESTDeleteStrategy and
 // rest.ResetFieldsStrategy, and is safe for concurrent use.
-type Strategy[T Object, S any] struct {
+type Strategy[T Object, S policyspec.Spec] struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	kind kind[T, S]
@@ -60,7 +57,7 @@ type Strategy[T Object, S any] struct {
 	check func(ctx context.Context, obj, stored T) field.ErrorList
 }
 
-func newStrategy[T Object, S any](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList) Strategy[T, S] {
+func newStrategy[T Object, S policyspec.Spec](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList) Strategy[T, S] {
 	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check}
 }
 
@@ -98,9 +95,7 @@ func (s Strategy[T, S]) prepare(obj, stored T) {
 	if s.kind.keepStatus != nil {
 		s.kind.keepStatus(obj, stored)
 	}
-	if s.kind.dropDisabled != nil {
-		s.kind.dropDisabled(s.kind.spec(obj), s.kind.spec(stored))
-	}
+	policyspec.DropDisabled(s.kind.spec(obj), s.kind.spec(stored), enabledFeatures())
 }
 
 // Validate returns the validation errors of a new object. Names that end in ".static.k8s.io"
@@ -163,6 +158,10 @@ func inEachVersion(fields ...string) map[fieldpath.APIVersion]*fieldpath.Set {
 	return sets
 }
 
+func enabledFeatures() policyspec.Features {
+	return policyspec.FeaturesOf(utilfeature.DefaultFeatureGate)
+}
+
 func staticNamesReserved() bool {
 	return utilfeature.DefaultFeatureGate.Enabled(features.ManifestBasedAdmissionControlConfig)
 }
@@ -177,7 +176,7 @@ type REST struct {
 func (*REST) Categories() []string { return []string{"api-extensions"} }
 
 // newREST returns the storage of the objects that the strategy governs.
-func newREST[T Object, S any](strategy Strategy[T, S], getter generic.RESTOptionsGetter) (*REST, error) {
+func newREST[T Object, S policyspec.Spec](strategy Strategy[T, S], getter generic.RESTOptionsGetter) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },
 		NewListFunc:               strategy.kind.newList,

@@ -8,6 +8,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/admission/expression"
@@ -83,6 +84,17 @@ func (p *Policy) Enforced() bool { return IsEnforced(p.TypeChecking) }
 // Has reports whether the policy has an expression with the given role.
 func (p *Policy) Has(role Role) bool {
 	return slices.ContainsFunc(p.Expressions, func(e Expression) bool { return e.Role == role })
+}
+
+// SameTypes reports whether both policies have the same type errors, whatever the types are, and
+// enforce them alike.
+func (p *Policy) SameTypes(other *Policy) bool {
+	same := equality.Semantic.DeepEqual
+	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) &&
+		slices.EqualFunc(p.Expressions, other.Expressions, func(a, b Expression) bool {
+			return a.Role == b.Role && a.Index == b.Index && a.Source == b.Source && a.PatchType == b.PatchType &&
+				(a.Role != Variable || a.Name == b.Name)
+		})
 }
 
 // Sources returns the distinct sources of the policy's expressions.

@@ -16,18 +16,16 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// ValidateValidatingAdmissionPolicyStatusUpdate returns what is wrong with the
-// status that policy is to get: type-checking warnings, conditions and observed
-// custom resources. Metadata and spec are not looked at, as a status write leaves
-// them alone, nor is the old policy, as nothing in a status is immutable.
-func ValidateValidatingAdmissionPolicyStatusUpdate(policy, _ *v1.ValidatingAdmissionPolicy) field.ErrorList {
-	return checkStatus(policy.Status)
+// ValidateValidatingAdmissionPolicyStatus returns the errors in the status of a policy: its type
+// checking warnings, conditions and observed custom resources. No field of a status is immutable.
+func ValidateValidatingAdmissionPolicyStatus(status *v1.ValidatingAdmissionPolicyStatus) field.ErrorList {
+	return checkStatus(*status)
 }
 
-// ValidateMutatingAdmissionPolicyStatusUpdate does for that kind what
-// ValidateValidatingAdmissionPolicyStatusUpdate does for the other one.
-func ValidateMutatingAdmissionPolicyStatusUpdate(policy, _ *v1.MutatingAdmissionPolicy) field.ErrorList {
-	return checkStatus(v1.ValidatingAdmissionPolicyStatus(policy.Status))
+// ValidateMutatingAdmissionPolicyStatus is ValidateValidatingAdmissionPolicyStatus for mutating
+// policies.
+func ValidateMutatingAdmissionPolicyStatus(status *v1.MutatingAdmissionPolicyStatus) field.ErrorList {
+	return checkStatus(v1.ValidatingAdmissionPolicyStatus(*status))
 }
 
 func checkStatus(status v1.ValidatingAdmissionPolicyStatus) field.ErrorList {
