@@ -103,7 +103,7 @@ func policyStatusConfig(loopback *rest.Config) (admissionpolicystatus.Config, er
 	types, discoveryErr := discovery.NewDiscoveryClientForConfig(impatient)
 	events, eventsErr := eventsv1.NewForConfig(loopback)
 	definitions, definitionsErr := metadata.NewForConfig(loopback)
-	checker, checkerErr := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil, nil)
+	checker, checkerErr := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 	return admissionpolicystatus.Config{
 		Events:      events,
 		Definitions: definitions,

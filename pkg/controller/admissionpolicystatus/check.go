@@ -53,7 +53,7 @@ func (c *Controller) outcomeOf(ctx context.Context, p *policy) *outcome {
 	// program once, so this call waits for the plugin instead of taking CPU time from it.
 	broken := p.compile()
 	view := c.types.View(ctx)
-	result := p.check(c.checker.With(view, view))
+	result := p.check(c.checker.With(view))
 	o := &outcome{
 		uid:        p.UID,
 		generation: p.Generation,

@@ -225,7 +225,7 @@ func (c *cluster) settle() {
 
 func checker(t *testing.T) *typecheck.Checker {
 	t.Helper()
-	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil, nil)
+	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

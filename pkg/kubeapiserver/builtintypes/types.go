@@ -19,8 +19,8 @@ import (
 	"celador.io/celador/pkg/generated/openapi"
 )
 
-// Scheme returns the types of all built-in groups in all of their versions, whether or not
-// the server serves them. It must not be changed. Safe for concurrent use.
+// Scheme returns a scheme of all built-in groups in all versions, whether the server serves them or
+// not. It must not be changed. Scheme is safe for concurrent use.
 var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{kubescheme.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
@@ -29,14 +29,14 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return scheme
 })
 
-// Schemas has the schemas of those types, Celador's own among them. It makes each anew
-// whenever it is asked, and takes 6 MB of memory from the first time on. Safe for concurrent
-// use.
+// Schemas resolves the schemas of the types in Scheme, with Celador's models of its own API group. It
+// builds a new schema for each call, and occupies 6 MB of memory after the first. It is safe for
+// concurrent use.
 var Schemas resolver.SchemaResolver = onDemand(sync.OnceValue(func() resolver.SchemaResolver {
 	return resolver.NewDefinitionsSchemaResolver(openapi.GetMergedOpenAPIDefinitions, Scheme())
 }))
 
-// onDemand makes a resolver when it is first asked.
+// onDemand is a resolver that is created by its first call.
 type onDemand func() resolver.SchemaResolver
 
 // ResolveSchema implements resolver.SchemaResolver.
@@ -44,13 +44,13 @@ func (resolve onDemand) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schem
 	return resolve().ResolveSchema(kind)
 }
 
-// newMapper returns a mapper of all resources that those types may have. Built-in resources
-// are named after their kinds by rule.
+// newMapper returns a mapper of all kinds in Scheme. It derives their resources from the kinds, which
+// is correct for all built-in resources.
 func newMapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for kind := range Scheme().AllKnownTypes() {
 		if kind.Version != runtime.APIVersionInternal {
-			mapper.Add(kind, meta.RESTScopeRoot) // nobody asks for the scope
+			mapper.Add(kind, meta.RESTScopeRoot) // the scope is not used
 		}
 	}
 	return mapper

@@ -1,9 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package builtintypes has the types that are compiled into the server, and checks the
-// expressions of policies against them. It asks nobody else about types, so it knows no
-// custom resources.
+// Package builtintypes provides the types that are compiled into the server, and type checks
+// policies against them. It sends no requests and does not know custom resources.
 package builtintypes
 
 import (
@@ -11,31 +10,32 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// How many findings errors tell, and how many bytes of them.
+// maxFindings limits the findings in the errors of a policy, and maxText their bytes.
 const (
 	maxFindings = 100
 	maxText     = 256 << 10
 )
 
-// Validate returns the errors for which a policy must not be stored: those of its
-// expressions against built-in types if spec.typeChecking is Enforced, and none
-// otherwise. What has() rules out for one of several types is none. Types that are not built
-// in, params among them, may be anything. Of very many errors, it returns the first ones and
-// one that says how many others there are. The policy is valid in all other respects and is not
-// changed. Safe for concurrent use.
+// Validate returns the type errors for which a policy must not be stored: if spec.typeChecking is
+// Enforced, the errors of its expressions against built-in types that has() does not guard. Types
+// that are not built in, params included, are dynamic. If there are very many errors, Validate
+// returns the first of them and one with the number of the others. The policy must be otherwise
+// valid; it is not changed. Validate is safe for concurrent use.
 func Validate(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	return validate(policy.Spec.TypeChecking, (*typecheck.Checker).CheckValidating, policy)
 }
 
-// ValidateMutating is the same for a mutating policy, with the objects that its mutations
-// construct.
+// ValidateMutating validates a mutating policy like Validate. It also checks the objects that
+// mutations construct.
 func ValidateMutating(policy *v1.MutatingAdmissionPolicy) field.ErrorList {
 	return validate(policy.Spec.TypeChecking, (*typecheck.Checker).CheckMutating, policy)
 }
@@ -52,7 +52,7 @@ func validate[P any](mode *v1.TypeCheckingMode, check func(*typecheck.Checker, P
 	more := shorten(result)
 	var errs field.ErrorList
 	for _, warning := range result.Warnings() {
-		// The text quotes the expression, where it is wrong.
+		// The message quotes the expression, so the error omits the value.
 		errs = append(errs, field.Invalid(field.NewPath(warning.FieldRef), field.OmitValueType{}, strings.TrimSpace(warning.Warning)))
 	}
 	if more > 0 {
@@ -61,8 +61,8 @@ func validate[P any](mode *v1.TypeCheckingMode, check func(*typecheck.Checker, P
 	return errs
 }
 
-// shorten keeps the first findings, which are enough to work on, and returns how many others
-// there were. The errors have to fit into a response.
+// shorten drops the findings beyond maxFindings and maxText, so that the errors fit into a response.
+// It returns their number.
 func shorten(result *typecheck.Result) int {
 	size, kept := 0, 0
 	for kept < min(len(result.Findings), maxFindings) && size+len(result.Findings[kept].Message) <= maxText {
@@ -74,8 +74,12 @@ func shorten(result *typecheck.Result) int {
 	return more
 }
 
-// newChecker makes the checker when it is first needed: it fixes CEL's compatibility
-// version, so flags have to be parsed.
+// newChecker returns the shared checker. It is created on first use, because it depends on CEL's
+// compatibility version and so on flags.
 var newChecker = sync.OnceValues(func() (*typecheck.Checker, error) {
-	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), newMapper(), Schemas)
+	types := struct {
+		meta.RESTMapper
+		resolver.SchemaResolver
+	}{newMapper(), Schemas}
+	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), types)
 })

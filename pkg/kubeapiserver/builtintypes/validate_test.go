@@ -34,7 +34,8 @@ func policyOf(mode *v1.TypeCheckingMode, group, version string, resources []stri
 	return policy
 }
 
-// mutatingOf is policyOf with such mutations.
+// mutatingOf returns a mutating policy with the given mutations. Its other parameters are those of
+// policyOf.
 func mutatingOf(mode *v1.TypeCheckingMode, group, version string, resources []string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
 	of := policyOf(mode, group, version, resources)
 	return &v1.MutatingAdmissionPolicy{
@@ -128,11 +129,11 @@ func TestValidateMutating(t *testing.T) {
 		"policy, Celador's own": {
 			mutatingOf(enforced, "admissionregistration.k8s.io", "v1", []string{"mutatingadmissionpolicies"}, configuration("Object{spec: Object.spec{typeChecking: 'Enforced'}}")), nil,
 		},
-		"what is constructed": {
+		"constructed object": {
 			mutatingOf(enforced, "apps", "v1", deployments, configuration("Object{x: 1}")),
 			[]string{invalid + "apps/v1, Kind=Deployment: ERROR: <input>:1:9: undefined field 'x'\n | Object{x: 1}\n | ........^"},
 		},
-		"what is read, in two mutations": {
+		"object that is read, in two mutations": {
 			mutatingOf(enforced, "apps", "v1", deployments, configuration("object.x"), jsonPatch("[JSONPatch{op: object.y}]")),
 			[]string{
 				invalid + "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'x'\n | object.x\n | ......^",
@@ -149,7 +150,7 @@ func TestValidateMutating(t *testing.T) {
 	}
 }
 
-// The first errors are enough to work on, and all have to fit into a response.
+// The errors of a policy are limited so that they fit into a response.
 func TestManyErrors(t *testing.T) {
 	const short = "object.x == 1"
 	long := "'" + strings.Repeat("a", 3500) + "' == '' && object.x && object.y"
@@ -177,7 +178,7 @@ func TestManyErrors(t *testing.T) {
 	}
 }
 
-// expect wants these errors of a policy, and that it stays as it is.
+// expect expects these errors, and that the policy is not changed.
 func expect[P interface{ DeepCopy() P }](t *testing.T, validate func(P) field.ErrorList, policy P, want []string) {
 	t.Helper()
 	before := policy.DeepCopy()

@@ -40,7 +40,7 @@ func (d described) ResolveSchema(kind schema.GroupVersionKind) (*models.Schema, 
 }
 
 var checker = sync.OnceValues(func() (*typecheck.Checker, error) {
-	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil, nil)
+	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 })
 
 // checkTypes checks a policy for the type in which it sees the object of a request. Those of
@@ -57,7 +57,10 @@ func checkTypes(t *testing.T, p *v1.MutatingAdmissionPolicy, r request) *typeche
 	p.Spec.MatchConstraints = matching(v1.Exact, rule(resource.Group, resource.Version, resource.Resource))
 	c, err := checker()
 	must(t, err)
-	return c.With(mapper, described{builtintypes.Schemas}).CheckMutating(p)
+	return c.With(struct {
+		meta.RESTMapper
+		resolver.SchemaResolver
+	}{mapper, described{builtintypes.Schemas}}).CheckMutating(p)
 }
 
 // sound are the findings about examples that do what they are meant to.

@@ -102,7 +102,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 			Aggregated:  func(schema.GroupVersion) bool { return false },
 			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
-		Checker: must(typecheck.New(base, nil, nil))(t),
+		Checker: must(typecheck.New(base, nil))(t),
 	}, made))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	informers.StartWithContext(ctx)

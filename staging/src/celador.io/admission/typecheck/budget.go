@@ -10,27 +10,29 @@ import (
 )
 
 const (
-	// maxPolicyTypes is how many types of a policy are checked.
+	// maxPolicyTypes limits the number of types that a policy is checked against.
 	maxPolicyTypes = 50
-	// maxCost is what the checks of a policy may cost, each expression once for each type. It
-	// takes some 5 kB of expressions for this to be less than maxPolicyTypes.
+	// maxCost limits the cost of checking a policy, each expression once for each type. It is
+	// stricter than maxPolicyTypes only for policies with more than about 5 kB of expressions.
 	maxCost = 512 << 10
-	// baseCost is what the shortest expression costs. Others cost one a byte on top of that,
-	// two a byte if they have longBytes, and so on: cel-go takes quadratic time.
+	// baseCost is the cost of an empty expression. Each byte adds a cost of 1, and each
+	// longBytes bytes of length add another 1 per byte: cel-go takes quadratic time.
 	baseCost  = 100
 	longBytes = 4096
-	// smallType is the size, in types, up to which the type of a part of an expression costs
-	// nothing. A larger type costs its size, because cel-go copies and compares types as trees,
-	// and each .map(a, {a: a}) doubles the tree.
+	// smallType is the size up to which the type of a subexpression costs nothing. A larger type
+	// costs its size, because cel-go copies and compares types as trees, and each .map(a, {a: a})
+	// doubles the tree.
 	smallType = 64
 )
 
-// budget bounds the time and the memory that checking one policy takes. A policy can be long,
-// name many types, and have a type error in each expression for each type.
+// budget bounds the time and the memory of checking one policy. A policy can be long, name many
+// types, and have a type error in each expression for each type.
 type budget struct {
-	// base is the cost of the expressions for one type, spent the cost of all checks so far.
+	// base is the cost of the expressions' texts for one type, and spent the cost of all checks so
+	// far.
 	base, spent int
-	types       int
+	// types is the number of types checked.
+	types int
 }
 
 func newBudget(expressions []fieldExpression) *budget {
@@ -43,21 +45,21 @@ func newBudget(expressions []fieldExpression) *budget {
 }
 
 // charge adds the cost of a check against one type.
-func (b *budget) charge(verdicts []verdict) {
+func (b *budget) charge(assessments []assessment) {
 	b.types++
 	b.spent += b.base
-	for i := range verdicts {
-		b.spent += verdicts[i].cost
+	for i := range assessments {
+		b.spent += assessments[i].cost
 	}
 }
 
-// exhausted reports whether checking another type could exceed the budget. It expects the next
-// type to cost the average so far, and always allows the first.
+// exhausted reports whether checking another type is expected to exceed the budget. The expected
+// cost of a type is the average so far. The first type is always allowed.
 func (b *budget) exhausted() bool {
 	return b.types == maxPolicyTypes || b.types > 0 && b.spent+b.spent/b.types > maxCost
 }
 
-// typesCost returns the cost of the types of an expression's parts, at most about maxCost.
+// typesCost returns the cost of the types of an expression's subexpressions, at most about maxCost.
 func typesCost(types map[int64]*cel.Type) int {
 	cost := 0
 	for _, t := range types {
@@ -68,8 +70,7 @@ func typesCost(types map[int64]*cel.Type) int {
 	return cost
 }
 
-// sizeOf returns the number of types that a type is made of, including itself. It stops
-// counting at most.
+// sizeOf returns the number of types in the tree of t. It stops counting at about most.
 func sizeOf(t *cel.Type, most int) int {
 	size := 1
 	for _, parameter := range t.Parameters() {
@@ -81,6 +82,6 @@ func sizeOf(t *cel.Type, most int) int {
 	return size
 }
 
-func tooMuch(types int) error {
+func errBudget(types int) error {
 	return fmt.Errorf("no more than %d types of a policy with expressions of this size are checked", types)
 }

@@ -15,7 +15,7 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// Checks of a policy with many types are bounded, even if its expressions are long or have
+// The cost of checking a policy with many types is bounded, even if its expressions are long or have
 // large types.
 func TestTypesOfPolicy(t *testing.T) {
 	described := schemas{}

@@ -10,63 +10,55 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apiserver/pkg/cel/environment"
-	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
 	"celador.io/admission/expression"
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typesize"
 )
 
-// Checker checks policies. It keeps nothing of what it has checked and is safe for
-// concurrent use if its mapper and its resolver are.
+// A Checker type checks the expressions of policies. It keeps no reference to the policies and
+// schemas that it has checked. It is safe for concurrent use if its Types are.
 type Checker struct {
 	env *cel.Env
-	// patching also has the types of mutations.
-	patching *cel.Env
-	// sizes infers type sizes for expressions in both.
-	sizes   *typesize.Functions
-	mapper  meta.RESTMapper
-	schemas resolver.SchemaResolver
+	// patchEnv extends env with the types of mutations.
+	patchEnv *cel.Env
+	// sizes infers type sizes for expressions in both environments.
+	sizes *typesize.Functions
+	types Types
 }
 
-// New returns a checker whose expressions may use everything that stored expressions may
-// in the base environment. The error is one of that environment. For the mapper and the
-// resolver see With.
-func New(base *environment.EnvSet, mapper meta.RESTMapper, schemas resolver.SchemaResolver) (*Checker, error) {
+// New returns a checker whose expressions may use everything that stored expressions may use in
+// the base environment. It fails if the environment cannot be extended. types may be nil if every
+// check uses With.
+func New(base *environment.EnvSet, types Types) (*Checker, error) {
 	set, err := base.Extend(expression.RequestDeclarations())
 	if err != nil {
 		return nil, fmt.Errorf("declaring request and namespaceObject: %w", err)
 	}
-	patching, err := set.Extend(expression.PatchDeclarations())
+	patchSet, err := set.Extend(expression.PatchDeclarations())
 	if err != nil {
 		return nil, fmt.Errorf("declaring the types of mutations: %w", err)
 	}
-	env := patching.StoredExpressionsEnv()
-	return &Checker{env: set.StoredExpressionsEnv(), patching: env, sizes: typesize.NewFunctions(env), mapper: mapper, schemas: schemas}, nil
+	patchEnv := patchSet.StoredExpressionsEnv()
+	return &Checker{env: set.StoredExpressionsEnv(), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types}, nil
 }
 
-// With returns a checker that learns from other sources about types. It shares all that is
-// expensive to make, so a single check may have its own, such as a snapshot.
-//
-// The mapper tells the kinds of resources; it is never reset. The resolver is asked about
-// each type of each policy, so it pays to have it remember schemas, which are only read.
-// Its errors wrap resolver.ErrSchemaNotFound when there is no schema. With a resolver that
-// knows built-in types only, the findings are the errors against built-in types.
-func (c *Checker) With(mapper meta.RESTMapper, schemas resolver.SchemaResolver) *Checker {
-	return &Checker{env: c.env, patching: c.patching, sizes: c.sizes, mapper: mapper, schemas: schemas}
+// With returns a checker that finds types in types. It shares the environments of c and is cheap
+// to create, for example for a single check against a snapshot of the types.
+func (c *Checker) With(types Types) *Checker {
+	return &Checker{env: c.env, patchEnv: c.patchEnv, sizes: c.sizes, types: types}
 }
 
-// CheckValidating checks all expressions of a policy against each type that its match
-// constraints name. What could not be checked is part of the result, with the reason. The
-// policy is not changed.
+// CheckValidating checks each expression of a policy against each type that the policy's match
+// constraints name. The result lists types that could not be checked, with the reason. The policy
+// is not changed.
 func (c *Checker) CheckValidating(policy *v1.ValidatingAdmissionPolicy) *Result {
 	return c.check(policyspec.Validating(&policy.Spec))
 }
 
-// CheckMutating is the same for a mutating policy. The objects that its mutations construct
-// are checked, too: their fields and the values of these have to be some that the type has.
+// CheckMutating checks each expression of a policy like CheckValidating. It also checks the objects
+// that mutations construct: their type must have the fields, and the values the fields' types.
 func (c *Checker) CheckMutating(policy *v1.MutatingAdmissionPolicy) *Result {
 	return c.check(policyspec.Mutating(&policy.Spec))
 }
@@ -84,31 +76,31 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 	budget := newBudget(expressions)
 	for _, t := range targets {
 		if budget.exhausted() {
-			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: tooMuch(budget.types)})
+			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: errBudget(budget.types)})
 			continue
 		}
-		object, err := c.describe(t.kind)
-		var verdicts []verdict
+		object, err := c.resolve(t.kind)
+		var assessments []assessment
 		if err == nil {
-			verdicts, err = c.checkType(expressions, object, params)
+			assessments, err = c.checkType(expressions, object, params)
 		}
 		if err != nil {
 			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: reasonOf(err), Err: err})
 			continue
 		}
-		budget.charge(verdicts)
+		budget.charge(assessments)
 		result.Types = append(result.Types, t.kind)
-		checked = append(checked, checkedType{object, verdicts})
+		checked = append(checked, checkedType{object, assessments})
 	}
-	c.findGuarded(expressions, params, checked, result.knows(targets))
+	c.findGuarded(expressions, params, checked, result.coversAll(targets))
 	for i, e := range expressions {
 		for _, t := range checked {
-			v := t.verdicts[i]
-			if v.message == "" {
+			a := t.assessments[i]
+			if a.message == "" {
 				continue
 			}
-			f := Finding{Field: e.field, Type: t.object.kind, Message: v.message, Guarded: v.guarded}
-			if v.byParams {
+			f := Finding{Field: e.field, Type: t.object.kind, Message: a.message, Guarded: a.guarded}
+			if a.causedByParams {
 				f.Params = params.kind
 			}
 			result.Findings = append(result.Findings, f)
@@ -117,60 +109,57 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 	return result
 }
 
-// checkedType has a verdict on each expression.
+// checkedType holds an assessment of each expression for objects of one type.
 type checkedType struct {
-	object   description
-	verdicts []verdict
+	object      resolvedType
+	assessments []assessment
 }
 
-// verdict is what is wrong with an expression.
-type verdict struct {
-	// cost is the cost of the types of the expression's parts.
+// An assessment is the result of checking one expression for objects of one type.
+type assessment struct {
+	// cost is the cost of the types of the expression's subexpressions.
 	cost int
-	// message is empty when the expression fits.
+	// message describes the type errors. It is empty if there are none.
 	message string
-	// byParams is set if it would fit if nothing was known about params.
-	byParams bool
-	// absent are the has() of fields that a type does not have.
+	// causedByParams is set if there are no errors once 'params' is of dynamic type.
+	causedByParams bool
+	// absent are the IDs of has() calls on fields that the type does not have.
 	absent []int64
-	// guarded is set if those rule out everything that is wrong.
+	// guarded is set if no subexpression with an error is evaluated when those has() are false.
 	guarded bool
 }
 
 // checkType checks the expressions for objects of one type.
-func (c *Checker) checkType(expressions []fieldExpression, object description, params *description) ([]verdict, error) {
-	verdicts, err := c.checkExpressions(expressions, object, params)
-	if err != nil || params == nil || params.schema == nil || allFit(verdicts) {
-		return verdicts, err
+func (c *Checker) checkType(expressions []fieldExpression, object resolvedType, params *resolvedType) ([]assessment, error) {
+	assessments, err := c.checkExpressions(expressions, object, params)
+	hasErrors := func(a assessment) bool { return a.message != "" }
+	if err != nil || params == nil || params.schema == nil || !slices.ContainsFunc(assessments, hasErrors) {
+		return assessments, err
 	}
-	without, err := c.checkExpressions(expressions, object, &description{})
+	without, err := c.checkExpressions(expressions, object, &resolvedType{})
 	if err != nil {
 		return nil, err
 	}
-	for i := range verdicts {
-		verdicts[i].byParams = without[i].message == ""
+	for i := range assessments {
+		assessments[i].causedByParams = without[i].message == ""
 	}
-	return verdicts, nil
+	return assessments, nil
 }
 
-// checkExpressions checks one expression after the other: a variable is in scope for those
+// checkExpressions checks the expressions in order. Each variable is in scope of the expressions
 // after it.
-func (c *Checker) checkExpressions(expressions []fieldExpression, object description, params *description) ([]verdict, error) {
+func (c *Checker) checkExpressions(expressions []fieldExpression, object resolvedType, params *resolvedType) ([]assessment, error) {
 	s := c.newScope(object, params)
-	verdicts := make([]verdict, len(expressions))
+	assessments := make([]assessment, len(expressions))
 	for i, e := range expressions {
-		output, v, err := s.check(e)
+		output, a, err := s.check(e)
 		if err != nil {
 			return nil, err
 		}
-		verdicts[i] = v
+		assessments[i] = a
 		if e.variable != "" {
 			s.types.variables[e.variable] = s.variables.Of(output)
 		}
 	}
-	return verdicts, nil
-}
-
-func allFit(verdicts []verdict) bool {
-	return !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.message != "" })
+	return assessments, nil
 }

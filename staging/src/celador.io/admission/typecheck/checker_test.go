@@ -17,7 +17,7 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// found is a finding in short.
+// found is a Finding without its message.
 type found struct {
 	field, message string
 	kind, params   schema.GroupVersionKind
@@ -78,7 +78,7 @@ func TestEveryField(t *testing.T) {
 			policy("authorizer.requestResource.check('get').allowed()", message("authorizer.path('/').check('get').reason()")),
 			[]found{{field: "spec.validations[0].messageExpression", message: "<input>:1:1: undeclared reference to 'authorizer' (in container '')", kind: deployment}},
 		},
-		"only what is wrong remains": {
+		"only the errors remain": {
 			policy("object.spec != object.metadata && object.spec != 5 && object.metadata != object.spec.template"),
 			[]found{{field: "spec.validations[0].expression", message: "<input>:1:47: found no matching overload for '_!=_' applied to '(apps/v1.Deployment.spec, int)'", kind: deployment}},
 		},
@@ -111,8 +111,8 @@ apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'
 	}
 }
 
-// An expression may ask for the operation, or whether there is an object, before it reads
-// one. So there is nothing to be said about rules with particular operations.
+// Expressions may test request.operation or compare object with null before they read a field, so
+// rules for particular operations cause no findings.
 func TestOperations(t *testing.T) {
 	for _, o := range []v1.OperationType{v1.Create, v1.Update, v1.Delete, v1.Connect, v1.OperationAll} {
 		for _, source := range []string{
@@ -131,7 +131,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// Policies that people write do what they are meant to for all kinds that they match.
+// Realistic policies have no findings for any of the kinds that they match.
 func TestInTheWild(t *testing.T) {
 	workloads := rule("apps", "v1", "deployments", "replicasets")
 	for name, p := range map[string]*v1.ValidatingAdmissionPolicy{
@@ -192,7 +192,7 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// Errors against built-in types are those that are found without knowing any others.
+// A checker that knows only built-in types finds the errors against built-in types.
 func TestBuiltInTypesOnly(t *testing.T) {
 	described := builtIn.with(widget, widgetSpec(map[string]spec.Schema{"color": *spec.StringProperty()}))
 	c := checker(t, mapperFor(deployment, widget), described)
@@ -208,7 +208,7 @@ func TestBuiltInTypesOnly(t *testing.T) {
 	if diff := cmp.Diff(all, findings(c.CheckValidating(p)), cmp.AllowUnexported(found{})); diff != "" {
 		t.Errorf("with all types, findings differ (-want +got):\n%s", diff)
 	}
-	some := c.With(mapperFor(deployment, widget), builtIn).CheckValidating(p)
+	some := c.With(servedTypes{mapperFor(deployment, widget), builtIn}).CheckValidating(p)
 	if diff := cmp.Diff(all[2:3], findings(some), cmp.AllowUnexported(found{})); diff != "" {
 		t.Errorf("with built-in types, findings differ (-want +got):\n%s", diff)
 	}

@@ -12,22 +12,22 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation"
 )
 
-// maxAlternatives is how many types the values of a constructor may have for them to be known.
-// Where maps are nested, there are more and more.
+// maxAlternatives limits the number of types that a constructor may stand for. Nested maps multiply
+// them. Beyond the limit, the constructor is of dynamic type.
 const maxAlternatives = 8
 
-// constructors have the types with which mutations construct objects: Object, which is the
-// type of 'object', and Object.spec and so on, which are those of its fields. Not safe for
+// constructors is a type provider with the types that mutations construct: Object stands for the
+// type of 'object', and Object.spec and so on for the types of its fields. It is not safe for
 // concurrent use.
 type constructors struct {
 	*typeTable
 	object *cel.Type
-	// known are results of typesOf.
+	// known caches typesOf.
 	known map[string][]*cel.Type
 }
 
-// newConstructors returns the constructors for objects of a type that the table has. The
-// other types of mutations come from the provider.
+// newConstructors returns the constructors for an object type of the table. Provider others
+// has the remaining types of mutations, such as JSONPatch.
 func newConstructors(others types.Provider, table *typeTable, object *cel.Type) *constructors {
 	extended := *table
 	extended.Provider = others
@@ -38,20 +38,20 @@ func isConstructor(name string) bool {
 	return name == mutation.ObjectTypeName || strings.HasPrefix(name, mutation.ObjectTypeName+".")
 }
 
-// typesOf returns the types of what a constructor may make, as they are when read. There is
-// none if the constructor does not exist. There are several below maps, as a map can be
-// written as an object, the fields of which are its keys.
+// typesOf returns the types, as they are when read, of the values that a constructor may construct,
+// or nil if the constructor does not exist. There are several inside maps, because a map can also
+// be constructed as an object with its keys as fields.
 func (c *constructors) typesOf(constructor string) []*cel.Type {
 	if known, ok := c.known[constructor]; ok {
 		return known
 	}
-	places := []*cel.Type{c.object}
+	fieldTypes := []*cel.Type{c.object}
 	if dot := strings.LastIndexByte(constructor, '.'); dot >= 0 {
-		places = c.fieldTypes(constructor[:dot], constructor[dot+1:])
+		fieldTypes = c.fieldTypes(constructor[:dot], constructor[dot+1:])
 	}
 	var found []*cel.Type
-	for _, place := range places {
-		found = addTypes(found, constructible(place)...)
+	for _, t := range fieldTypes {
+		found = addTypes(found, constructible(t)...)
 	}
 	if len(found) > maxAlternatives {
 		found = []*cel.Type{cel.DynType}
@@ -60,23 +60,24 @@ func (c *constructors) typesOf(constructor string) []*cel.Type {
 	return found
 }
 
-// constructible returns the types that constructors may have for a place: that of the value
-// itself or, as lists and maps have none, that of what is in it.
-func constructible(place *cel.Type) []*cel.Type {
-	switch place.Kind() {
+// constructible returns the types that the constructor named after a field of type t may construct.
+// Lists have no constructors, so it constructs their elements. For a map, it constructs the map as
+// an object, or a value of the map.
+func constructible(t *cel.Type) []*cel.Type {
+	switch t.Kind() {
 	case types.StructKind, types.DynKind:
-		return []*cel.Type{place}
+		return []*cel.Type{t}
 	case types.ListKind:
-		return constructible(place.Parameters()[0])
+		return constructible(t.Parameters()[0])
 	case types.MapKind:
-		return append([]*cel.Type{place}, constructible(place.Parameters()[1])...)
+		return append([]*cel.Type{t}, constructible(t.Parameters()[1])...)
 	default:
 		return nil
 	}
 }
 
-// fieldTypes returns the types that the field of a constructor may have. There is none if
-// it has no such field. Names are not escaped.
+// fieldTypes returns the types that the field of a constructor may have, or nil if there is no such
+// field. Names are not escaped.
 func (c *constructors) fieldTypes(constructor, field string) []*cel.Type {
 	var found []*cel.Type
 	for _, t := range c.typesOf(constructor) {
@@ -111,8 +112,8 @@ func (c *constructors) FindStructType(name string) (*types.Type, bool) {
 	return types.NewTypeTypeWithParam(types.NewObjectType(name)), len(c.typesOf(name)) > 0
 }
 
-// FindStructFieldType implements types.Provider. Any value may be in the field of a
-// constructor, as CEL itself has no alternatives: see misfits.
+// FindStructFieldType implements types.Provider. Fields of constructors are dynamic, because CEL has
+// no type for several alternatives; checkAssignments checks them.
 func (c *constructors) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	if !isConstructor(name) {
 		return c.typeTable.FindStructFieldType(name, field)

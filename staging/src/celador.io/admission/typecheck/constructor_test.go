@@ -21,15 +21,15 @@ const (
 	containers = podSpec + ".containers"
 )
 
-// within returns the object in which a pod spec has the given fields.
+// within returns an expression that constructs a Deployment whose pod spec has the given fields.
 func within(fields string) string {
 	return "Object{spec: Object.spec{template: Object.spec.template{spec: " + podSpec + "{" + fields + "}}}}"
 }
 
-// In Deployments, all of these compile when nothing is known of their types.
+// All of these expressions compile for Deployments without schemas.
 var deployments = map[string]struct {
 	source string
-	want   []string // what is found, in part
+	want   []string // parts of the findings, in order
 }{
 	"nothing":                  {"Object{}", nil},
 	"leading dot":              {".Object{spec: .Object.spec{replicas: 'five'}}", []string{"field 'replicas' is 'int' but provided type is 'string'"}},
@@ -204,8 +204,8 @@ func TestConstructorsOfCustomResources(t *testing.T) {
 	}
 }
 
-// The names of constructors can be long, and below nested maps there are many types that they
-// may stand for. At some depth, nothing is known any more.
+// Names of constructors can be long, and inside nested maps a constructor may stand for many types.
+// Beyond some depth, its type is dynamic.
 func TestDeepConstructors(t *testing.T) {
 	described := tree()
 	described.Properties["byKind"] = *spec.MapProperty(described)
@@ -226,7 +226,7 @@ func TestDeepConstructors(t *testing.T) {
 	}
 }
 
-// checkMutation checks the only mutation of a policy, which compiles without schemas.
+// checkMutation checks a policy whose only mutation compiles without schemas.
 func checkMutation(t *testing.T, p *v1.MutatingAdmissionPolicy, described schemas, want []string) {
 	t.Helper()
 	composition := expression.Default().Compose()

@@ -15,9 +15,9 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// TestUnlikeUpstream has the expressions on which Kubernetes is wrong: it warns though they
-// do what they say, or does not warn though they fail for every object. It proves that by
-// running them.
+// TestUnlikeUpstream covers the expressions for which Kubernetes' findings are incorrect: it warns about
+// an expression that works, or does not warn about one that fails for every object. The test
+// evaluates each expression to prove it.
 func TestUnlikeUpstream(t *testing.T) {
 	described := builtIn.with(widget, widgetSpec(map[string]spec.Schema{
 		"ratio":        *spec.Float64Property(),
@@ -71,7 +71,7 @@ func TestUnlikeUpstream(t *testing.T) {
 		object any
 		policy *v1.ValidatingAdmissionPolicy
 	}{
-		// What values are.
+		// Types of values.
 		"time as string":              {object, policy("object.metadata.creationTimestamp.startsWith('2')")},
 		"time as timestamp":           {object, policy("object.metadata.creationTimestamp < timestamp('2100-01-01T00:00:00Z')")},
 		"time, method":                {object, policy("object.metadata.creationTimestamp.getFullYear() > 2000")},
@@ -90,7 +90,7 @@ func TestUnlikeUpstream(t *testing.T) {
 		"restricted metadata":         {custom, policy("object.metadata.labels.a == 'b' && object.metadata.name == 'w'", rule("example.com", "v1", "restricteds"))},
 		"quoted name":                 {custom, policy("object.spec.`dashed-name` == 'n'", widgets)},
 
-		// What schemas leave open.
+		// Incomplete schemas.
 		"unknown fields":               {custom, policy("object.spec.free.color == 'red'", widgets)},
 		"without type":                 {custom, policy("object.spec.untyped == 'u'", widgets)},
 		"object without properties":    {custom, policy("object.spec.bare.a == 1", widgets)},

@@ -18,7 +18,8 @@ import (
 func Example() {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
-	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), mapper, configMaps{})
+	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+	checker, err := typecheck.New(base, configMaps{mapper})
 	if err != nil {
 		panic(err)
 	}
@@ -40,8 +41,8 @@ func Example() {
 	//  | ......^
 }
 
-// configMaps resolves the schema of ConfigMaps.
-type configMaps struct{}
+// configMaps implements typecheck.Types with a single type.
+type configMaps struct{ meta.RESTMapper }
 
 func (configMaps) ResolveSchema(schema.GroupVersionKind) (*spec.Schema, error) {
 	configMap := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}

@@ -12,52 +12,53 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// findGuarded marks what is wrong only with parts of expressions that has() rules out: for a
-// type that does not have the field, has() is false, and so nothing that depends on it is
-// ever evaluated. If that makes a condition false, nothing of what it decides about is. A
-// field that none of the types has is a mistake, if all types are known.
-func (c *Checker) findGuarded(expressions []fieldExpression, params *description, checked []checkedType, allKnown bool) {
-	lacking := make([]map[int64]int, len(expressions)) // how many types lack the field of a has()
+// findGuarded marks assessments whose type errors are only in subexpressions that has() guards. For
+// a type without the field, has() is false, and subexpressions that depend on it are never
+// evaluated. If a condition becomes false, the expressions that depend on the condition are never
+// evaluated either. A has() of a field that no type has does not guard if allKnown is set, which
+// means that all types of the policy are checked: it is likely a typo.
+func (c *Checker) findGuarded(expressions []fieldExpression, params *resolvedType, checked []checkedType, allKnown bool) {
+	lacking := make([]map[int64]int, len(expressions)) // by ID of a has(), the number of types without its field
 	for i := range expressions {
 		lacking[i] = map[int64]int{}
 		for _, t := range checked {
-			for _, id := range t.verdicts[i].absent {
+			for _, id := range t.assessments[i].absent {
 				lacking[i][id]++
 			}
 		}
 	}
 	for _, t := range checked {
 		pruned := slices.Clone(expressions)
-		found, unmet := false, map[int]bool{}
+		found, falseConditions := false, map[int]bool{}
 		for i := range pruned {
-			absent := slices.DeleteFunc(slices.Clone(t.verdicts[i].absent), func(id int64) bool { return allKnown && lacking[i][id] == len(checked) })
+			absent := slices.DeleteFunc(slices.Clone(t.assessments[i].absent), func(id int64) bool { return allKnown && lacking[i][id] == len(checked) })
 			if len(absent) == 0 {
 				continue
 			}
 			found = true
 			parsed, err := expressions[i].parse()
 			if err != nil {
-				continue // nothing is absent from what cannot be parsed
+				continue // an expression with a syntax error has no has()
 			}
 			without := parsed.without(absent)
 			pruned[i].parse = func() (syntax, error) { return without, nil }
-			unmet[i] = isConstant(types.False)(without.tree().NativeRep().Expr())
+			falseConditions[i] = isConstant(types.False)(without.tree().NativeRep().Expr())
 		}
 		if !found {
 			continue
 		}
-		verdicts, err := c.checkExpressions(pruned, t.object, params)
+		assessments, err := c.checkExpressions(pruned, t.object, params)
 		if err != nil {
-			continue // what is found stays found
+			continue // no error counts as guarded
 		}
-		for i := range verdicts {
-			never := slices.ContainsFunc(pruned[i].onlyIf, func(condition int) bool { return unmet[condition] })
-			t.verdicts[i].guarded = t.verdicts[i].message != "" && (never || verdicts[i].message == "")
+		for i := range assessments {
+			never := slices.ContainsFunc(pruned[i].onlyIf, func(condition int) bool { return falseConditions[condition] })
+			t.assessments[i].guarded = t.assessments[i].message != "" && (never || assessments[i].message == "")
 		}
 	}
 }
 
-// tests returns those of the nodes of an expression that are has().
+// tests returns the IDs of those nodes that are has() calls.
 func (s syntax) tests(nodes map[int64]bool) []int64 {
 	var tests []int64
 	ast.PostOrderVisit(s.tree().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -68,8 +69,8 @@ func (s syntax) tests(nodes map[int64]bool) []int64 {
 	return tests
 }
 
-// without returns the expression with the has() of those IDs false, and without what is not
-// evaluated then.
+// without returns the expression with the has() calls of the given IDs replaced by false, and
+// without the subexpressions that are then not evaluated.
 func (s syntax) without(absent []int64) syntax {
 	p := pruner{ast.NewExprFactory(), absent}
 	return syntax{tree: func() *cel.Ast {
@@ -79,12 +80,13 @@ func (s syntax) without(absent []int64) syntax {
 	}}
 }
 
+// pruner replaces has() calls by false and folds the constants that follow from it.
 type pruner struct {
 	ast.ExprFactory
 	absent []int64
 }
 
-// visit evaluates a node whose operands have been visited, as far as constants go.
+// visit folds a node into a constant if possible. Its operands have been visited before.
 func (p pruner) visit(e ast.Expr) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -99,7 +101,7 @@ func (p pruner) visit(e ast.Expr) {
 				p.set(e, !value)
 			}
 		case operators.LogicalAnd:
-			// One operand decides, even if another is an error.
+			// A false operand makes the result false, even if another operand is an error.
 			if slices.ContainsFunc(args, isConstant(types.False)) {
 				p.set(e, types.False)
 			}

@@ -77,7 +77,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// What is guarded does not fail for objects that lack the field.
+// Guarded expressions evaluate without errors for objects that lack the field.
 func TestGuardedAtRunTime(t *testing.T) {
 	without := map[string]any{"spec": map[string]any{}}
 	for _, source := range []string{

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// maxIssues is how many issues of an expression cel-go lists. It counts the others.
+	// maxIssues is the number of issues of an expression that cel-go lists. It counts the others.
 	maxIssues = 100
-	// maxShown is how many issues a message shows.
+	// maxShown limits the issues in a message.
 	maxShown = 10
-	// maxMessage is how many bytes of them a message shows.
+	// maxMessage limits the bytes of the issues in a message.
 	maxMessage = 8 << 10
 )
 
-// failed is issues.Err() != nil, which makes the whole text of all issues.
+// failed reports whether there are issues. issues.Err() != nil would format all of them.
 func failed(issues *cel.Issues) bool { return len(issues.Errors()) > 0 }
 
-// full tells whether there may be issues that are not listed.
+// full reports whether there may be issues that cel-go does not list.
 func full(issues *cel.Issues) bool { return len(issues.Errors()) >= maxIssues }
 
-// messageOf returns the text of issues in a source: that of cel-go, as long as it is short.
-// Otherwise it ends with what is left out.
+// messageOf returns cel-go's text of the issues in a source. It shortens long texts, and ends with
+// the number of errors that are left out.
 func messageOf(source common.Source, issues *cel.Issues) string {
 	errs := slices.Clone(issues.Errors())
 	slices.SortStableFunc(errs, func(a, b *common.Error) int {
@@ -40,7 +40,7 @@ func messageOf(source common.Source, issues *cel.Issues) string {
 		if shown > 0 {
 			text += "\n"
 		}
-		text += errs[shown].ToDisplayString(quotable{source})
+		text += errs[shown].ToDisplayString(shortLines{source})
 		shown++
 	}
 	if len(text) > maxMessage {
@@ -59,11 +59,12 @@ func messageOf(source common.Source, issues *cel.Issues) string {
 	return text
 }
 
-// quotable is a source without the lines that would take a whole message: a line is quoted
-// with another one below it, which cel-go makes in quadratic time.
-type quotable struct{ common.Source }
+// shortLines is a source without lines that are too long to quote. cel-go quotes a line with a
+// marker line below it, which it builds in quadratic time.
+type shortLines struct{ common.Source }
 
-func (q quotable) Snippet(line int) (string, bool) {
-	snippet, found := q.Source.Snippet(line)
+// Snippet implements common.Source.
+func (s shortLines) Snippet(line int) (string, bool) {
+	snippet, found := s.Source.Snippet(line)
 	return snippet, found && len(snippet) <= maxMessage/2
 }

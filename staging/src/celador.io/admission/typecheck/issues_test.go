@@ -13,7 +13,7 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// Messages are as long as they are helpful, however much is wrong.
+// Messages are short even if an expression has very many errors.
 func TestLengthOfMessages(t *testing.T) {
 	const longest = 8<<10 + 100
 	wrong := func(count int) string { return strings.Repeat("object.x == 1 &&\n", count-1) + "object.x == 1" }
@@ -59,7 +59,7 @@ func TestLengthOfMessages(t *testing.T) {
 	}
 }
 
-// An error counts however many others there are, which may be none when objects are read as
+// An error is found however many other issues there are that disappear when objects are used as
 // maps.
 func TestErrorAfterManyOthers(t *testing.T) {
 	validating := func(source string) *typecheck.Result {
@@ -68,21 +68,21 @@ func TestErrorAfterManyOthers(t *testing.T) {
 	mutating := func(source string) *typecheck.Result {
 		return checker(t, mapperFor(deployment), builtIn).CheckMutating(mutatingPolicy([]v1.Mutation{inline(source)}))
 	}
-	const excused, mixed, wrong = "object.metadata == {} &&\n", "[1, 'a'].size() > 0 &&\n", "object.nope == 1"
+	const unified, mixed, wrong = "object.metadata == {} &&\n", "[1, 'a'].size() > 0 &&\n", "object.nope == 1"
 	for name, test := range map[string]struct {
 		check  func(string) *typecheck.Result
 		source string
 		want   string
 	}{
-		"excused":           {validating, strings.Repeat(excused, 98) + "true", ""},
-		"less than listed":  {validating, strings.Repeat(excused, 98) + wrong, "undefined field 'nope'"},
-		"as many as listed": {validating, strings.Repeat(excused, 99) + wrong, "errors left out: 90 or more"},
-		"one more":          {validating, strings.Repeat(excused, 100) + wrong, "errors left out: 90 or more"},
-		"many more":         {validating, strings.Repeat(excused, 200) + wrong, "errors left out: 90 or more"},
+		"unified":           {validating, strings.Repeat(unified, 98) + "true", ""},
+		"less than listed":  {validating, strings.Repeat(unified, 98) + wrong, "undefined field 'nope'"},
+		"as many as listed": {validating, strings.Repeat(unified, 99) + wrong, "errors left out: 90 or more"},
+		"one more":          {validating, strings.Repeat(unified, 100) + wrong, "errors left out: 90 or more"},
+		"many more":         {validating, strings.Repeat(unified, 200) + wrong, "errors left out: 90 or more"},
 		"mixed":             {mutating, strings.Repeat(mixed, 99) + "Object{}.nope == 1", "undefined field 'nope'"},
 		"mixed, many more":  {mutating, strings.Repeat(mixed, 200) + "true", "errors left out: 90 or more"},
 		"many fields":       {mutating, "Object{" + strings.Repeat("spec: 1,\n", 200) + "spec: 1}", "errors left out: 90 or more"},
-		"after the excuse":  {validating, "([object.metadata] + [object.spec]).all(x, " + strings.Repeat("x + 1 == 2 &&\n", 120) + "true) && " + wrong, "undefined field 'nope'"},
+		"after unification": {validating, "([object.metadata] + [object.spec]).all(x, " + strings.Repeat("x + 1 == 2 &&\n", 120) + "true) && " + wrong, "undefined field 'nope'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := test.check(test.source).Findings

@@ -82,7 +82,7 @@ func TestEveryFieldOfMutations(t *testing.T) {
 	}
 }
 
-// What only parameters make wrong is told apart in changes, too.
+// Findings on mutations name the type of params if only params cause the error.
 func TestParamsOfMutations(t *testing.T) {
 	const field = "spec.mutations[0].expression"
 	described := builtIn.with(widget, widgetSpec(map[string]spec.Schema{"color": *spec.StringProperty()}))
@@ -152,8 +152,7 @@ func TestGuardedMutations(t *testing.T) {
 	}
 }
 
-// Validations are under match conditions, too, and so are these themselves: one that is false
-// decides.
+// A false match condition also guards validations and the other match conditions.
 func TestGuardedByMatchConditions(t *testing.T) {
 	p := policy("variables.v.metadata.name != ''", condition("object.spec.template.metadata.name != ''"), condition("has(object.spec.template)"),
 		variables("v", "object.spec.template"), message("object.spec.template.metadata.name"), annotation("object.spec.template.metadata.name"),

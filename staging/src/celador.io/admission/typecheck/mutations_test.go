@@ -7,8 +7,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// mutatingPolicy returns a policy for Deployments with the given mutations. What a policy has
-// but for validations is changed in the same way.
+// mutatingPolicy returns a policy for Deployments with the given mutations. The changes set fields
+// that both kinds of policies have.
 func mutatingPolicy(mutations []v1.Mutation, change ...func(*v1.ValidatingAdmissionPolicySpec)) *v1.MutatingAdmissionPolicy {
 	common := policy("true", change...).Spec
 	return &v1.MutatingAdmissionPolicy{Spec: v1.MutatingAdmissionPolicySpec{

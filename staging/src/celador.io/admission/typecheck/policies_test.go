@@ -37,7 +37,7 @@ func rules(added ...v1.Rule) func(*v1.ValidatingAdmissionPolicySpec) {
 	}
 }
 
-// operations sets what the rules before it apply to.
+// operations sets the operations of the rules before it.
 func operations(o ...v1.OperationType) func(*v1.ValidatingAdmissionPolicySpec) {
 	return func(s *v1.ValidatingAdmissionPolicySpec) {
 		for i := range s.MatchConstraints.ResourceRules {
@@ -52,7 +52,7 @@ func params(apiVersion, kind string) func(*v1.ValidatingAdmissionPolicySpec) {
 	}
 }
 
-// variables adds variables by name and expression in turn.
+// variables adds variables from alternating names and expressions.
 func variables(namesAndExpressions ...string) func(*v1.ValidatingAdmissionPolicySpec) {
 	return func(s *v1.ValidatingAdmissionPolicySpec) {
 		for i := 0; i < len(namesAndExpressions); i += 2 {

@@ -13,81 +13,81 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// Result is the outcome of checking one policy. The same policy, resources and schemas give
-// the same result.
+// A Result holds the findings of checking one policy. Equal policies, resources and schemas give
+// equal results.
 type Result struct {
 	// Types are the types of objects that the expressions were checked against, sorted by
 	// group, version and kind.
 	Types []schema.GroupVersionKind
-	// Params is the type that 'params' was taken for. Empty when the policy has no paramKind
-	// or nothing is known about it, which Unchecked tells.
+	// Params is the type of 'params'. It is empty if the policy has no paramKind, or if Unchecked
+	// lists the paramKind.
 	Params schema.GroupVersionKind
-	// Unchecked is what the policy names and expressions were not checked against.
+	// Unchecked lists the types that the policy names and the expressions were not checked against.
 	Unchecked []Unchecked
-	// Findings are what is wrong, by expression in the order of evaluation, then by type.
+	// Findings lists the type errors, by expression in the order of evaluation, then by type.
 	Findings []Finding
 }
 
-// Finding is that an expression does not fit a type.
+// A Finding holds the type errors of one expression for objects of one type.
 type Finding struct {
-	// Field holds the expression, as in "spec.validations[0].expression".
+	// Field is the field path of the expression, such as "spec.validations[0].expression".
 	Field string
 	// Type is the type of 'object' and 'oldObject'.
 	Type schema.GroupVersionKind
-	// Params is the type of 'params' if the expression would pass if that was not known, and
-	// otherwise empty. So with Params empty, the error is one against Type alone.
+	// Params is the type of 'params' if there are no errors once 'params' is of dynamic type, and
+	// empty otherwise.
 	Params schema.GroupVersionKind
-	// Message is what the compiler says, which are several lines, up to some 8 kB. Of more than
-	// ten errors in one expression, it has the first ones and says that there are more.
+	// Message is the text of the compiler, of several lines and up to about 8 kB. It has at most ten
+	// errors, and the number of errors that are left out.
 	Message string
-	// Guarded is set when what is wrong is never evaluated for objects of Type: has() of a
-	// field that Type lacks and another type of the policy has, or may have, rules it out.
+	// Guarded is set if no subexpression with an error is evaluated for objects of Type: has() guards
+	// it with a field that Type lacks and another type of the policy has or may have.
 	Guarded bool
 }
 
-// Unchecked is something that a policy names and that expressions were not checked against.
+// An Unchecked is a type that a policy names and that expressions were not checked against.
 type Unchecked struct {
-	// Field is the part of the policy that names it: "spec.paramKind", or a rule or one of a
-	// rule's fields, as in "spec.matchConstraints.resourceRules[0].apiGroups".
+	// Field is the field path that names the type: "spec.paramKind", or a rule or one of a rule's
+	// fields, such as "spec.matchConstraints.resourceRules[0].apiGroups".
 	Field string
-	// Resource is the resource that was looked for or found. Empty for parameters, and for
-	// rules, with the reasons Wildcard, Subresource and TooManyTypes.
+	// Resource is the resource that was looked up. It is empty for a paramKind, and for reasons that
+	// concern a rule as a whole: Wildcard, Subresource, and TooManyTypes of a rule.
 	Resource schema.GroupVersionResource
-	// Kind is the kind of the resource or of the parameters, as far as it is known.
+	// Kind is the kind of the resource or of the params, if known.
 	Kind schema.GroupVersionKind
-	// Reason is why.
+	// Reason is the category of Err.
 	Reason Reason
-	// Err says why in words. Never nil.
+	// Err explains why the type was not checked. It is never nil.
 	Err error
 }
 
-// Reason is why something was not checked.
+// A Reason is a category of reasons why a type was not checked.
 type Reason string
 
 const (
-	// UnknownResource is for a resource that is not served. It may be one day.
+	// UnknownResource means that the resource is not served. It may be served later.
 	UnknownResource Reason = "UnknownResource"
-	// UnknownKind is for parameters of a kind that is not served. It may be one day.
+	// UnknownKind means that the paramKind is not served. It may be served later.
 	UnknownKind Reason = "UnknownKind"
-	// NoSchema is for a kind that is served but not described.
+	// NoSchema means that the kind is served and has no schema.
 	NoSchema Reason = "NoSchema"
-	// Unavailable is for what could not be found out just now.
+	// Unavailable means that looking up the type failed. Another check may succeed.
 	Unavailable Reason = "Unavailable"
-	// Wildcard is for groups, versions and resources with a "*". They are never checked.
+	// Wildcard means that a group, version or resource of the rule has a "*".
 	Wildcard Reason = "Wildcard"
-	// Subresource is for subresources. They are never checked.
+	// Subresource means that the rule names a subresource.
 	Subresource Reason = "Subresource"
-	// TooManyTypes is for what comes after the first ten types of a rule, after the first 50 of
-	// a policy or fewer if its expressions are very long or make very large types, or after very
-	// many names that were looked up. It is never checked.
+	// TooManyTypes means that a limit was reached before the type: ten types of a rule, 50 types of a
+	// policy (fewer if its expressions are very long or create very large types), or 10,000
+	// combinations of groups, versions and resources of a policy.
 	TooManyTypes Reason = "TooManyTypes"
 )
 
 func (r *Result) omit(u Unchecked) { r.Unchecked = append(r.Unchecked, u) }
 
-// knows tells whether the targets are all types that objects may have. A resource that is
-// found in one group and version need not be in others.
-func (r *Result) knows(targets []target) bool {
+// coversAll reports whether the targets are all types that objects may have. A resource that is
+// found in one group version need not exist in the other group versions of its rule.
+func (r *Result) coversAll(targets []target) bool {
 	found := sets.New[string]()
 	for _, t := range targets {
 		found.Insert(t.resource.Resource)
@@ -97,17 +97,17 @@ func (r *Result) knows(targets []target) bool {
 	})
 }
 
-// Enforceable returns the result without guarded findings. The policy decides about objects
-// of several types in spite of these.
+// Enforceable returns the result without guarded findings, which do not affect the evaluation of an
+// Enforced policy that matches several types.
 func (r *Result) Enforceable() *Result {
 	enforceable := *r
 	enforceable.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Guarded })
 	return &enforceable
 }
 
-// Warnings returns the findings as status.typeChecking.expressionWarnings has them: one
-// warning for each expression that does not fit, with all types that it does not fit. Nil
-// when there is none.
+// Warnings returns the findings in the form of status.typeChecking.expressionWarnings: one warning for
+// each expression with findings, with a paragraph for each type. It returns nil if there are no
+// findings.
 func (r *Result) Warnings() []v1.ExpressionWarning {
 	var fields []string
 	texts := map[string][]string{}

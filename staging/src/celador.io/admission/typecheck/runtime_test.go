@@ -19,8 +19,8 @@ import (
 	"celador.io/admission/values"
 )
 
-// evaluate runs the first validation of a policy as a request has it run: without any types,
-// on a Go object or on the content of a custom resource.
+// evaluate evaluates the first validation of a policy as for a request, without schemas. The object
+// is a Go object or the content of a custom resource.
 func evaluate(t *testing.T, policy *v1.ValidatingAdmissionPolicy, object any, params map[string]any) error {
 	t.Helper()
 	allowAll, requester := authorizerfactory.NewAlwaysAllowAuthorizer(), &user.DefaultInfo{Name: "someone"}

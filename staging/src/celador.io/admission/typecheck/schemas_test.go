@@ -29,7 +29,7 @@ var (
 	widget     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 )
 
-// schemas is a resolver.
+// schemas implements resolver.SchemaResolver.
 type schemas map[schema.GroupVersionKind]*spec.Schema
 
 func (s schemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
@@ -40,7 +40,7 @@ func (s schemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, erro
 	return found, nil
 }
 
-// with returns the resolver with one more schema.
+// with returns a copy with one more schema.
 func (s schemas) with(kind schema.GroupVersionKind, described *spec.Schema) schemas {
 	more := schemas{kind: described}
 	for k, v := range s {
@@ -51,7 +51,7 @@ func (s schemas) with(kind schema.GroupVersionKind, described *spec.Schema) sche
 	return more
 }
 
-// builtIn describes built-in types as Kubernetes' OpenAPI documents do.
+// builtIn holds schemas of built-in types as in Kubernetes' OpenAPI documents.
 var builtIn = schemas{
 	deployment: schemaOf(appsv1.Deployment{}),
 	replicaSet: schemaOf(appsv1.ReplicaSet{}),
@@ -60,7 +60,7 @@ var builtIn = schemas{
 	secret:     schemaOf(corev1.Secret{}),
 }
 
-// mapperFor returns a mapper that knows the given kinds.
+// mapperFor returns a mapper of the given kinds.
 func mapperFor(kinds ...schema.GroupVersionKind) *meta.DefaultRESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range kinds {
@@ -132,7 +132,7 @@ func objectOf(properties map[string]spec.Schema) *spec.Schema {
 	return &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: properties}}
 }
 
-// widgetSpec describes a custom resource by the properties of its spec.
+// widgetSpec returns the schema of a custom resource whose spec has the given properties.
 func widgetSpec(properties map[string]spec.Schema) *spec.Schema {
 	return objectOf(map[string]spec.Schema{"spec": *objectOf(properties)})
 }

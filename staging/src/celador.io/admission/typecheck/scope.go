@@ -13,28 +13,27 @@ import (
 	"celador.io/admission/expression"
 )
 
-// scope is what the expressions of a policy can refer to when it is applied to objects of
-// one type. Not safe for concurrent use.
+// scope holds the declarations for the expressions of a policy and objects of one type. It is not
+// safe for concurrent use.
 type scope struct {
 	checker *Checker
 	types   *typeTable
-	// constructors are in scope of patches.
+	// constructors are declared for expressions that construct patches.
 	constructors *constructors
 	options      []cel.EnvOption
 	variables    expression.VariableTypes
-	// envs are made when first needed.
+	// envs caches environments.
 	envs map[expression.Declarations]*cel.Env
 }
 
-// newScope returns a scope without any variables yet. Without params, 'params' is not
-// declared.
-func (c *Checker) newScope(object description, params *description) *scope {
+// newScope returns a scope without variables. If params is nil, 'params' is not declared.
+func (c *Checker) newScope(object resolvedType, params *resolvedType) *scope {
 	table := newTypeTable(c.env.CELTypeProvider())
 	objectType := table.root(object)
 	s := &scope{
 		checker:      c,
 		types:        table,
-		constructors: newConstructors(c.patching.CELTypeProvider(), table, objectType),
+		constructors: newConstructors(c.patchEnv.CELTypeProvider(), table, objectType),
 		envs:         map[expression.Declarations]*cel.Env{},
 	}
 	s.options = []cel.EnvOption{
@@ -59,7 +58,7 @@ func (s *scope) env(in expression.Declarations) (*cel.Env, error) {
 			cel.Variable(expression.RequestResource, library.ResourceCheckType))
 	}
 	if in.Patches {
-		base = s.checker.patching
+		base = s.checker.patchEnv
 		options = append(options, cel.CustomTypeProvider(s.constructors))
 	} else {
 		options = append(options, cel.CustomTypeProvider(s.types))
@@ -72,39 +71,39 @@ func (s *scope) env(in expression.Declarations) (*cel.Env, error) {
 	return env, nil
 }
 
-// check returns the type of an expression's result and what is wrong with the expression.
-// When something is wrong, the type is dynamic. The error is one of the environment.
-func (s *scope) check(e fieldExpression) (output *cel.Type, v verdict, err error) {
+// check returns the assessment of an expression and the type of its result, which is dynamic if the
+// expression has type errors. It fails if the environment cannot be extended.
+func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err error) {
 	parsed, err := e.parse()
 	if err != nil {
-		return nil, v, err
+		return nil, a, err
 	}
 	if parsed.tree == nil {
-		return cel.DynType, verdict{message: parsed.message}, nil
+		return cel.DynType, assessment{message: parsed.message}, nil
 	}
 	env, err := s.env(e.declarations)
 	if err != nil {
-		return nil, v, err
+		return nil, a, err
 	}
 	var types map[int64]*cel.Type
 	tree := parsed.tree()
 	if large := s.checker.sizes.Check(env, tree); large != nil {
-		return cel.DynType, verdict{message: messageOf(tree.Source(), large)}, nil
+		return cel.DynType, assessment{message: messageOf(tree.Source(), large)}, nil
 	}
 	checked, issues := checkIn(env, tree)
 	remaining := issues
 	if !failed(issues) {
 		output, types = checked.OutputType(), checked.NativeRep().TypeMap()
 	} else if types = typesIn(env, parsed.tree()); types != nil {
-		output, remaining = s.excuse(env, parsed, issues, types, e.mixes)
+		output, remaining = s.recheck(env, parsed, issues, types, e.mixes)
 	}
 	if e.declarations.Patches {
-		remaining = remaining.Append(s.constructors.misfits(parsed.tree(), types))
+		remaining = remaining.Append(s.constructors.checkAssignments(parsed.tree(), types))
 	}
-	v.cost = typesCost(types)
+	a.cost = typesCost(types)
 	if !failed(remaining) {
-		return output, v, nil
+		return output, a, nil
 	}
-	v.message, v.absent = messageOf(tree.Source(), remaining), parsed.tests(idsOf(issues))
-	return cel.DynType, v, nil
+	a.message, a.absent = messageOf(tree.Source(), remaining), parsed.tests(idsOf(issues))
+	return cel.DynType, a, nil
 }

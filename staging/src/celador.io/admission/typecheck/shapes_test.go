@@ -11,7 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// tree describes objects that have a name, and more of their own kind in all ways.
+// tree returns the recursive schema of an object with a name, and with a child, a list and a map of
+// its own type.
 func tree() *spec.Schema {
 	s := objectOf(map[string]spec.Schema{"name": *spec.StringProperty()})
 	s.Properties["child"] = *s
@@ -20,7 +21,7 @@ func tree() *spec.Schema {
 	return s
 }
 
-// nested describes lists of lists without end.
+// nested returns a recursive schema of lists of lists.
 func nested() *spec.Schema {
 	s := spec.ArrayProperty(nil)
 	s.Items = &spec.SchemaOrArray{Schema: s}
@@ -85,8 +86,8 @@ func TestSchemaShapes(t *testing.T) {
 	}
 }
 
-// Through variables, expressions get deeper into a circle than the parser would let one, so
-// there is a depth at which nothing is known any more.
+// With variables, expressions can descend further into a recursive schema than the parser allows a
+// single expression. Beyond some depth, types are dynamic.
 func TestDeepCircle(t *testing.T) {
 	deeper := []string{"v0", "object"}
 	for i := range 100 {
@@ -99,7 +100,7 @@ func TestDeepCircle(t *testing.T) {
 	}
 }
 
-// What a schema has beyond what expressions read costs nothing.
+// Properties of a schema that expressions do not read cost nothing.
 func TestCostOfSchemas(t *testing.T) {
 	p := policy("object.spec.p1.name == '' && object.spec.p2.names == ''", rule("example.com", "v1", "widgets"))
 	allocations := func(properties int) float64 {

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// maxTypes is how many types a rule may name. Nothing is looked at after a rule that does.
+	// maxTypes limits the types of a rule. Rules after one that reaches it are not checked.
 	maxTypes = 10
-	// maxLookups is how many combinations of group, version and resource the rules of a
-	// policy may have. Short lists have very many, few of which exist.
+	// maxLookups limits the combinations of groups, versions and resources of a policy's rules.
+	// Short lists have very many combinations, most of which do not exist.
 	maxLookups = 10_000
 )
 
@@ -33,14 +33,14 @@ var (
 	errTooLong     = fmt.Errorf("no more than %d combinations of groups, versions and resources of a policy are looked at", maxLookups)
 )
 
-// target is a type that match constraints name, and where.
+// target is a type that match constraints name. field is the field path of its rule.
 type target struct {
 	field    string
 	resource schema.GroupVersionResource
 	kind     schema.GroupVersionKind
 }
 
-// findTargets returns the types that match constraints name, each once, sorted by group,
+// findTargets returns the types that match constraints name, without duplicates, sorted by group,
 // version and kind.
 func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []target {
 	if constraints == nil {
@@ -65,7 +65,8 @@ func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []
 	})
 }
 
-// addTargets returns why nothing after the rule is looked at, or nil.
+// addTargets adds the types of a rule to found. It returns an error if a limit is reached, after which
+// no further rules are checked.
 func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, found map[schema.GroupVersionKind]target, result *Result) error {
 	count := 0
 	for resource := range resources(path, rule, result) {
@@ -81,8 +82,8 @@ func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, foun
 			return full
 		}
 		*lookups++
-		kinds, err := c.mapper.KindsFor(resource)
-		// The mapper takes an empty group or version for any.
+		kinds, err := c.types.KindsFor(resource)
+		// A RESTMapper treats an empty group or version as a wildcard.
 		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k schema.GroupVersionKind) bool {
 			return k.GroupVersion() != resource.GroupVersion()
 		})
@@ -106,7 +107,7 @@ func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, foun
 	return nil
 }
 
-// resources returns the resources that a rule names one by one, sorted.
+// resources returns the sorted combinations of groups, versions and resources of a rule.
 func resources(path *field.Path, rule *v1.Rule, result *Result) iter.Seq[schema.GroupVersionResource] {
 	none := func(func(schema.GroupVersionResource) bool) {}
 	isWildcard := func(name string) bool { return strings.Contains(name, "*") }

@@ -17,7 +17,7 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// brokenMapper cannot tell anything about resources called "unknowables".
+// brokenMapper fails for resources named "unknowables".
 type brokenMapper struct{ meta.RESTMapper }
 
 func (m brokenMapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
@@ -27,7 +27,7 @@ func (m brokenMapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVer
 	return m.RESTMapper.KindsFor(r)
 }
 
-// brokenSchemas cannot tell anything about Secrets, and has nothing for Nodes.
+// brokenSchemas fails for Secrets, and returns a nil schema for Nodes.
 type brokenSchemas struct{ schemas }
 
 func (s brokenSchemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
@@ -157,7 +157,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// countingMapper counts what it is asked for.
+// countingMapper counts its calls.
 type countingMapper struct {
 	meta.RESTMapper
 	lookups *int
@@ -168,7 +168,7 @@ func (m countingMapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupV
 	return m.RESTMapper.KindsFor(r)
 }
 
-// Lists of names are cheap to write, and their combinations are not looked up without end.
+// Short lists of names have very many combinations. The number of lookups is bounded.
 func TestManyCombinations(t *testing.T) {
 	names := func(prefix string, count int, more ...string) []string {
 		for i := range count - len(more) {
@@ -221,7 +221,7 @@ func TestManyCombinations(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(test.tooMany, tooMany); diff != "" {
-				t.Errorf("what is not looked at differs (-want +got):\n%s", diff)
+				t.Errorf("unchecked fields (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -18,30 +18,31 @@ import (
 // variablesType is the name of the type of 'variables'.
 const variablesType = "kubernetes.variables"
 
-// How long the path to a value may be, in bytes, and how many lists and maps may be on it,
-// for the type of the value to be known. What a circular schema costs is bound by this.
+// maxPath limits the path from a resource to a value in bytes, and maxNesting the lists and maps on
+// it. Values beyond the limits are of dynamic type, which bounds the cost of recursive schemas.
 const (
 	maxPath    = 4096
 	maxNesting = 32
 )
 
-// typeTable has the CEL types that schemas describe. Types come into being as expressions
-// read fields, so that neither the size of a schema nor a circle in it matters. Not safe for
-// concurrent use.
+// typeTable is a type provider that converts schemas to CEL types. It converts the schema of a field
+// when an expression first reads the field, so that the size of a schema and recursion in it do not
+// matter. It is not safe for concurrent use.
 type typeTable struct {
 	// Provider has the types that do not come from schemas.
 	types.Provider
-	// objects are all object types handed out, by name.
-	objects   map[string]object
+	// objects holds all object types that the table has returned, by name.
+	objects map[string]object
+	// variables holds the types of the policy's variables, by name.
 	variables map[string]*cel.Type
 }
 
 // object is an object type.
 type object struct {
 	*spec.Schema
-	// resource has apiVersion, kind and metadata, declared or not.
+	// resource is set if objects have apiVersion, kind and metadata, specified or not.
 	resource bool
-	// open is set when there may be fields that are not declared.
+	// open is set if objects may have fields that are not specified.
 	open bool
 }
 
@@ -49,17 +50,17 @@ func newTypeTable(others types.Provider) *typeTable {
 	return &typeTable{Provider: others, objects: map[string]object{}, variables: map[string]*cel.Type{}}
 }
 
-// root returns the type of a resource.
-func (t *typeTable) root(d description) *cel.Type {
+// root returns the CEL type of a resource.
+func (t *typeTable) root(d resolvedType) *cel.Type {
 	if d.schema == nil {
 		return cel.DynType
 	}
-	// With the slash, no identifier of an expression is the name of a type.
+	// The slash keeps the name from being an identifier in expressions.
 	return t.typeOf(d.kind.Group+"/"+d.kind.Version+"."+d.kind.Kind, d.schema, true)
 }
 
-// typeOf returns the type of the values that a schema describes, as expressions see them.
-// The name is the path to the value, and the type's own if that is an object type.
+// typeOf returns the CEL type of the values of a schema. name is the path to the value; it becomes
+// the name of an object type.
 func (t *typeTable) typeOf(name string, s *spec.Schema, resource bool) *cel.Type {
 	extended := openapi.Schema{Schema: s}
 	kind, nullable := jsonType(s)
@@ -82,18 +83,18 @@ func (t *typeTable) typeOf(name string, s *spec.Schema, resource bool) *cel.Type
 	case kind == "object":
 		return cel.MapType(cel.StringType, t.elementOf(name+".@elem", additionalOf(s)))
 	default:
-		// A "number" is an int where it has no fraction.
+		// A "number" without a fraction is an int at run time.
 		return cel.DynType
 	}
 }
 
 var scalars = map[string]*cel.Type{"boolean": cel.BoolType, "integer": cel.IntType, "string": cel.StringType}
 
-// nullableFormats may be compared to null whatever the schema says. A zero time is null.
+// nullableFormats are formats whose values may be null even if the schema is not nullable: a zero
+// time is null in JSON.
 var nullableFormats = map[string]bool{"date-time": true, "date": true, "duration": true}
 
-// jsonType returns the type of all values that are not null, or nothing if there may be
-// several.
+// jsonType returns the JSON type of values that are not null, or "" if there are several.
 func jsonType(s *spec.Schema) (kind string, nullable bool) {
 	kinds := slices.DeleteFunc(slices.Clone(s.Type), func(kind string) bool { return kind == "null" })
 	nullable = s.Nullable || len(kinds) < len(s.Type)
@@ -145,7 +146,8 @@ func (t *typeTable) FindStructFieldType(name, field string) (*types.FieldType, b
 	return t.Provider.FindStructFieldType(name, field)
 }
 
-// unescaped returns the name of the field that an expression reads by that name.
+// unescaped returns the name of the field that an expression refers to by the given, possibly
+// escaped, name.
 func (o object) unescaped(field string) string {
 	if _, declared := o.Properties[field]; declared {
 		return field
@@ -156,7 +158,7 @@ func (o object) unescaped(field string) string {
 	return field
 }
 
-// fieldOf returns nil when the object has no such field.
+// fieldOf returns the type of a field of the named object type, or nil if there is no such field.
 func (t *typeTable) fieldOf(name string, o object, field string) *cel.Type {
 	property, declared := o.Properties[field]
 	name += "." + segment(field)
@@ -177,8 +179,8 @@ func (t *typeTable) fieldOf(name string, o object, field string) *cel.Type {
 	}
 }
 
-// describesMetadata tells the metadata of a resource from the restrictions on name and
-// generateName that are all that a custom resource can declare.
+// describesMetadata reports whether the schema is a full schema of ObjectMeta. A custom resource can
+// only specify restrictions on name and generateName.
 func describesMetadata(s *spec.Schema) bool {
 	for property := range s.Properties {
 		if property != "name" && property != "generateName" {
@@ -188,7 +190,7 @@ func describesMetadata(s *spec.Schema) bool {
 	return false
 }
 
-// segment is the name of a field within the name of a type.
+// segment returns the name of a field as part of the name of a type.
 func segment(field string) string {
 	if escaped, ok := apiservercel.Escape(field); ok {
 		return escaped

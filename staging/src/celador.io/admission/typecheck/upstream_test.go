@@ -23,17 +23,23 @@ import (
 	"celador.io/admission/typecheck"
 )
 
+// servedTypes implements typecheck.Types.
+type servedTypes struct {
+	meta.RESTMapper
+	resolver.SchemaResolver
+}
+
 func checker(t testing.TB, mapper meta.RESTMapper, schemas resolver.SchemaResolver) *typecheck.Checker {
 	t.Helper()
-	c, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), mapper, schemas)
+	c, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), servedTypes{mapper, schemas})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// upstreamWarnings returns what Kubernetes' own type checker says, with object types named as
-// here: there, the name is the kind and digits that differ from run to run.
+// upstreamWarnings returns the warnings of Kubernetes' type checker. It removes random digits from the
+// names of object types.
 func upstreamWarnings(t testing.TB, mapper meta.RESTMapper, schemas resolver.SchemaResolver, policy *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
 	t.Helper()
 	content, err := json.Marshal(policy)
@@ -62,7 +68,7 @@ func withTypeNames(warnings []v1.ExpressionWarning) []v1.ExpressionWarning {
 	return warnings
 }
 
-// checkedByUpstream are the warnings about fields that Kubernetes checks.
+// checkedByUpstream returns the warnings about fields that Kubernetes checks, too.
 func checkedByUpstream(warnings []v1.ExpressionWarning) []v1.ExpressionWarning {
 	var validations []v1.ExpressionWarning
 	for _, w := range warnings {
@@ -73,7 +79,7 @@ func checkedByUpstream(warnings []v1.ExpressionWarning) []v1.ExpressionWarning {
 	return validations
 }
 
-// TestLikeUpstream compares the warnings about what Kubernetes checks, to the letter.
+// TestLikeUpstream compares the texts of warnings with Kubernetes'.
 func TestLikeUpstream(t *testing.T) {
 	described := builtIn.with(widget, widgetSpec(map[string]spec.Schema{
 		"size":          *spec.Int64Property(),

@@ -11,12 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Types of variables do not grow without end. One that is made of very many is not known, and
-// may be in others.
+// The size of variables' types is bounded. A variable whose type is too large is dynamic.
 func TestGrowingVariables(t *testing.T) {
 	for name, test := range map[string]struct {
-		next string // makes a variable from the one before
-		want string // the variables that are known not to be integers
+		next string // the expression of a variable, from the variable before
+		want string // the variables whose type is known not to be int
 	}{
 		"maps":  {"{variables.%[1]s: variables.%[1]s}", "v1 v2 v3 v4 v5 v6 v7 v8 v9 v11"},
 		"lists": {"[[[[[[[[[[variables.%[1]s]]]]]]]]]]", "v1 v2 v3 v4 v5 v6 v7 v8 v9 v10 v11"},

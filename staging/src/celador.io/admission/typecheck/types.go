@@ -1,0 +1,88 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typecheck
+
+import (
+	"errors"
+	"fmt"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// Types finds the types that policies name. A struct of a meta.RESTMapper and a
+// resolver.SchemaResolver implements it.
+type Types interface {
+	// KindsFor returns the kinds of a resource. The error wraps meta.NoResourceMatchError if the
+	// resource is not served. With any other error, the resource is reported as Unavailable.
+	KindsFor(schema.GroupVersionResource) ([]schema.GroupVersionKind, error)
+	// RESTMapping is called for paramKinds that have no schema. The error wraps
+	// meta.NoKindMatchError if the kind is not served. The mapping is ignored.
+	RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error)
+	// ResolveSchema returns the schema of a kind, which the checker only reads. The error wraps
+	// resolver.ErrSchemaNotFound if there is none. ResolveSchema is called for each type of each
+	// policy, so implementations should cache schemas.
+	ResolveSchema(schema.GroupVersionKind) (*spec.Schema, error)
+}
+
+// paramKindField is the field path of the paramKind.
+const paramKindField = "spec.paramKind"
+
+// resolvedType is a kind and its schema. Without a schema, values of the type are dynamic.
+type resolvedType struct {
+	kind   schema.GroupVersionKind
+	schema *spec.Schema
+}
+
+func (c *Checker) resolve(kind schema.GroupVersionKind) (resolvedType, error) {
+	s, err := c.types.ResolveSchema(kind)
+	if err == nil && s == nil {
+		err = fmt.Errorf("%v: %w", kind, resolver.ErrSchemaNotFound)
+	}
+	return resolvedType{kind, s}, err
+}
+
+// findParams returns the type of 'params', or nil if the policy has no paramKind. If the type cannot
+// be resolved, it is dynamic and the result lists it as unchecked.
+func (c *Checker) findParams(declared *v1.ParamKind, result *Result) *resolvedType {
+	if declared == nil {
+		return nil
+	}
+	var found resolvedType
+	version, err := schema.ParseGroupVersion(declared.APIVersion)
+	kind := version.WithKind(declared.Kind)
+	if err != nil {
+		kind = schema.GroupVersionKind{}
+		err = fmt.Errorf("%w: %w", err, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: declared.Kind}})
+	} else if found, err = c.resolve(kind); errors.Is(err, resolver.ErrSchemaNotFound) {
+		if _, notServed := c.types.RESTMapping(kind.GroupKind(), kind.Version); notServed != nil {
+			err = notServed
+		}
+	}
+	if err != nil {
+		result.omit(Unchecked{Field: paramKindField, Kind: kind, Reason: reasonOf(err), Err: err})
+		return &resolvedType{}
+	}
+	result.Params = kind
+	return &found
+}
+
+// reasonOf returns the reason for an error of Types.
+func reasonOf(err error) Reason {
+	var noResource *meta.NoResourceMatchError
+	var noKind *meta.NoKindMatchError
+	switch {
+	case errors.As(err, &noResource):
+		return UnknownResource
+	case errors.As(err, &noKind):
+		return UnknownKind
+	case errors.Is(err, resolver.ErrSchemaNotFound):
+		return NoSchema
+	default:
+		return Unavailable
+	}
+}
