@@ -30,8 +30,6 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 // typesTimeout is how long another server has to say which types it serves.
@@ -87,10 +85,10 @@ func servedKinds(resources serverstorage.APIResourceConfigSource, loopback *rest
 	gates, compiler := utilfeature.DefaultFeatureGate, expression.Default()
 	var kinds []*admissionpolicystatus.Kind
 	if served("validatingadmissionpolicies") && gates.Enabled(features.ValidatingAdmissionPolicy) {
-		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, validatingadmissionpolicy.Features(gates)))
+		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, features.Validating(gates)))
 	}
 	if served("mutatingadmissionpolicies") {
-		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, mutatingadmissionpolicy.Features(gates)))
+		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, features.Mutating(gates)))
 	}
 	return kinds, nil
 }
