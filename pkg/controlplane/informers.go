@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/rest"
@@ -17,31 +16,20 @@ import (
 	"celador.io/client-go/informers"
 )
 
-// newPolicyInformers returns informers over the server's own loopback connection,
-// which speaks protobuf. Like the server's other informers they keep no managed
-// fields. A nil name is allowed and leaves them without metrics.
+// newPolicyInformers returns a factory of informers of policies and bindings. The informers use the
+// server's loopback connection, which speaks protobuf. With a nil name they have no metrics.
 func newPolicyInformers(loopback *rest.Config, name *cache.InformerName) (informers.SharedInformerFactory, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client for admission policies: %w", err)
 	}
-	return informers.NewSharedInformerFactoryWithOptions(client, 0,
-		informers.WithTransform(dropManagedFields),
-		informers.WithInformerName(name),
-	), nil
+	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name)), nil
 }
 
-func dropManagedFields(obj any) (any, error) {
-	if object, err := meta.Accessor(obj); err == nil {
-		object.SetManagedFields(nil)
-	}
-	return obj, nil
-}
-
-// startInformers adds a hook to server that starts the informers, and a check to front, the
-// server that answers /readyz, that passes once they have synced.
+// startInformers adds a post-start hook to server that starts the informers. It adds a readiness
+// check to front, the server that answers /readyz, that fails until the informers have synced.
 func startInformers(server, front *genericapiserver.Config, policies informers.SharedInformerFactory) error {
-	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // its array belongs to all servers of the chain
+	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of the chain share its array
 	front.AddReadyzChecks(healthz.NamedCheck("policy-informer-sync", healthz.NewInformerSyncHealthz(policies).Check))
 	return server.AddPostStartHook("start-policy-informers", func(hook genericapiserver.PostStartHookContext) error {
 		policies.StartWithContext(hook)

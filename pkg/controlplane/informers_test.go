@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -16,24 +15,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
-	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
 )
-
-func TestDropManagedFields(t *testing.T) {
-	policy := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}}
-	got, err := dropManagedFields(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != any(policy) || policy.Name != "p" || policy.ManagedFields != nil {
-		t.Errorf("got %v, want the policy without managed fields", got)
-	}
-	if got, err := dropManagedFields("no object"); got != "no object" || err != nil {
-		t.Errorf("got %v, %v, want what is no object unchanged", got, err)
-	}
-}
 
 func TestNewPolicyInformersNeedsAConfig(t *testing.T) {
 	if _, err := newPolicyInformers(&rest.Config{Host: "://"}, nil); err == nil {
@@ -44,7 +28,7 @@ func TestNewPolicyInformersNeedsAConfig(t *testing.T) {
 func TestReadyOnceInformersSynced(t *testing.T) {
 	server := genericapiserver.NewConfig(legacyscheme.Codecs)
 	server.ReadyzChecks = slices.Grow(server.ReadyzChecks, 8)
-	front := *server // as the aggregator's configuration is a copy
+	front := *server // the aggregator's configuration is a copy, too
 	client, mayList := fake.NewClientset(), make(chan struct{})
 	client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		<-mayList
@@ -55,7 +39,7 @@ func TestReadyOnceInformersSynced(t *testing.T) {
 	if err := startInformers(server, &front, policies); err != nil {
 		t.Fatal(err)
 	}
-	server.AddReadyzChecks(healthz.NamedCheck("other", nil)) // must not overwrite ours
+	server.AddReadyzChecks(healthz.NamedCheck("other", nil)) // must not overwrite the check of the informers
 	if _, ok := server.PostStartHooks["start-policy-informers"]; !ok {
 		t.Errorf("no hook starts the informers, only %v", server.PostStartHooks)
 	}
