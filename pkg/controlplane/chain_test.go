@@ -21,11 +21,11 @@ func TestWithoutGroup(t *testing.T) {
 	rest := withoutGroup{all, ours.Group}
 
 	for name, got := range map[string]bool{
-		"resource":           rest.ResourceEnabled(policies),
-		"group":              rest.AnyResourceForGroupEnabled(ours.Group),
-		"explicit resource":  rest.ResourceExplicitlyEnabled(policies),
-		"explicit version":   rest.VersionExplicitlyEnabled(ours),
-		"disabled elsewhere": rest.ResourceEnabled(schema.GroupVersionResource{Group: "apps", Version: "v9", Resource: "deployments"}),
+		"resource":          rest.ResourceEnabled(policies),
+		"group":             rest.AnyResourceForGroupEnabled(ours.Group),
+		"explicit resource": rest.ResourceExplicitlyEnabled(policies),
+		"explicit version":  rest.VersionExplicitlyEnabled(ours),
+		"unknown version":   rest.ResourceEnabled(schema.GroupVersionResource{Group: "apps", Version: "v9", Resource: "deployments"}),
 	} {
 		if got {
 			t.Errorf("%s is still enabled", name)

@@ -26,10 +26,9 @@ import (
 	"celador.io/celador/pkg/features"
 )
 
-// NewAPIServerCommand returns command kube-apiserver with upstream's flags and
-// defaults. It serves until its context ends or, when that context never does,
-// until SIGTERM or SIGINT. Of several commands in one process all set the same
-// feature gates, and only one may wait for signals.
+// NewAPIServerCommand returns command kube-apiserver with upstream's flags and defaults. The command
+// serves until its context ends or, if its context cannot end, until SIGTERM or SIGINT. All commands
+// of a process share their feature gates, and only one of them may wait for signals.
 func NewAPIServerCommand() *cobra.Command {
 	opts := NewOptions()
 	cmd := &cobra.Command{
@@ -39,7 +38,7 @@ func NewAPIServerCommand() *cobra.Command {
 		Args:         noArguments,
 		SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			// Its own requests over loopback would only fill the log with warnings.
+			// Warnings about the server's own loopback requests would fill the log.
 			rest.SetDefaultWarningHandler(rest.NoWarnings{})
 			return opts.GenericServerRunOptions.ComponentGlobalsRegistry.Set()
 		},
@@ -56,7 +55,7 @@ func NewAPIServerCommand() *cobra.Command {
 	return cmd
 }
 
-// noArguments allows empty arguments, as upstream does.
+// noArguments rejects arguments that are not empty, as upstream does.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if strings.Join(args, "") != "" {
 		return fmt.Errorf("%q does not take any arguments, got %q", cmd.CommandPath(), args)
@@ -73,15 +72,15 @@ func addFlags(cmd *cobra.Command, opts *options.ServerRunOptions) {
 	for _, section := range sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
 	}
-	// Gates at their last stage are not listed, since most cannot be changed. Celador's can.
+	// Kubernetes does not list GA gates, since most of them are locked. Celador's are not.
 	cmd.Flag("feature-gates").Usage += "\n" + strings.Join(features.Help(), "\n")
 	opts.Flagz = flagz.NamedFlagSetsReader{FlagSets: sections}
 
-	width, _, _ := term.TerminalSize(cmd.OutOrStdout()) // 0 when it is no terminal, which means no wrapping
+	width, _, _ := term.TerminalSize(cmd.OutOrStdout()) // 0, and so no wrapping, if it is not a terminal
 	cliflag.SetUsageAndHelpFunc(cmd, sections, width)
 }
 
-// complete runs the server that the parsed flags describe.
+// complete completes and validates the options that the flags have set, and runs the server.
 func complete(ctx context.Context, cmd *cobra.Command, opts *options.ServerRunOptions) error {
 	registry := opts.GenericServerRunOptions.ComponentGlobalsRegistry
 	gate := registry.FeatureGateFor(basecompatibility.DefaultKubeComponent)

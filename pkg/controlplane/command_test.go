@@ -16,7 +16,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// upstreamCommand can be made only once in a process, since it waits for signals from then on.
+// upstreamCommand returns one shared command, because a process can register for signals only once.
 var upstreamCommand = sync.OnceValue(app.NewAPIServerCommand)
 
 func TestFlagsAreUpstreams(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration/install"
 )
 
-// newOpenAPIScheme returns the served versions of Celador's kinds. From them the
-// models learn which kind they describe, without which server-side apply knows
-// no types. The internal version must not be in it, since it has no models.
+// newOpenAPIScheme returns a scheme of the external versions of Celador's kinds. The OpenAPI builder
+// takes each model's group, version and kind from it, without which server-side apply does not find
+// the types. The internal version is left out, since it has no models.
 func newOpenAPIScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	install.InstallVersions(scheme)

@@ -36,9 +36,8 @@ func TestOpenAPIDefinitions(t *testing.T) {
 	}
 }
 
-// Clients that know upstream's models must be able to use ours: everything that
-// upstream's say holds, except descriptions, and except that all versions share
-// the models of v1. Enumerations may have more values.
+// Clients of upstream's models can use Celador's: Celador's models contain upstream's, except for
+// descriptions. All versions share the models of v1, and enumerations may have more values.
 func TestOwnModelsKeepUpstreamsShape(t *testing.T) {
 	theirs, ours := upstream.GetOpenAPIDefinitions(ref), openapi.GetOpenAPIDefinitions(ref)
 	for name, model := range ours {
@@ -48,7 +47,7 @@ func TestOwnModelsKeepUpstreamsShape(t *testing.T) {
 	}
 }
 
-// plain returns a model as JSON values, with references to v1 for those to other versions.
+// plain returns a model as JSON values. References to models of other versions become references to v1.
 func plain(t *testing.T, model common.OpenAPIDefinition) (value any) {
 	t.Helper()
 	encoded, err := json.Marshal(model.Schema)
@@ -63,7 +62,7 @@ func plain(t *testing.T, model common.OpenAPIDefinition) (value any) {
 	return value
 }
 
-// contains reports where got lacks something of want.
+// contains reports an error for each value of want that got does not contain.
 func contains(t *testing.T, path string, got, want any) {
 	t.Helper()
 	expected, ok := want.(map[string]any)

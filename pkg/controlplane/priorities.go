@@ -8,15 +8,15 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 )
 
-// groupPriority says where a group and its versions stand in discovery: higher
-// comes first.
+// groupPriority holds the priorities of a group and its versions in discovery. Higher priorities
+// come first.
 type groupPriority struct {
 	group    string
 	priority int32
 	versions map[string]int32
 }
 
-// kubeGroups are the groups that kube-apiserver has beyond those of any control
+// kubeGroups are the groups that kube-apiserver serves in addition to those of a generic control
 // plane, with upstream's priorities.
 var kubeGroups = []groupPriority{
 	{"", 18000, map[string]int32{"v1": 1}},
@@ -32,9 +32,9 @@ var kubeGroups = []groupPriority{
 	{"lifecycle.k8s.io", 15700, map[string]int32{"v1alpha1": 1}},
 }
 
-// apiServicePriorities returns the priority of every group version that this
-// server can serve itself. A version without one gets no APIService and could
-// not be reached through the aggregator.
+// apiServicePriorities returns the priority of every group version that this server can serve
+// itself. A group version without a priority gets no APIService, and clients cannot reach it
+// through the aggregator.
 func apiServicePriorities() map[schema.GroupVersion]controlplaneapiserver.APIServicePriority {
 	all := controlplaneapiserver.DefaultGenericAPIServicePriorities()
 	for _, g := range kubeGroups {

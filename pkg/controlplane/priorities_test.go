@@ -13,7 +13,7 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 )
 
-// upstreamPriorities is private upstream, and only a running aggregator shows what it does.
+// upstreamPriorities is not exported upstream.
 //
 //go:linkname upstreamPriorities k8s.io/kubernetes/cmd/kube-apiserver/app.apiVersionPriorities
 var upstreamPriorities map[schema.GroupVersion]controlplaneapiserver.APIServicePriority

@@ -14,9 +14,8 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// Run serves until ctx ends and then returns nil after a graceful shutdown. Errors
-// are those of the options and of what the server cannot do without: its port and
-// etcd.
+// Run serves until ctx ends, and returns nil after a graceful shutdown. It fails if the options are
+// invalid, or if the server cannot listen on its port or reach etcd.
 func Run(ctx context.Context, opts options.CompletedOptions) error {
 	klog.InfoS("Starting kube-apiserver", "version", version.Get(),
 		"GOGC", os.Getenv("GOGC"), "GOMAXPROCS", os.Getenv("GOMAXPROCS"), "GOTRACEBACK", os.Getenv("GOTRACEBACK"))

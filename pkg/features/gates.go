@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package features holds Celador's feature gates. Importing it adds them to
-// kube-apiserver's process-wide gate, where `--feature-gates` finds them.
+// Package features defines Celador's feature gates. Importing it adds them to the process-wide feature
+// gate of kube-apiserver, and so to `--feature-gates`.
 package features
 
 import (
@@ -16,45 +16,44 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// ValidatingAdmissionPolicy (KEP-3488, GA, on by default) serves the kinds
-// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding and enforces
-// them. Off, neither kind is served and the admission plugin lets all through.
+// ValidatingAdmissionPolicy (KEP-3488, GA, on by default) serves and enforces the kinds
+// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding. While it is off, the server serves
+// neither kind and the admission plugin allows all requests.
 const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy"
 
-// AdmissionWebhookMatchConditions (KEP-3716, GA, on by default) lets webhooks have
-// matchConditions. Off, they are dropped from configurations that have none yet, and
-// have no effect in those that do. Kubernetes locked the gate on and took it away.
+// AdmissionWebhookMatchConditions (KEP-3716, GA, on by default) enables matchConditions of webhooks.
+// While it is off, they are dropped from configurations that have none yet, and have no effect in
+// configurations that do. Kubernetes locked the gate on and later removed it.
 const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMatchConditions"
 
-// Parts of KEP-3488 that Kubernetes has not shipped (alpha, off by default). Off,
-// the field of a gate is dropped from objects that do not have it yet, and has no
-// effect on those that do.
+// Features of KEP-3488 that Kubernetes has not shipped (alpha, off by default). While a gate is off,
+// its field is dropped from objects that do not have it yet, and has no effect in objects that do.
 const (
 	// ValidatingAdmissionPolicySingleton ("Singleton policies") lets a policy with
-	// spec.policyType Singleton take effect without a binding.
+	// spec.policyType Singleton apply without a binding.
 	ValidatingAdmissionPolicySingleton featuregate.Feature = "ValidatingAdmissionPolicySingleton"
 
 	// ValidatingAdmissionPolicyValidationFailurePolicy ("Failure Policy") lets
-	// spec.validations[].failurePolicy override that of the policy.
+	// spec.validations[].failurePolicy override the failurePolicy of the policy.
 	ValidatingAdmissionPolicyValidationFailurePolicy featuregate.Feature = "ValidatingAdmissionPolicyValidationFailurePolicy"
 
 	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets
-	// a binding with spec.bindingType Fallback apply only where no other does.
+	// a binding with spec.bindingType Fallback apply only where no other binding of the policy does.
 	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = "ValidatingAdmissionPolicyFallbackBinding"
 
-	// AdmissionPolicyTypeEnforcement ("Type safety") lets a policy with
-	// spec.typeChecking Enforced refuse what it cannot decide because of type errors.
+	// AdmissionPolicyTypeEnforcement ("Type safety") keeps a policy with spec.typeChecking Enforced
+	// from deciding while it has type errors. Requests are then subject to its failurePolicy.
 	AdmissionPolicyTypeEnforcement featuregate.Feature = "AdmissionPolicyTypeEnforcement"
 )
 
-// MutatingAdmissionPolicyInlineExpressions (KEP-3775, alpha, off by default) is for what
-// Kubernetes has not shipped of that proposal: in spec.mutations[], expression, condition,
-// message, reason, reinvocationPolicy, and the patch types JSONMergePatch and
-// StrategicMergePatch. Off, the fields are dropped from objects that have none of them yet,
-// and have no effect on those that do.
+// MutatingAdmissionPolicyInlineExpressions (KEP-3775, alpha, off by default) enables features of that
+// proposal that Kubernetes has not shipped: in spec.mutations[], the fields expression, condition,
+// message, reason and reinvocationPolicy, and the patch types JSONMergePatch and StrategicMergePatch.
+// While it is off, the fields are dropped from objects that have none of them yet, and have no effect
+// in objects that do.
 const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = "MutatingAdmissionPolicyInlineExpressions"
 
-// gates lists every gate with its stage by Kubernetes version, for `--emulated-version`.
+// gates holds the stages of every gate by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ValidatingAdmissionPolicy: {
 		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
@@ -85,8 +84,8 @@ func init() {
 	utilruntime.Must(utilfeature.DefaultMutableFeatureGate.AddVersioned(gates))
 }
 
-// Help returns a sorted line for each stable gate, in the form in which
-// `--help` lists those that are not stable and leaves these out.
+// Help returns a line for each GA gate that is not locked, sorted, in the format in which `--help`
+// lists alpha and beta gates. Kubernetes' own list leaves GA gates out.
 func Help() []string {
 	var lines []string
 	for name, stages := range gates {

@@ -42,8 +42,8 @@ func TestGateSwitches(t *testing.T) {
 	}
 }
 
-// The gate has the stages that it had in Kubernetes, which locked it in the last one:
-// here it can be switched in all of them.
+// The gate has its stages in Kubernetes, which locked it in the last one. Here it can be set in all
+// of them.
 func TestMatchConditionsGate(t *testing.T) {
 	for emulated, byDefault := range map[string]bool{"1.27": false, "1.28": true, "1.29": true, "1.30": true, "1.34": true, "1.37": true} {
 		for _, on := range []bool{false, true} {
@@ -66,8 +66,8 @@ func TestMatchConditionsGate(t *testing.T) {
 	}
 }
 
-// Gates of our own first appear in 1.37: a server that emulates an older version
-// neither knows nor lists them.
+// Celador's own gates first appear in 1.37. A server that emulates an older version neither accepts
+// nor lists them.
 func TestAlphaGates(t *testing.T) {
 	for _, feature := range []featuregate.Feature{
 		features.ValidatingAdmissionPolicySingleton,

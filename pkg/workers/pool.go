@@ -54,13 +54,14 @@ func (p *Pool[K]) Run(ctx context.Context) {
 // addWorkers starts the missing workers. The caller holds the lock. Run waits for all of them:
 // either Run has not reached Wait, or a worker is still running.
 func (p *Pool[K]) addWorkers(ctx context.Context) {
-	for p.workers < p.wanted() {
+	for p.workers < p.target() {
 		p.workers++
 		p.running.Go(func() { p.work(ctx) })
 	}
 }
 
-func (p *Pool[K]) wanted() int { return p.Workers + min(p.slow, p.MaxAdded) }
+// target returns the number of workers that should be running. The caller holds the lock.
+func (p *Pool[K]) target() int { return p.Workers + min(p.slow, p.MaxAdded) }
 
 func (p *Pool[K]) work(ctx context.Context) {
 	for surplus := false; !surplus; {
@@ -102,7 +103,7 @@ func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 			return
 		}
 		p.slow--
-		if surplus = p.workers > p.wanted(); surplus {
+		if surplus = p.workers > p.target(); surplus {
 			p.workers--
 		}
 	}()

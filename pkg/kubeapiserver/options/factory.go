@@ -12,26 +12,27 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// factory takes a plugin's factory out of a registry, which offers no other way
-// to it than to let it make a plugin. The plugin's initialization is validated
-// once too often, before it is complete.
+// factory returns the factory of a plugin in another registry. A registry does not export its
+// factories, so each call initializes a plugin there and captures it. The registry validates the
+// plugin before it is completely initialized; factory ignores that error.
 func factory(from *admission.Plugins, name string) admission.Factory {
 	return func(config io.Reader) (admission.Interface, error) {
-		made := &catcher{}
-		_, err := from.InitPlugin(name, config, made)
+		captured := &capture{}
+		_, err := from.InitPlugin(name, config, captured)
 		switch {
-		case made.plugin != nil:
-			// The error, if any, says that initializers are missing. They follow.
-			return made.plugin, nil
+		case captured.plugin != nil:
+			// An error only means that initializers are missing. The caller runs them later.
+			return captured.plugin, nil
 		case err != nil:
-			// The registry that calls this factory puts the same before it once more.
+			// The registry that calls this factory adds the prefix again.
 			return nil, errors.New(strings.TrimPrefix(err.Error(), fmt.Sprintf("couldn't init admission plugin %q: ", name)))
 		}
-		return nil, nil // switched off by admission.PluginEnabledFn
+		return nil, nil // disabled by admission.PluginEnabledFn
 	}
 }
 
-// catcher is an initializer that only keeps the plugin.
-type catcher struct{ plugin admission.Interface }
+// capture is an initializer that keeps a reference to the plugin.
+type capture struct{ plugin admission.Interface }
 
-func (c *catcher) Initialize(plugin admission.Interface) { c.plugin = plugin }
+// Initialize implements admission.PluginInitializer.
+func (c *capture) Initialize(plugin admission.Interface) { c.plugin = plugin }

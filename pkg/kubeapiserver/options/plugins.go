@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package options chooses kube-apiserver's admission plugins.
+// Package options registers the admission plugins of kube-apiserver.
 package options
 
 import (
@@ -18,11 +18,10 @@ import (
 	validatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/validating"
 )
 
-// NewPlugins returns a registry of kube-apiserver's plugins under upstream's names,
-// so that flags, plugin order and admission configuration files stay valid. Every
-// plugin that Celador implements gets initialize as soon as it is made, before the
-// server's own initializers. A plugin that only host has, which is the registry in
-// the options of whoever embeds the server, is taken over from there.
+// NewPlugins returns a registry of kube-apiserver's plugins with upstream's names, so that flags,
+// plugin order and admission configuration files stay valid. initialize initializes each of Celador's
+// policy plugins when it is created, before the server's own initializers. host is the registry of a
+// program that embeds the server; NewPlugins adds the plugins that only host has.
 func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer) *admission.Plugins {
 	plugins := admission.NewPlugins()
 	upstream.RegisterAllAdmissionPlugins(plugins)
@@ -42,7 +41,7 @@ func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer)
 	return plugins
 }
 
-// register adds a plugin that is initialized as soon as it is made.
+// register registers a plugin that initialize initializes when it is created.
 func register[P admission.Interface](plugins *admission.Plugins, name string, make func(io.Reader) (P, error), initialize admission.PluginInitializer) {
 	plugins.Register(name, func(file io.Reader) (admission.Interface, error) {
 		plugin, err := make(file)

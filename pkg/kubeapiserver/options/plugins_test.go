@@ -17,12 +17,12 @@ import (
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
-// recorder notes which plugins were initialized.
+// recorder records the plugins that were initialized.
 type recorder struct{ seen []admission.Interface }
 
 func (r *recorder) Initialize(plugin admission.Interface) { r.seen = append(r.seen, plugin) }
 
-// demanding is a plugin that is of no use before its initialization.
+// demanding is a plugin that is invalid before its initialization.
 type demanding struct{ *admission.Handler }
 
 func (demanding) ValidateInitialization() error { return errors.New("not initialized") }
