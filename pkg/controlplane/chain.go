@@ -21,10 +21,10 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 
-// CreateServerChain makes the servers, each handing on what it does not serve:
-// aggregator, built-in groups, custom resources. It returns the first and serves
-// nothing yet. config cannot be used again. Errors are those of the servers' options
-// and of storage that cannot be set up.
+// CreateServerChain creates the aggregator, the server of the built-in groups and the server of
+// custom resources. Each delegates requests that it does not serve to the next. CreateServerChain
+// returns the aggregator, which does not serve yet. config cannot be used again. It fails if the
+// options are invalid or the storage cannot be set up.
 func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
 	last := genericapiserver.NewEmptyDelegateWithCustomHandler(
 		notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
@@ -46,14 +46,14 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if !crdsServed {
 		crds = nil
 	}
-	if err := addPolicyStatusController(config, aggregator, crds, config.PolicyListeners...); err != nil {
+	if err := addPolicyStatusController(config, aggregator, crds); err != nil {
 		return nil, err
 	}
 	return aggregator, nil
 }
 
-// newKubeServer returns upstream's server with Celador's API group instead of upstream's. It is
-// complete before the aggregator asks it which groups it serves.
+// newKubeServer returns upstream's server of the built-in groups with Celador's API group in place
+// of upstream's. All groups are installed when it returns, so that the aggregator finds them.
 func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.Instance, error) {
 	controlPlane := config.KubeAPIs.ControlPlane
 	group, err := storageProvider(config)
@@ -85,7 +85,7 @@ func storageProvider(config CompletedConfig) (controlplaneapiserver.RESTStorageP
 	}, nil
 }
 
-// withoutGroup is a resource configuration in which one group is disabled.
+// withoutGroup disables one group of a resource configuration.
 type withoutGroup struct {
 	serverstorage.APIResourceConfigSource
 	group string

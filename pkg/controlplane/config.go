@@ -17,20 +17,21 @@ import (
 	upstream "k8s.io/kubernetes/pkg/controlplane"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
-	"celador.io/celador/pkg/controller/admissionpolicystatus"
+	"celador.io/admission/typecheck"
+
 	"celador.io/celador/pkg/generated/openapi"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 )
 
-// Config is everything that the three servers of the chain are made from. It may
-// be changed until Complete. Not safe for concurrent use.
+// Config is the configuration of the three servers of the chain. Callers may change it until
+// Complete. It is not safe for concurrent use.
 type Config struct {
-	// Options are those that the configuration was made from.
+	// Options are the options from which NewConfig made the configuration.
 	Options options.CompletedOptions
 
-	// Aggregator configures the server in front, which also proxies to extension API servers.
+	// Aggregator configures the first server, which proxies to extension API servers.
 	Aggregator *aggregatorapiserver.Config
-	// KubeAPIs configures the server of the built-in groups, Celador's among them.
+	// KubeAPIs configures the server of the built-in groups, Celador's group included.
 	KubeAPIs *upstream.Config
 	// ApiExtensions configures the server of custom resources.
 	ApiExtensions *apiextensionsapiserver.Config
@@ -38,14 +39,15 @@ type Config struct {
 	ExtraConfig
 }
 
-// ExtraConfig is what upstream's server does not have.
+// ExtraConfig is configuration that upstream's server does not have.
 type ExtraConfig struct {
-	// PolicyListeners are told what checks of policies find. NewConfig has admission
-	// plugins told, which need it for policies whose spec.typeChecking is Enforced.
-	PolicyListeners []admissionpolicystatus.Listener
+	// VerdictStores receive the status controller's verdicts on policies, by the policies' kind.
+	// NewConfig sets it to the stores of the admission plugins. A policy whose spec.typeChecking
+	// is Enforced decides only after its verdict.
+	VerdictStores map[string][]typecheck.VerdictStore
 }
 
-// completedConfig is behind CompletedConfig, so that only Complete makes one.
+// completedConfig is unexported so that only Complete returns a CompletedConfig.
 type completedConfig struct {
 	Options options.CompletedOptions
 
@@ -56,11 +58,10 @@ type completedConfig struct {
 	ExtraConfig
 }
 
-// CompletedConfig is a Config whose missing values are filled in.
+// CompletedConfig is a Config with defaults applied.
 type CompletedConfig struct{ *completedConfig }
 
-// Complete fills in missing values. The error is always nil; it is there because
-// upstream's signature has it.
+// Complete applies defaults. The error is always nil; Complete has upstream's signature.
 func (c *Config) Complete() (CompletedConfig, error) {
 	completed := completedConfig{Options: c.Options, ExtraConfig: c.ExtraConfig}
 	completed.Aggregator = c.Aggregator.Complete()
@@ -69,10 +70,9 @@ func (c *Config) Complete() (CompletedConfig, error) {
 	return CompletedConfig{&completed}, nil
 }
 
-// NewConfig makes the configuration of a server with Celador's API group and
-// admission plugins from anyone's options; the options need not come from
-// NewOptions. It starts nothing. Errors are those of options that contradict one
-// another or name files that cannot be used.
+// NewConfig returns the configuration of a server with Celador's API group and admission plugins.
+// The options may come from NewOptions or from upstream. NewConfig starts nothing. It fails if
+// options contradict one another or name files that cannot be read.
 func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	generic, kubeInformers, storage, err := controlplaneapiserver.BuildGenericConfig(
 		opts.CompletedOptions,
@@ -87,9 +87,9 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 	plugins := kubeadmission.NewInitializer(policies)
-	giveBack := lendOwnPlugins(opts, plugins)
+	restorePlugins := useOwnPlugins(opts, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts, generic, kubeInformers, storage)
-	giveBack()
+	restorePlugins()
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +108,6 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies); err != nil {
 		return nil, err
 	}
-	extra := ExtraConfig{PolicyListeners: []admissionpolicystatus.Listener{plugins}}
+	extra := ExtraConfig{VerdictStores: plugins.VerdictStores()}
 	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

@@ -10,22 +10,22 @@ import (
 	kubeoptions "celador.io/celador/pkg/kubeapiserver/options"
 )
 
-// NewOptions returns upstream's options with upstream's defaults and Celador's
-// admission plugins. NewConfig accepts any options of this type, whether they
-// come from here or from upstream.
+// NewOptions returns upstream's options with upstream's defaults and Celador's admission plugins.
+// NewConfig also accepts upstream's own options.
 func NewOptions() *options.ServerRunOptions {
 	s := options.NewServerRunOptions()
 	s.Admission.GenericAdmission.Plugins = kubeoptions.NewPlugins(s.Admission.GenericAdmission.Plugins, admission.PluginInitializers{})
 	return s
 }
 
-// lendOwnPlugins puts Celador's plugins, bound to initialize, into opts until giveBack.
-func lendOwnPlugins(opts options.CompletedOptions, initialize admission.PluginInitializer) (giveBack func()) {
+// useOwnPlugins replaces the plugins in opts by Celador's, which initialize initializes, until the
+// caller calls restore.
+func useOwnPlugins(opts options.CompletedOptions, initialize admission.PluginInitializer) (restore func()) {
 	if opts.Admission == nil || opts.Admission.GenericAdmission == nil {
 		return func() {} // a server without admission
 	}
 	generic := opts.Admission.GenericAdmission
-	theirs := generic.Plugins
-	generic.Plugins = kubeoptions.NewPlugins(theirs, initialize)
-	return func() { generic.Plugins = theirs }
+	original := generic.Plugins
+	generic.Plugins = kubeoptions.NewPlugins(original, initialize)
+	return func() { generic.Plugins = original }
 }

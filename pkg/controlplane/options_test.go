@@ -13,7 +13,7 @@ import (
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
-// recorder notes which plugins were initialized.
+// recorder records the plugins that were initialized.
 type recorder struct{ seen []admission.Interface }
 
 func (r *recorder) Initialize(plugin admission.Interface) { r.seen = append(r.seen, plugin) }
@@ -36,7 +36,7 @@ func TestOptionsOfUpstreamGetOwnPluginsForAWhile(t *testing.T) {
 	generic, initialize := opts.Admission.GenericAdmission, &recorder{}
 	theirs := generic.Plugins
 
-	giveBack := lendOwnPlugins(opts, initialize)
+	restore := useOwnPlugins(opts, initialize)
 	plugin, err := generic.Plugins.InitPlugin(validatingadmissionpolicy.PluginName, nil, admission.PluginInitializers{})
 	if _, ok := plugin.(*validatingadmissionpolicy.Plugin); !ok || err != nil {
 		t.Errorf("got %T, %v, want our plugin", plugin, err)
@@ -44,7 +44,7 @@ func TestOptionsOfUpstreamGetOwnPluginsForAWhile(t *testing.T) {
 	if !slices.Equal(initialize.seen, []admission.Interface{plugin}) {
 		t.Errorf("initialized %v, want %v", initialize.seen, plugin)
 	}
-	giveBack()
+	restore()
 	if generic.Plugins != theirs {
 		t.Error("the options did not get their plugins back")
 	}
@@ -54,7 +54,7 @@ func TestOptionsWithoutAdmission(t *testing.T) {
 	s := options.NewServerRunOptions()
 	s.Admission = nil
 	opts := completed(t, s)
-	lendOwnPlugins(opts, &recorder{})()
+	useOwnPlugins(opts, &recorder{})()
 	if opts.Admission != nil {
 		t.Errorf("got admission %v, want none", opts.Admission)
 	}

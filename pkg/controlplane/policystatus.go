@@ -22,6 +22,7 @@ import (
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
@@ -32,38 +33,25 @@ import (
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
-// typesTimeout is how long another server has to say which types it serves.
+// typesTimeout limits a discovery request to an aggregated server.
 const typesTimeout = 10 * time.Second
 
-// addPolicyStatusController adds a hook to the server that runs the controller, if policies
-// are served. Without crds there are no custom resources. The listeners are told what checks
-// of policies find.
-func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, listeners ...admissionpolicystatus.Listener) error {
-	base := config.KubeAPIs.ControlPlane
-	kinds, err := servedKinds(base.APIResourceConfigSource, base.Generic.LoopbackClientConfig)
-	if err != nil {
-		return fmt.Errorf("status controller of admission policies: %w", err)
-	}
-	if len(kinds) == 0 {
-		return nil
-	}
-	controllerConfig, err := policyStatusConfig(base.Generic.LoopbackClientConfig)
-	if err != nil {
-		return fmt.Errorf("status controller of admission policies: %w", err)
-	}
-	controllerConfig.Kinds = kinds
+// addPolicyStatusController adds a post-start hook to the server that runs the status controller,
+// if the server serves a kind of policy. crds is nil if the server has no custom resources.
+func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer) error {
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
-	controllerConfig.Types.Definitions = crds
-	controllerConfig.Types.Aggregated = func(version schema.GroupVersion) bool {
+	controller, err := newPolicyStatusController(config, crds, func(version schema.GroupVersion) bool {
 		service, err := apiServices.Lister().Get(version.Version + "." + version.Group)
 		return err == nil && service.Spec.Service != nil
+	})
+	if err == nil && controller != nil {
+		err = servedtypes.FollowAPIServices(apiServices.Informer(), controller.AggregatedVersionChanged)
 	}
-	controller, err := admissionpolicystatus.New(controllerConfig, listeners...)
 	if err != nil {
 		return fmt.Errorf("status controller of admission policies: %w", err)
 	}
-	if err := followAPIServices(apiServices.Informer(), controller.ServedElsewhere); err != nil {
-		return fmt.Errorf("status controller of admission policies: %w", err)
+	if controller == nil {
+		return nil
 	}
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
@@ -75,7 +63,41 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	})
 }
 
-// servedKinds returns the kinds of policies that are served.
+// newPolicyStatusController returns nil if the server serves no kind of policy. aggregated reports
+// whether an aggregated server serves a group version.
+func newPolicyStatusController(config CompletedConfig, crds apiextensionsinformers.CustomResourceDefinitionInformer, aggregated func(schema.GroupVersion) bool) (*admissionpolicystatus.Controller, error) {
+	base := config.KubeAPIs.ControlPlane
+	loopback := base.Generic.LoopbackClientConfig
+	kinds, err := servedKinds(base.APIResourceConfigSource, loopback)
+	if err != nil || len(kinds) == 0 {
+		return nil, err
+	}
+	withTimeout := rest.CopyConfig(loopback)
+	withTimeout.Timeout = typesTimeout
+	types, discoveryErr := discovery.NewDiscoveryClientForConfig(withTimeout)
+	events, eventsErr := eventsv1.NewForConfig(loopback)
+	definitions, definitionsErr := metadata.NewForConfig(loopback)
+	checker, checkerErr := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
+	if err := errors.Join(discoveryErr, eventsErr, definitionsErr, checkerErr); err != nil {
+		return nil, err
+	}
+	return admissionpolicystatus.New(admissionpolicystatus.Config{
+		Kinds:       kinds,
+		Verdicts:    config.VerdictStores,
+		Events:      events,
+		Definitions: definitions,
+		Types: servedtypes.Config{
+			Discovery:   types,
+			BuiltIn:     builtintypes.Scheme().IsVersionRegistered,
+			Schemas:     builtintypes.Schemas,
+			Aggregated:  aggregated,
+			Definitions: crds,
+		},
+		Checker: checker,
+	})
+}
+
+// servedKinds returns the kinds of policies that the server serves.
 func servedKinds(resources serverstorage.APIResourceConfigSource, loopback *rest.Config) ([]*admissionpolicystatus.Kind, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
@@ -83,33 +105,13 @@ func servedKinds(resources serverstorage.APIResourceConfigSource, loopback *rest
 	}
 	served := func(name string) bool { return resources.ResourceEnabled(v1.SchemeGroupVersion.WithResource(name)) }
 	gates, compiler := utilfeature.DefaultFeatureGate, expression.Default()
+	enabled := policyspec.FeaturesOf(gates)
 	var kinds []*admissionpolicystatus.Kind
 	if served("validatingadmissionpolicies") && gates.Enabled(features.ValidatingAdmissionPolicy) {
-		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, features.Validating(gates)))
+		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, enabled))
 	}
 	if served("mutatingadmissionpolicies") {
-		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, features.Mutating(gates)))
+		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, enabled))
 	}
 	return kinds, nil
-}
-
-// policyStatusConfig returns what can be made of a loopback connection and what is compiled
-// in.
-func policyStatusConfig(loopback *rest.Config) (admissionpolicystatus.Config, error) {
-	impatient := rest.CopyConfig(loopback)
-	impatient.Timeout = typesTimeout
-	types, discoveryErr := discovery.NewDiscoveryClientForConfig(impatient)
-	events, eventsErr := eventsv1.NewForConfig(loopback)
-	definitions, definitionsErr := metadata.NewForConfig(loopback)
-	checker, checkerErr := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
-	return admissionpolicystatus.Config{
-		Events:      events,
-		Definitions: definitions,
-		Types: servedtypes.Config{
-			Discovery: types,
-			BuiltIn:   builtintypes.Scheme().IsVersionRegistered,
-			Schemas:   builtintypes.Schemas,
-		},
-		Checker: checker,
-	}, errors.Join(discoveryErr, eventsErr, definitionsErr, checkerErr)
 }

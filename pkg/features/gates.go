@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"celador.io/admission/policyspec"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -31,19 +32,19 @@ const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMat
 const (
 	// ValidatingAdmissionPolicySingleton ("Singleton policies") lets a policy with
 	// spec.policyType Singleton apply without a binding.
-	ValidatingAdmissionPolicySingleton featuregate.Feature = "ValidatingAdmissionPolicySingleton"
+	ValidatingAdmissionPolicySingleton = policyspec.Singleton
 
 	// ValidatingAdmissionPolicyValidationFailurePolicy ("Failure Policy") lets
 	// spec.validations[].failurePolicy override the failurePolicy of the policy.
-	ValidatingAdmissionPolicyValidationFailurePolicy featuregate.Feature = "ValidatingAdmissionPolicyValidationFailurePolicy"
+	ValidatingAdmissionPolicyValidationFailurePolicy = policyspec.ValidationFailurePolicy
 
 	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets
 	// a binding with spec.bindingType Fallback apply only where no other binding of the policy does.
-	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = "ValidatingAdmissionPolicyFallbackBinding"
+	ValidatingAdmissionPolicyFallbackBinding = policyspec.FallbackBinding
 
 	// AdmissionPolicyTypeEnforcement ("Type safety") keeps a policy with spec.typeChecking Enforced
 	// from deciding while it has type errors. Requests are then subject to its failurePolicy.
-	AdmissionPolicyTypeEnforcement featuregate.Feature = "AdmissionPolicyTypeEnforcement"
+	AdmissionPolicyTypeEnforcement = policyspec.TypeEnforcement
 )
 
 // MutatingAdmissionPolicyInlineExpressions (KEP-3775, alpha, off by default) enables features of that
@@ -51,7 +52,7 @@ const (
 // message, reason and reinvocationPolicy, and the patch types JSONMergePatch and StrategicMergePatch.
 // While it is off, the fields are dropped from objects that have none of them yet, and have no effect
 // in objects that do.
-const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = "MutatingAdmissionPolicyInlineExpressions"
+const MutatingAdmissionPolicyInlineExpressions = policyspec.InlineExpressions
 
 // gates holds the stages of every gate by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{

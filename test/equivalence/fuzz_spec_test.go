@@ -65,7 +65,8 @@ func FuzzPolicySpec(f *testing.F) {
 				Params:   g.params(),
 			})
 			c.run(t, gates)
-			c.celador.(kubeadmission.PolicyCheckListener).PolicyChecked("ValidatingAdmissionPolicy", policy.Name, policy.UID, policy.Generation, nil)
+			_, verdicts := c.celador.(kubeadmission.HasVerdictStore).VerdictStore()
+			verdicts.SetVerdict(policy.Name, policy.UID, policy.Generation, nil)
 			for _, name := range []string{"create", "delete without", "exec", "create newer widget", "create node", "create namespace"} {
 				examine(t, c.celador, fixed[name])
 			}

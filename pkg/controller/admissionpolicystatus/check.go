@@ -18,92 +18,134 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
-// outcome is what a check of a policy found, as far as it fits into a status: it is kept as
-// long as the policy. Immutable but for changed.
-type outcome struct {
+// errNoSchema requeues a policy that names types of an aggregated server that have no schema
+// yet. The schemas arrive some time after the server is registered, and nothing announces them.
+var errNoSchema = errors.New("types of another server have no schema")
+
+// A report holds the findings of one check of a policy, truncated to fit into a status. The
+// controller keeps the last report of each policy. A report is immutable except for unrecorded.
+type report struct {
 	uid        types.UID
 	generation int64
-	// broken says which expressions do not compile, whatever the types, and misfits which do not
-	// fit types in a way that counts where types are enforced. Nil if there are none.
-	broken, misfits error
-	// warnings say which do not fit types, whether that counts or not, and fields in short.
+	// compileErrors lists the errors that do not depend on types, and typeErrors the type errors
+	// that make an Enforced policy unavailable. Each is nil if there are none.
+	compileErrors, typeErrors error
+	// warnings are the type errors as in the status, errors that has() guards against included.
 	warnings []v1.ExpressionWarning
-	fields   string
-	// omitted is what was not checked against.
-	omitted []typecheck.Unchecked
-	// resources are the custom resources that were looked for.
-	resources []servedtypes.CustomResource
-	transient bool
-	// elsewhere is how many changes of other servers came before.
-	elsewhere int64
-	// changed is set while no status says what has changed at another server. Belongs to
-	// whoever syncs the policy.
-	changed bool
+	// fields are the field paths of the warnings, separated by commas.
+	fields string
+	// unchecked are the types that the policy names and that were not checked.
+	unchecked []typecheck.Unchecked
+	// customResources are the custom resources that the check looked up.
+	customResources []servedtypes.CustomResource
+	// aggregated is set if the check looked up types of aggregated servers.
+	aggregated bool
+	// aggregatedChanges is the value of Controller.aggregatedChanges before the check.
+	aggregatedChanges int64
+	// unrecorded is set if a change at an aggregated server is not reflected in the status yet.
+	// It is used only by the worker that syncs the policy.
+	unrecorded bool
 }
 
-// outcomeOf checks the policy and tells listeners, or returns the last outcome if nothing
-// has changed that a check would look at.
-func (c *Controller) outcomeOf(ctx context.Context, p *policy) *outcome {
-	last, known := c.outcomes.Load(p.key())
-	if known && c.holds(last.(*outcome), p) {
-		return last.(*outcome)
+// check returns a report on the policy and gives its verdict to the engine. If neither the
+// policy nor its types have changed since the last check, check returns the last report.
+func (c *Controller) check(ctx context.Context, p *policy) *report {
+	last, known := c.reports.Load(p.key())
+	if known && c.isCurrent(last.(*report), p) {
+		return last.(*report)
 	}
-	elsewhere := c.elsewhere.Load()
+	aggregatedChanges := c.aggregatedChanges.Load()
 	// The admission plugin compiles the same programs at the same time. The cache compiles each
 	// program once, so this call waits for the plugin instead of taking CPU time from it.
-	broken := p.compile()
+	compileErrors := p.compile()
 	view := c.types.View(ctx)
-	result := p.check(c.checker.With(view))
-	o := &outcome{
-		uid:        p.UID,
-		generation: p.Generation,
-		broken:     listed(broken, error.Error),
-		misfits:    listed(result.Enforceable().Findings, misfit),
-		warnings:   limited(result.Warnings()),
-		fields:     fieldsOf(result.Findings),
-		omitted:    result.Unchecked,
-		resources:  view.Seen(),
-		transient:  view.Transient(),
-		elsewhere:  elsewhere,
+	result := p.typeCheck(c.checker.With(view))
+	r := &report{
+		uid:               p.UID,
+		generation:        p.Generation,
+		compileErrors:     joinLines(compileErrors, error.Error),
+		typeErrors:        joinLines(result.Enforceable().Findings, typeError),
+		warnings:          limitWarnings(result.Warnings()),
+		fields:            fieldsOf(result.Findings),
+		unchecked:         result.Unchecked,
+		customResources:   view.Seen(),
+		aggregated:        view.Aggregated(),
+		aggregatedChanges: aggregatedChanges,
 	}
-	o.changed = known && o.changedElsewhere(last.(*outcome))
-	c.outcomes.Store(p.key(), o)
-	err := o.err()
-	for _, listener := range c.listeners {
-		listener.PolicyChecked(p.kind.name, p.Name, p.UID, p.Generation, err)
+	r.unrecorded = known && r.aggregatedTypesChanged(last.(*report))
+	c.reports.Store(p.key(), r)
+	verdict := r.verdict()
+	for _, store := range c.verdicts[p.kind.name] {
+		store.SetVerdict(p.Name, p.UID, p.Generation, verdict)
 	}
-	return o
+	return r
 }
 
-func (c *Controller) holds(o *outcome, p *policy) bool {
-	return o.uid == p.UID && o.generation == p.Generation && o.elsewhere == c.elsewhere.Load() &&
-		!o.transient && !o.unavailable() &&
-		!slices.ContainsFunc(o.resources, func(r servedtypes.CustomResource) bool { return !c.types.Same(r) })
+// forget drops the report and the verdict on a policy that no longer exists.
+func (c *Controller) forget(k key) {
+	c.reports.Delete(k)
+	for _, store := range c.verdicts[k.kind.name] {
+		store.ForgetVerdict(k.name)
+	}
 }
 
-// unavailable tells whether some types could not be found out.
-func (o *outcome) unavailable() bool {
-	return slices.ContainsFunc(o.omitted, func(u typecheck.Unchecked) bool { return u.Reason == typecheck.Unavailable })
-}
-
-// err returns what is wrong with the expressions.
-func (o *outcome) err() error {
-	err := errors.Join(o.broken, o.misfits)
+// verdict returns the errors that keep the policy from deciding if it is Enforced, or nil.
+func (r *report) verdict() error {
+	err := errors.Join(r.compileErrors, r.typeErrors)
 	if err == nil {
 		return nil
 	}
-	return errors.New(cut(err.Error(), maxError))
+	return errors.New(truncate(err.Error(), maxVerdict))
 }
 
-func misfit(f typecheck.Finding) string {
+func typeError(f typecheck.Finding) string {
 	return fmt.Sprintf("%s does not fit %v: %s", f.Field, f.Type, f.Message)
 }
 
-// fieldsOf returns the fields with expressions that do not fit.
 func fieldsOf(findings []typecheck.Finding) string {
 	var fields []string
 	for _, f := range findings {
 		fields = append(fields, f.Field)
 	}
-	return cut(strings.Join(slices.Compact(fields), ", "), maxMessage)
+	return truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
+}
+
+// isCurrent reports whether a check of the policy now would repeat the report.
+func (c *Controller) isCurrent(r *report, p *policy) bool {
+	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
+		!r.aggregated && !r.unavailable() &&
+		!slices.ContainsFunc(r.customResources, func(resource servedtypes.CustomResource) bool { return !c.types.Same(resource) })
+}
+
+// unavailable reports whether the server could not find out about some types.
+func (r *report) unavailable() bool { return r.hasUnchecked(typecheck.Unavailable) }
+
+// awaitsSchema reports whether an aggregated server serves types that have no schema.
+func (r *report) awaitsSchema() bool { return r.aggregated && r.hasUnchecked(typecheck.NoSchema) }
+
+func (r *report) hasUnchecked(reason typecheck.Reason) bool {
+	return slices.ContainsFunc(r.unchecked, func(u typecheck.Unchecked) bool { return u.Reason == reason })
+}
+
+// aggregatedTypesChanged reports whether the findings differ from the last report because of a
+// change at an aggregated server. Types of aggregated servers have no generation to compare, so
+// this is what remains if neither the policy nor a CustomResourceDefinition has changed.
+func (r *report) aggregatedTypesChanged(last *report) bool {
+	if r.uid != last.uid || r.generation != last.generation {
+		return false
+	}
+	return last.unrecorded ||
+		(r.aggregated || last.aggregated) && slices.Equal(r.existingResources(), last.existingResources()) && !r.sameFindings(last)
+}
+
+// existingResources returns the custom resources that have a CustomResourceDefinition.
+func (r *report) existingResources() []servedtypes.CustomResource {
+	return slices.DeleteFunc(slices.Clone(r.customResources), func(resource servedtypes.CustomResource) bool { return !resource.Exists() })
+}
+
+// sameFindings reports whether both reports have the same warnings and unchecked types.
+func (r *report) sameFindings(other *report) bool {
+	return slices.Equal(r.warnings, other.warnings) && slices.EqualFunc(r.unchecked, other.unchecked, func(a, b typecheck.Unchecked) bool {
+		return a.Field == b.Field && a.Reason == b.Reason && a.Err.Error() == b.Err.Error()
+	})
 }

@@ -9,65 +9,197 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// available returns the condition of that name. Where types are enforced, the policy cannot
-// decide when expressions do not fit them.
-func (o *outcome) available(p *policy) metav1.Condition {
-	problems := append([]error{o.broken}, o.missing(p)...)
+// Limits on texts, in bytes.
+const (
+	// maxMessage limits the message of a condition, and maxNote the note of an event.
+	maxMessage = 32 << 10
+	maxNote    = 1 << 10
+	// maxVerdict limits the text of a verdict, which clients see in responses.
+	maxVerdict = 2 << 10
+	// maxWarnings limits all warnings of a policy together, field paths included. The policy and
+	// its status have to fit into one etcd value.
+	maxWarnings = 256 << 10
+)
+
+// maxWarningCount limits the number of warnings. Truncated to a share of maxWarnings, that many
+// warnings are still readable.
+const maxWarningCount = 1000
+
+// conditions returns conditions Available and TypeChecked of the policy. A condition whose status
+// is the recorded one keeps the recorded transition time.
+func (r *report) conditions(p *policy) []metav1.Condition {
+	conditions := []metav1.Condition{r.available(p), r.typeChecked(p)}
+	for i := range conditions {
+		condition := &conditions[i]
+		condition.ObservedGeneration, condition.LastTransitionTime = p.Generation, metav1.Now()
+		if before := meta.FindStatusCondition(p.status.Conditions, condition.Type); before != nil && before.Status == condition.Status {
+			condition.LastTransitionTime = before.LastTransitionTime
+		}
+	}
+	return conditions
+}
+
+// available returns condition Available. Type errors make an Enforced policy unavailable.
+func (r *report) available(p *policy) metav1.Condition {
+	problems := append([]error{r.compileErrors}, r.notFound(p)...)
 	if p.enforced() {
-		problems = append(problems, o.misfits)
+		problems = append(problems, r.typeErrors)
 	}
 	problem := errors.Join(problems...)
-	condition := metav1.Condition{Type: v1.PolicyConditionAvailable, ObservedGeneration: p.Generation}
+	condition := metav1.Condition{Type: v1.PolicyConditionAvailable}
 	switch {
 	case problem != nil:
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, cut(problem.Error(), maxMessage)
-	case o.unavailable():
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1.PolicyReasonTypesUnavailable, o.unchecked(typecheck.Unavailable)
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, truncate(problem.Error(), maxMessage)
+	case r.unavailable():
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1.PolicyReasonTypesUnavailable, r.uncheckedFor(typecheck.Unavailable)
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.PolicyReasonConfigured
 	}
 	return condition
 }
 
-// typeChecked returns the condition of that name.
-func (o *outcome) typeChecked(p *policy) metav1.Condition {
-	condition := metav1.Condition{Type: v1.PolicyConditionTypeChecked, ObservedGeneration: p.Generation, Status: metav1.ConditionUnknown}
-	missing := errors.Join(o.missing(p)...)
-	undescribed := o.unchecked(typecheck.NoSchema)
-	omitted := o.unchecked(typecheck.Wildcard, typecheck.Subresource, typecheck.TooManyTypes)
+// typeChecked returns condition TypeChecked.
+func (r *report) typeChecked(p *policy) metav1.Condition {
+	condition := metav1.Condition{Type: v1.PolicyConditionTypeChecked, Status: metav1.ConditionUnknown}
+	notFound := errors.Join(r.notFound(p)...)
+	noSchema := r.uncheckedFor(typecheck.NoSchema)
+	neverChecked := r.uncheckedFor(typecheck.Wildcard, typecheck.Subresource, typecheck.TooManyTypes)
 	switch {
-	case len(o.warnings) > 0:
+	case len(r.warnings) > 0:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1.PolicyReasonTypeErrors
-		condition.Message = "Expressions do not fit types: " + o.fields + ". See status.typeChecking."
-	case o.unavailable():
-		condition.Reason, condition.Message = v1.PolicyReasonTypesUnavailable, o.unchecked(typecheck.Unavailable)
-	case missing != nil:
-		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, missing.Error()
-	case undescribed != "":
-		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, undescribed
-	case omitted != "":
-		condition.Reason, condition.Message = v1.PolicyReasonTypesNotChecked, omitted
+		condition.Message = "Expressions do not fit types: " + r.fields + ". See status.typeChecking."
+	case r.unavailable():
+		condition.Reason, condition.Message = v1.PolicyReasonTypesUnavailable, r.uncheckedFor(typecheck.Unavailable)
+	case notFound != nil:
+		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, notFound.Error()
+	case noSchema != "":
+		condition.Reason, condition.Message = v1.PolicyReasonTypesNotFound, noSchema
+	case neverChecked != "":
+		condition.Reason, condition.Message = v1.PolicyReasonTypesNotChecked, neverChecked
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.PolicyReasonNoTypeErrors
 	}
-	condition.Message = cut(condition.Message, maxMessage)
+	condition.Message = truncate(condition.Message, maxMessage)
 	return condition
 }
 
-// unchecked says what was not checked for one of the reasons, and why. It is empty if
-// there is nothing.
-func (o *outcome) unchecked(reasons ...typecheck.Reason) string {
+// uncheckedFor returns one line for each field of the policy that was not checked for one of the
+// reasons, or "" if there is none.
+func (r *report) uncheckedFor(reasons ...typecheck.Reason) string {
 	var lines []string
-	for _, u := range o.omitted {
+	for _, u := range r.unchecked {
 		if slices.Contains(reasons, u.Reason) {
 			lines = append(lines, fmt.Sprintf("%s: %v", u.Field, u.Err))
 		}
 	}
-	return cut(strings.Join(slices.Compact(lines), "\n"), maxMessage)
+	return truncate(strings.Join(slices.Compact(lines), "\n"), maxMessage)
+}
+
+// notFound returns an error for the paramKind and for each resource of a rule that the server
+// does not serve.
+//
+// A rule stands for all combinations of its groups, versions and resources, and most of the
+// combinations often do not exist. A resource counts as not found only if it exists in none of
+// the group versions.
+func (r *report) notFound(p *policy) []error {
+	var errs []error
+	unserved := map[ruleResource]sets.Set[schema.GroupVersion]{}
+	for _, u := range r.unchecked {
+		switch u.Reason {
+		case typecheck.UnknownKind:
+			errs = append(errs, fmt.Errorf("%s: no custom resource definition or API server serves kind %s of %s",
+				u.Field, p.paramKind.Kind, p.paramKind.APIVersion))
+		case typecheck.UnknownResource:
+			key := ruleResource{u.Field, u.Resource.Resource}
+			if unserved[key] == nil {
+				unserved[key] = sets.New[schema.GroupVersion]()
+			}
+			unserved[key].Insert(u.Resource.GroupVersion())
+		}
+	}
+	if p.matchConstraints == nil {
+		return errs
+	}
+	for i := range p.matchConstraints.ResourceRules {
+		rule := &p.matchConstraints.ResourceRules[i].Rule
+		path := field.NewPath("spec", "matchConstraints", "resourceRules").Index(i)
+		all := sets.New(rule.APIGroups...).Len() * sets.New(rule.APIVersions...).Len()
+		for j, resource := range rule.Resources {
+			if in := unserved[ruleResource{path.String(), resource}]; in.Len() > 0 && in.Len() == all {
+				errs = append(errs, fmt.Errorf("%v: no custom resource definition or API server serves %s in %s",
+					path.Child("resources").Index(j), resource, strings.Join(groupVersions(rule), ", ")))
+			}
+		}
+	}
+	return errs
+}
+
+// ruleResource is a resource of a rule. The rule is a field path.
+type ruleResource struct{ rule, resource string }
+
+func groupVersions(rule *v1.Rule) []string {
+	var all []string
+	for _, group := range rule.APIGroups {
+		for _, version := range rule.APIVersions {
+			all = append(all, schema.GroupVersion{Group: group, Version: version}.String())
+		}
+	}
+	return all
+}
+
+// truncate returns the text, shortened to limit bytes with " ..." at its end if it is longer.
+func truncate(text string, limit int) string {
+	const ellipsis = " ..."
+	if len(text) <= max(limit, len(ellipsis)) {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max(limit-len(ellipsis), 0)], "") + ellipsis
+}
+
+// joinLines returns an error with the text of each item on a line of its own, truncated to
+// maxMessage, or nil if there are no items. It does not format items beyond that limit.
+func joinLines[T any](items []T, text func(T) string) error {
+	if len(items) == 0 {
+		return nil
+	}
+	var lines []string
+	size := 0
+	for _, item := range items {
+		line := text(item)
+		lines, size = append(lines, line), size+len(line)
+		if size > maxMessage {
+			break
+		}
+	}
+	return errors.New(truncate(strings.Join(lines, "\n"), maxMessage))
+}
+
+// limitWarnings returns at most maxWarningCount warnings, truncated to maxWarnings bytes in all.
+// The last warning counts those that are left out. The result is never nil.
+func limitWarnings(warnings []v1.ExpressionWarning) []v1.ExpressionWarning {
+	limited := append([]v1.ExpressionWarning{}, warnings[:min(len(warnings), maxWarningCount)]...)
+	if left := len(warnings) - maxWarningCount; left > 0 {
+		last := &limited[maxWarningCount-1]
+		last.Warning = fmt.Sprintf("%d warnings are left out, of this expression and those after it", left+1)
+	}
+	size := 0
+	for _, warning := range limited {
+		size += len(warning.FieldRef) + len(warning.Warning)
+	}
+	if size > maxWarnings {
+		for i := range limited {
+			limited[i].Warning = truncate(limited[i].Warning, maxWarnings/len(limited)-len(limited[i].FieldRef))
+		}
+	}
+	return limited
 }

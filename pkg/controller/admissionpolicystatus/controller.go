@@ -1,22 +1,23 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admissionpolicystatus keeps the status of policies current: it checks every
-// policy against the types that it names, whenever the policy or one of its custom
-// resources changes, and says what it found (KEP-3488, "Writing to Status").
+// Package admissionpolicystatus keeps the status of admission policies up to date. It checks
+// each policy against the types that the policy names, gives the engine its verdict, and writes
+// the findings to the status (KEP-3488, "Writing to Status"). It checks a policy again when the
+// policy or one of the types that it names changes.
 //
-// It runs in every kube-apiserver. See docs/status.md for what the status says.
+// The controller runs in every kube-apiserver. docs/status.md describes the status.
 package admissionpolicystatus
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/metadata"
@@ -39,56 +40,60 @@ const (
 	slowAfter = 500 * time.Millisecond
 	// maxSlow bounds the number of checks that take longer than slowAfter, and so their memory.
 	maxSlow = 5
-)
 
-// After an error a policy is checked again, first soon and then later and later.
-const (
+	// minRetry and maxRetry are the first and the longest delay before a policy is checked again
+	// after an error. The delay doubles with each attempt.
 	minRetry = 5 * time.Millisecond
 	maxRetry = 15 * time.Minute
+	// retriesBeforeUnknown is how often a check is repeated before the status reports that types
+	// are unavailable.
+	retriesBeforeUnknown = 10
 )
 
-// Config is what the controller needs. All of it is safe for concurrent use.
+// Config holds the dependencies of a Controller, all of them safe for concurrent use.
 type Config struct {
-	// Kinds are those that the server serves.
+	// Kinds are the kinds of policies that the server serves.
 	Kinds []*Kind
-	// Events records what happens to policies.
+	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind.
+	Verdicts map[string][]typecheck.VerdictStore
+	// Events records events about policies.
 	Events eventsv1.EventsV1Interface
-	// Definitions reads custom resource definitions from where they are stored.
+	// Definitions reads CustomResourceDefinitions from storage, not from a cache.
 	Definitions metadata.Interface
-	// Types are those that the server serves. Its informer is started by others.
+	// Types describes the types that the server serves. The caller starts its informer.
 	Types servedtypes.Config
-	// Checker checks expressions. Its own sources of types are not used.
+	// Checker checks expressions. The controller replaces the checker's types.
 	Checker *typecheck.Checker
 }
 
-// Controller keeps the status of policies current.
+// A Controller keeps the status of policies up to date.
 type Controller struct {
 	kinds       []*Kind
+	verdicts    map[string][]typecheck.VerdictStore
 	definitions metadata.Interface
 	types       *servedtypes.Source
 	checker     *typecheck.Checker
-	listeners   []Listener
 
 	synced      []cache.InformerSynced
 	queue       workqueue.TypedRateLimitingInterface[key]
 	broadcaster events.EventBroadcaster
 	recorder    events.EventRecorder
-	// outcomes has the last *outcome of each policy, by key.
-	outcomes sync.Map
-	// elsewhere counts the changes of what other servers serve.
-	elsewhere atomic.Int64
+	// reports maps the key of each policy to its last *report.
+	reports sync.Map
+	// aggregatedChanges counts the calls of AggregatedVersionChanged.
+	aggregatedChanges atomic.Int64
 }
 
-// New returns a controller that does nothing until Run. It must be called before the
-// informer of custom resource definitions starts; the error is one of that informer.
-func New(c Config, listeners ...Listener) (*Controller, error) {
+// New returns a controller that is idle until Run. Call New before the informer of
+// CustomResourceDefinitions starts. It fails if an informer has already stopped.
+func New(c Config) (*Controller, error) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
 		kinds:       c.Kinds,
+		verdicts:    c.Verdicts,
 		definitions: c.Definitions,
 		checker:     c.Checker,
-		listeners:   listeners,
-		// Many policies may wait for one definition, so they do not share a limit.
+		// One change of a definition may enqueue many policies, so the queue has no overall limit.
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[key](minRetry, maxRetry),
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "admission_policy_status"}),
@@ -96,12 +101,12 @@ func New(c Config, listeners ...Listener) (*Controller, error) {
 		recorder:    broadcaster.NewRecorder(nil, FieldManager),
 	}
 	var err error
-	if controller.types, err = servedtypes.New(c.Types, controller.enqueueAffected); err != nil {
+	if controller.types, err = servedtypes.New(c.Types, controller.definitionChanged); err != nil {
 		return nil, err
 	}
 	controller.synced = []cache.InformerSynced{controller.types.HasSynced}
 	for _, k := range c.Kinds {
-		synced, err := k.follow(controller.queue.Add)
+		synced, err := k.watch(controller.queue.Add)
 		if err != nil {
 			return nil, err
 		}
@@ -110,29 +115,8 @@ func New(c Config, listeners ...Listener) (*Controller, error) {
 	return controller, nil
 }
 
-// enqueueAffected has the policies checked that a definition concerns.
-func (c *Controller) enqueueAffected(crd *apiextensionsv1.CustomResourceDefinition) {
-	c.enqueueWhere(crd.Spec.Group, func(p *policy) bool { return p.affectedBy(crd) })
-}
-
-// enqueueWhere has those policies checked that name the group and are concerned.
-func (c *Controller) enqueueWhere(group string, concerned func(*policy) bool) {
-	for _, k := range c.kinds {
-		objects, err := k.informer.GetIndexer().ByIndex(byGroup, group)
-		if err != nil {
-			utilruntime.HandleError(fmt.Errorf("change of types of group %q: %w", group, err))
-			continue
-		}
-		for _, object := range objects {
-			if p := k.view(object); concerned(p) {
-				c.queue.Add(p.key())
-			}
-		}
-	}
-}
-
-// Run checks policies until ctx ends, and returns when nothing of the controller runs any
-// more. It may be called once.
+// Run checks policies until ctx ends. It returns when all goroutines of the controller have
+// ended. Call it at most once.
 func (c *Controller) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), FieldManager))
@@ -149,23 +133,53 @@ func (c *Controller) Run(ctx context.Context) {
 	if !cache.WaitForNamedCacheSyncWithContext(ctx, c.synced...) {
 		return
 	}
-	count(c.kinds)
+	countConditions(c.kinds)
 	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
 	pool.Run(ctx)
 }
 
-// process checks one policy and writes its status. It requeues the policy after an error.
+// process syncs one policy, and requeues the policy after an error.
 func (c *Controller) process(ctx context.Context, k key) {
 	err := c.sync(ctx, k)
 	switch {
 	case err == nil:
 		c.queue.Forget(k)
 	case ctx.Err() != nil:
-	case errors.Is(err, errBehind), errors.Is(err, errUndescribed):
+	case errors.Is(err, errStaleCache), errors.Is(err, errNoSchema):
 		c.queue.AddRateLimited(k)
 	default:
 		syncErrors.WithContext(ctx).WithLabelValues(k.kind.name).Inc()
 		utilruntime.HandleErrorWithContext(ctx, err, "The status of a policy cannot be brought up to date, trying again", "kind", k.kind.name, "policy", k.name)
 		c.queue.AddRateLimited(k)
 	}
+}
+
+// sync checks a policy, and writes its status if the new status supersedes the recorded one. The
+// caller retries after an error.
+func (c *Controller) sync(ctx context.Context, k key) (err error) {
+	// Without this, a policy on which a check panics would crash the server at each start.
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+		}
+	}()
+	p, err := k.kind.get(k.name)
+	if err != nil {
+		return err
+	}
+	if p == nil {
+		c.forget(k)
+		return nil
+	}
+	r := c.check(ctx, p)
+	if !r.unavailable() {
+		if err := c.writeStatus(ctx, p, r); err != nil || !r.awaitsSchema() {
+			return err
+		}
+		return errNoSchema
+	}
+	if c.queue.NumRequeues(k) >= retriesBeforeUnknown {
+		err = c.writeStatus(ctx, p, r)
+	}
+	return errors.Join(fmt.Errorf("some types cannot be found out: %s", r.uncheckedFor(typecheck.Unavailable)), err)
 }

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// Slow checks do not delay the checks of other policies, up to a number of slow checks, and
-// write their own status when they end.
+// A bounded number of slow checks does not delay the checks of other policies. Slow checks write the
+// status when they end.
 func TestExpensiveChecksDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, `{`+onDeployments+`validations: [{expression: object.spec.replicas < 5}]}`, "{}"))
@@ -26,7 +26,7 @@ func TestExpensiveChecksDelayNoOthers(t *testing.T) {
 			c.add(t, fmt.Sprint("slow", i), onMetrics)
 		}
 		c.settle()
-		c.expectWritten(t, "while types are looked for")
+		c.expectWritten(t, "while types are looked up")
 		c.add(t, "cheap", `{`+onDeployments+`validations: [{expression: object.spec.replicas < 5}]}`)
 		c.settle()
 		c.expectWritten(t, "a cheap policy", "cheap")
@@ -50,8 +50,8 @@ func (c *cluster) add(t *testing.T, name, spec string) {
 	synctest.Wait()
 }
 
-// expectWritten expects exactly these policies to have had their status written since the last
-// call, in any order.
+// expectWritten expects that the status of exactly these policies was written since the last call, in
+// any order.
 func (c *cluster) expectWritten(t *testing.T, when string, want ...string) {
 	t.Helper()
 	var got []string

@@ -37,9 +37,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
-	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 
@@ -47,14 +46,14 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
-// TestMain has errors handled without a pause between them, which is measured with the clock
-// of whoever had the last error: bubbles have clocks of their own.
+// TestMain removes the error handler that pauses between errors. It keeps the time of the last error,
+// and each synctest bubble has a clock of its own.
 func TestMain(m *testing.M) {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
 	os.Exit(m.Run())
 }
 
-// parse returns the value that YAML text describes.
+// parse decodes YAML.
 func parse[T any](t *testing.T, text string) T {
 	t.Helper()
 	var value T
@@ -74,8 +73,8 @@ func policy(t *testing.T, spec, status string) *v1.ValidatingAdmissionPolicy {
 	}
 }
 
-// widgets returns a definition of widgets.example.com/v1 with a spec of the properties in
-// YAML. Its UID is the letter and its resourceVersion is both.
+// widgets returns a definition of widgets.example.com/v1 whose spec has the given properties. Its
+// resourceVersion is the UID followed by the generation.
 func widgets(t *testing.T, uid string, generation int64, properties string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return parse[*apiextensionsv1.CustomResourceDefinition](t, fmt.Sprintf(`
@@ -93,26 +92,26 @@ status:
 `, uid, generation, properties))
 }
 
-// cluster is what a controller works with.
+// cluster holds the fake dependencies of a controller.
 type cluster struct {
 	policies    *fake.Clientset
 	kube        *kubefake.Clientset
 	definitions *apiextensionsfake.Clientset
-	// stored are the definitions that clients of the store read.
+	// stored are the definitions in storage; definitions feeds the cache.
 	stored *metadatafake.FakeMetadataClient
-	// discovery has the resources that are not custom ones.
+	// discovery serves the resources that are not custom resources.
 	discovery *discovery
-	// aggregated are the group versions of other servers.
+	// aggregated are the group versions of aggregated servers.
 	aggregated []string
 	schemas    schemas
-	// enforce and inline are features that are on.
+	// enforce and inline turn features on.
 	enforce    bool
 	inline     bool
-	listener   listener
+	verdicts   verdicts
 	controller *admissionpolicystatus.Controller
 }
 
-// newCluster returns a cluster in which what is cached of definitions is what is stored.
+// newCluster returns a cluster with the definitions both in the cache and in storage.
 func newCluster(t *testing.T, policy runtime.Object, definitions ...*apiextensionsv1.CustomResourceDefinition) *cluster {
 	t.Helper()
 	c := &cluster{
@@ -124,7 +123,7 @@ func newCluster(t *testing.T, policy runtime.Object, definitions ...*apiextensio
 			{Group: "apps", Version: "v1", Kind: "Deployment"}: objectSchema(t, `{spec: {type: object, properties: {replicas: {type: integer}}}}`),
 		},
 	}
-	// Without the types of the server, fakes cannot apply.
+	// Without the server's types, the fake client cannot apply.
 	c.policies.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return true, policy, nil
 	})
@@ -142,7 +141,7 @@ func newCluster(t *testing.T, policy runtime.Object, definitions ...*apiextensio
 	return c
 }
 
-// define has the definitions in the cache.
+// define adds definitions to the cache.
 func (c *cluster) define(t *testing.T, definitions ...*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	for _, d := range definitions {
@@ -152,7 +151,7 @@ func (c *cluster) define(t *testing.T, definitions ...*apiextensionsv1.CustomRes
 	}
 }
 
-// store has nothing but the definitions in the store.
+// store replaces the definitions in storage.
 func (c *cluster) store(t *testing.T, definitions ...*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	var objects []runtime.Object
@@ -169,27 +168,27 @@ func (c *cluster) store(t *testing.T, definitions ...*apiextensionsv1.CustomReso
 	c.stored = metadatafake.NewSimpleMetadataClient(scheme, objects...)
 }
 
-// down has the server of a group version fail until up is called.
+// down makes the server of a group version fail until up is called.
 func (c *cluster) down(version string) (up func()) {
 	c.discovery.down.Store(&version)
 	return func() { c.discovery.down.Store(new("")) }
 }
 
-// run runs a controller in the bubble of the test until it has nothing to do for now.
+// run starts a controller and waits until its queue is empty or only holds later retries.
 func (c *cluster) run(t *testing.T) {
 	t.Helper()
 	c.start(t)
 	c.settle()
 }
 
-// start runs a controller in the bubble of the test.
+// start runs a controller until the end of the test.
 func (c *cluster) start(t *testing.T) {
 	t.Helper()
 	informers := apiextensionsinformers.NewSharedInformerFactory(c.definitions, 0)
 	controller, err := admissionpolicystatus.New(admissionpolicystatus.Config{
 		Kinds: []*admissionpolicystatus.Kind{
-			admissionpolicystatus.Validating(c.policies, expression.Default(), validating.Features{TypeEnforcement: c.enforce}),
-			admissionpolicystatus.Mutating(c.policies, expression.Default(), mutating.Features{TypeEnforcement: c.enforce, InlineExpressions: c.inline}),
+			admissionpolicystatus.Validating(c.policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
+			admissionpolicystatus.Mutating(c.policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
 		},
 		Events:      c.kube.EventsV1(),
 		Definitions: c.stored,
@@ -200,8 +199,9 @@ func (c *cluster) start(t *testing.T) {
 			Aggregated:  func(v schema.GroupVersion) bool { return slices.Contains(c.aggregated, v.String()) },
 			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
-		Checker: checker(t),
-	}, &c.listener)
+		Verdicts: c.verdicts.stores("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"),
+		Checker:  checker(t),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func (c *cluster) start(t *testing.T) {
 	})
 }
 
-// settle lets the controller do what it does within seconds, retries included.
+// settle waits for 10 seconds of the bubble, in which the controller retries several times.
 func (c *cluster) settle() {
 	time.Sleep(10 * time.Second) // of the bubble
 	synctest.Wait()
@@ -232,7 +232,7 @@ func checker(t *testing.T) *typecheck.Checker {
 	return checker
 }
 
-// patch is what the controller sends to write a status.
+// patch is the body of a request that writes a status.
 type patch struct {
 	APIVersion, Kind string
 	Metadata         struct {
@@ -241,7 +241,7 @@ type patch struct {
 	Status v1.ValidatingAdmissionPolicyStatus
 }
 
-// record has what the controller sends recorded, so that it sees it.
+// record makes the fake API server store the status that the controller writes.
 func (c *cluster) record(t *testing.T) {
 	c.policies.PrependReactor("patch", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		patched := action.(clienttesting.PatchAction)
@@ -264,7 +264,7 @@ func (c *cluster) record(t *testing.T) {
 	})
 }
 
-// patches returns what the controller has sent so far.
+// patches returns the requests that wrote a status so far.
 func (c *cluster) patches(t *testing.T) []patch {
 	t.Helper()
 	var sent []patch
@@ -286,7 +286,7 @@ func (c *cluster) patches(t *testing.T) []patch {
 	return sent
 }
 
-// events returns what the controller has recorded so far.
+// events returns the events so far.
 func (c *cluster) events(t *testing.T) []eventsv1.Event {
 	t.Helper()
 	list, err := c.kube.EventsV1().Events("").List(t.Context(), metav1.ListOptions{})
@@ -296,16 +296,16 @@ func (c *cluster) events(t *testing.T) []eventsv1.Event {
 	return list.Items
 }
 
-// discovery is what a server has, but for custom resources.
+// discovery is the discovery client. It serves no custom resources.
 type discovery struct {
 	*discoveryfake.FakeDiscovery
-	// down is the group version of a server that does not answer.
+	// down is a group version for which requests fail.
 	down atomic.Pointer[string]
-	// held, if not nil, blocks the answers of a server until it is closed.
+	// held, if not nil, blocks requests for an aggregated group version until it is closed.
 	held atomic.Pointer[chan struct{}]
-	// panics is set when there is a bug somewhere.
+	// panics makes requests for an aggregated group version panic.
 	panics atomic.Bool
-	// undescribed is set while there are no schemas of other servers' types.
+	// undescribed removes the schemas of aggregated types.
 	undescribed atomic.Bool
 }
 
@@ -329,7 +329,7 @@ func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context,
 	return d.ServerResourcesForGroupVersion(version)
 }
 
-// OpenAPIV3 describes the types of other servers, unless they are undescribed.
+// OpenAPIV3 implements discovery.OpenAPIV3SchemaInterface. It has schemas of aggregated types only.
 func (d *discovery) OpenAPIV3() openapi.Client { return d }
 
 // Paths implements openapi.Client.
@@ -352,7 +352,7 @@ func (d *discovery) Schema(string) ([]byte, error) {
 // ServerRelativeURL implements openapi.GroupVersion.
 func (d *discovery) ServerRelativeURL() string { return "" }
 
-// schemas are those of built-in types.
+// schemas holds the schemas of built-in types.
 type schemas map[schema.GroupVersionKind]*spec.Schema
 
 // ResolveSchema implements resolver.SchemaResolver.
@@ -369,35 +369,50 @@ func objectSchema(t *testing.T, properties string) *spec.Schema {
 	return &s
 }
 
-// listener remembers what it is told.
-type listener struct {
+// verdicts records the calls of its stores.
+type verdicts struct {
 	lock  sync.Mutex
 	calls []string
 }
 
-// PolicyChecked implements admissionpolicystatus.Listener.
-func (l *listener) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.calls = append(l.calls, fmt.Sprintf("%s %s %s %d: %v", kind, name, uid, generation, err))
-}
-
-// PolicyGone implements admissionpolicystatus.Listener.
-func (l *listener) PolicyGone(kind, name string) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.calls = append(l.calls, kind+" "+name+" is gone")
-}
-
-// expectTold wants the listener to have been told what is given since it was last asked.
-func (c *cluster) expectTold(t *testing.T, want ...string) {
-	t.Helper()
-	c.listener.lock.Lock()
-	defer c.listener.lock.Unlock()
-	if diff := cmp.Diff(want, c.listener.calls); diff != "" {
-		t.Errorf("listeners are told (-want +got):\n%s", diff)
+// stores returns a store for each kind.
+func (v *verdicts) stores(kinds ...string) map[string][]typecheck.VerdictStore {
+	stores := map[string][]typecheck.VerdictStore{}
+	for _, kind := range kinds {
+		stores[kind] = []typecheck.VerdictStore{&verdictStore{v, kind}}
 	}
-	c.listener.calls = nil
+	return stores
+}
+
+func (v *verdicts) add(call string) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	v.calls = append(v.calls, call)
+}
+
+// verdictStore is the store for a kind.
+type verdictStore struct {
+	*verdicts
+	kind string
+}
+
+// SetVerdict implements typecheck.VerdictStore.
+func (s *verdictStore) SetVerdict(name string, uid types.UID, generation int64, err error) {
+	s.add(fmt.Sprintf("%s %s %s %d: %v", s.kind, name, uid, generation, err))
+}
+
+// ForgetVerdict implements typecheck.VerdictStore.
+func (s *verdictStore) ForgetVerdict(name string) { s.add("forget " + s.kind + " " + name) }
+
+// expectVerdicts expects exactly these calls of the stores since expectVerdicts was last called.
+func (c *cluster) expectVerdicts(t *testing.T, want ...string) {
+	t.Helper()
+	c.verdicts.lock.Lock()
+	defer c.verdicts.lock.Unlock()
+	if diff := cmp.Diff(want, c.verdicts.calls); diff != "" {
+		t.Errorf("verdicts (-want +got):\n%s", diff)
+	}
+	c.verdicts.calls = nil
 }
 
 func update[T any](t *testing.T, update func(context.Context, T, metav1.UpdateOptions) (T, error), object T) {
@@ -407,8 +422,8 @@ func update[T any](t *testing.T, update func(context.Context, T, metav1.UpdateOp
 	}
 }
 
-func (l *listener) told() []string {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	return slices.Clone(l.calls)
+func (v *verdicts) all() []string {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	return slices.Clone(v.calls)
 }

@@ -7,31 +7,121 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+
+	"celador.io/admission/expression"
+	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
+	"celador.io/admission/typecheck"
+	"celador.io/admission/validating"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset"
+	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 )
 
-// Kind is one of the kinds of policies: where policies of the kind come from, what is looked
-// at, and how their status is written. Belongs to one controller.
+// A Kind is a kind of policy. It watches the policies of the kind and patches their status. A
+// Kind belongs to one controller.
 type Kind struct {
-	// name is that in manifests and in labels of metrics.
+	// name is the kind in manifests and in labels of metrics.
 	name     string
 	informer cache.SharedIndexInformer
-	// view returns what is looked at of an object.
+	// view returns the policy that an object of the informer describes.
 	view func(object any) *policy
-	// patch changes a status.
-	patch func(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions) error
-	// enforceTypes has spec.typeChecking observed: with Enforced, a policy with type errors
-	// is not available.
+	// apply patches the status of a policy by server-side apply.
+	apply func(ctx context.Context, name string, configuration []byte) error
+	// enforceTypes is set if feature gate AdmissionPolicyTypeEnforcement is on.
 	enforceTypes bool
 }
 
-// follow has changed called for every policy that appears, changes or goes. The function that
-// it returns tells whether that has happened for all that were there at first.
-func (k *Kind) follow(changed func(key)) (cache.InformerSynced, error) {
+// policy is the part of a policy that the controller reads, for policies of both kinds. It
+// shares memory with the informer's object and must not be changed.
+type policy struct {
+	*metav1.ObjectMeta
+	kind             *Kind
+	paramKind        *v1.ParamKind
+	matchConstraints *v1.MatchResources
+	typeChecking     *v1.TypeCheckingMode
+	// status has the same fields for both kinds.
+	status v1.ValidatingAdmissionPolicyStatus
+	// typeCheck checks the expressions against the types that the policy names.
+	typeCheck func(*typecheck.Checker) *typecheck.Result
+	// compile returns the errors that the policy has whatever the types of objects are.
+	compile func() []error
+}
+
+// key identifies a policy.
+type key struct {
+	kind *Kind
+	name string
+}
+
+func (p *policy) key() key { return key{p.kind, p.Name} }
+
+// enforced reports whether a type error makes the policy unavailable.
+func (p *policy) enforced() bool {
+	return p.kind.enforceTypes && policyspec.IsEnforced(p.typeChecking)
+}
+
+// Validating returns kind ValidatingAdmissionPolicy. Pass the compiler of the admission plugin
+// to share its programs.
+func Validating(client clientset.Interface, compiler *expression.Compiler, features policyspec.Features) *Kind {
+	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
+	return newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
+		policyinformers.NewValidatingAdmissionPolicyInformer(client, 0, cache.Indexers{}), features[policyspec.TypeEnforcement],
+		func(p *v1.ValidatingAdmissionPolicy) policy {
+			return policy{
+				ObjectMeta: &p.ObjectMeta, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
+				typeChecking: p.Spec.TypeChecking, status: p.Status,
+				typeCheck: func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(p) },
+				compile:   func() []error { return engine.Errors(p) },
+			}
+		})
+}
+
+// Mutating returns kind MutatingAdmissionPolicy. Pass the compiler of the admission plugin to
+// share its programs.
+func Mutating(client clientset.Interface, compiler *expression.Compiler, features policyspec.Features) *Kind {
+	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
+	return newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
+		policyinformers.NewMutatingAdmissionPolicyInformer(client, 0, cache.Indexers{}), features[policyspec.TypeEnforcement],
+		func(p *v1.MutatingAdmissionPolicy) policy {
+			return policy{
+				ObjectMeta: &p.ObjectMeta, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
+				typeChecking: p.Spec.TypeChecking, status: v1.ValidatingAdmissionPolicyStatus(p.Status),
+				typeCheck: func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(p) },
+				compile:   func() []error { return engine.Errors(p) },
+			}
+		})
+}
+
+// patcher is the method of a generated client that patches objects of type P.
+type patcher[P any] interface {
+	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (P, error)
+}
+
+func newKind[P any](name string, client patcher[P], informer cache.SharedIndexInformer, enforceTypes bool, view func(P) policy) *Kind {
+	k := &Kind{name: name, informer: informer, enforceTypes: enforceTypes}
+	k.view = func(object any) *policy {
+		p := view(object.(P))
+		p.kind = k
+		return &p
+	}
+	k.apply = func(ctx context.Context, name string, configuration []byte) error {
+		options := metav1.PatchOptions{FieldManager: FieldManager, Force: new(true)}
+		_, err := client.Patch(ctx, name, types.ApplyYAMLPatchType, configuration, options, "status")
+		return err
+	}
+	return k
+}
+
+// watch calls changed for every policy that is added, changed or deleted. The function that it
+// returns reports whether changed has been called for all policies of the initial list.
+func (k *Kind) watch(changed func(key)) (cache.InformerSynced, error) {
 	handle := func(object any) {
 		name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 		if err != nil {
@@ -52,7 +142,19 @@ func (k *Kind) follow(changed func(key)) (cache.InformerSynced, error) {
 	return registration.HasSynced, nil
 }
 
-// get returns the policy of a name, nil if there is none.
+// compact drops metadata that the controller does not read from a cached policy, to save memory.
+func compact(object any) (any, error) {
+	if policy, ok := object.(metav1.Object); ok {
+		policy.SetLabels(nil)
+		policy.SetAnnotations(nil)
+		policy.SetManagedFields(slices.DeleteFunc(policy.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+			return entry.Subresource != "status"
+		}))
+	}
+	return object, nil
+}
+
+// get returns the cached policy with the given name, or nil if there is none.
 func (k *Kind) get(name string) (*policy, error) {
 	object, exists, err := k.informer.GetIndexer().GetByKey(name)
 	if err != nil || !exists {

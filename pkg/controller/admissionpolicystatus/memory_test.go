@@ -20,18 +20,18 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// texts are in memory as long as anything has a copy of the objects that they are from: a
-// copy of an object, a schema or an outcome refers to the same text.
+// texts holds weak pointers to strings of API objects. A string stays in memory as long as a copy of
+// its object, a schema or a report refers to it.
 type texts []weak.Pointer[byte]
 
-// unique returns a text that is nowhere else, and is long enough to be by itself in memory.
+// unique returns a string that no other string shares memory with.
 func (s *texts) unique(prefix string, number int) string {
 	text := fmt.Sprintf("%s%032d", prefix, number)
 	*s = append(*s, weak.Make(unsafe.StringData(text)))
 	return text
 }
 
-// held returns how many are still in memory. Some things take several collections to go.
+// held returns the number of strings in memory. Pooled objects take several collections.
 func (s texts) held() int {
 	held := 0
 	for range 10 {
@@ -49,7 +49,7 @@ func (s texts) held() int {
 	return held
 }
 
-// Nothing is kept of a definition that is deleted, nor of policies that are.
+// The controller keeps no reference to deleted definitions and policies.
 func TestMemoryReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, fitting, "{}"))
@@ -78,7 +78,7 @@ func TestMemoryReturns(t *testing.T) {
 			if err := c.policies.Tracker().Add(p); err != nil {
 				t.Fatal(err)
 			}
-			synctest.Wait() // the fake has room for few events
+			synctest.Wait() // the fake watch buffers few events
 			names = append(names, p.Name)
 		}
 		c.settle()
@@ -86,7 +86,7 @@ func TestMemoryReturns(t *testing.T) {
 			t.Fatalf("got %d statuses, want %d", got, want)
 		}
 		if properties.held() != len(properties) || policies.held() != len(policies) {
-			t.Fatal("the test does not see what is in memory")
+			t.Fatal("strings in use are not in memory")
 		}
 
 		definition, schema = nil, nil
@@ -105,7 +105,7 @@ func TestMemoryReturns(t *testing.T) {
 			synctest.Wait()
 		}
 		names = nil
-		time.Sleep(time.Hour) // of the bubble: events are remembered for a while
+		time.Sleep(time.Hour) // of the bubble: the event broadcaster caches events
 		c.settle()
 		c.policies.ClearActions()
 		c.kube.ClearActions()

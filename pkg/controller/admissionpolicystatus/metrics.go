@@ -26,29 +26,29 @@ var (
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"kind"})
 
-	conditions = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "conditions"),
+	conditionsDesc = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "conditions"),
 		"Policies by kind, condition in their status and status of the condition.",
 		[]string{"kind", "condition", "status"}, nil, metrics.ALPHA, "")
+
+	conditionCollector collector
 )
 
 func init() {
 	legacyregistry.MustRegister(syncErrors)
-	legacyregistry.CustomMustRegister(&census)
+	legacyregistry.CustomMustRegister(&conditionCollector)
 }
 
-// census counts when metrics are read, so that changes need not.
-var census collector
-
+// collector counts the conditions of cached policies whenever metrics are read.
 type collector struct {
 	metrics.BaseStableCollector
 	kinds atomic.Pointer[[]*Kind]
 }
 
-// count has policies of the kinds counted from now on.
-func count(kinds []*Kind) { census.kinds.Store(&kinds) }
+// countConditions makes the collector count policies of the kinds, instead of those before.
+func countConditions(kinds []*Kind) { conditionCollector.kinds.Store(&kinds) }
 
 // DescribeWithStability implements metrics.StableCollector.
-func (c *collector) DescribeWithStability(ch chan<- *metrics.Desc) { ch <- conditions }
+func (c *collector) DescribeWithStability(ch chan<- *metrics.Desc) { ch <- conditionsDesc }
 
 // CollectWithStability implements metrics.StableCollector.
 func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
@@ -56,18 +56,18 @@ func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
 	if kinds == nil {
 		return
 	}
-	type state struct{ kind, condition, status string }
-	counts := map[state]int{}
+	type labels struct{ kind, condition, status string }
+	counts := map[labels]int{}
 	for _, k := range *kinds {
 		for _, object := range k.informer.GetIndexer().List() {
 			for _, condition := range k.view(object).status.Conditions {
 				if condition.Type == v1.PolicyConditionAvailable || condition.Type == v1.PolicyConditionTypeChecked {
-					counts[state{k.name, condition.Type, string(condition.Status)}]++
+					counts[labels{k.name, condition.Type, string(condition.Status)}]++
 				}
 			}
 		}
 	}
-	for s, n := range counts {
-		ch <- metrics.NewLazyConstMetric(conditions, metrics.GaugeValue, float64(n), s.kind, s.condition, s.status)
+	for l, n := range counts {
+		ch <- metrics.NewLazyConstMetric(conditionsDesc, metrics.GaugeValue, float64(n), l.kind, l.condition, l.status)
 	}
 }

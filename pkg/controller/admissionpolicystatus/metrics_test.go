@@ -18,7 +18,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Policies are counted by what is recorded of them.
+// The metric counts the conditions in the recorded status.
 func TestConditionMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, fitting, recorded("2", "")))

@@ -27,8 +27,8 @@ func mutatingPolicy(t *testing.T, spec, status string) *v1.MutatingAdmissionPoli
 	}
 }
 
-// mutatingLike returns a policy that matches what a validating one does, with the same
-// params, and makes no change unless a validation holds.
+// mutatingLike returns a mutating policy with the match constraints and the paramKind of p, and with
+// p's validations as conditions of its mutations.
 func mutatingLike(p *v1.ValidatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 	m := &v1.MutatingAdmissionPolicy{ObjectMeta: p.ObjectMeta, Status: v1.MutatingAdmissionPolicyStatus(p.Status)}
 	m.Spec.MatchConstraints, m.Spec.ParamKind, m.Spec.TypeChecking = p.Spec.MatchConstraints, p.Spec.ParamKind, p.Spec.TypeChecking
@@ -42,7 +42,7 @@ func mutatingLike(p *v1.ValidatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 	return m
 }
 
-// The status says what is wrong with mutations.
+// The conditions report the errors of mutations.
 func TestMutations(t *testing.T) {
 	const (
 		fits       = "True NoTypeErrors "
@@ -56,7 +56,7 @@ func TestMutations(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec               string
 		enforce, inline    bool
-		available, checked string // status, reason and the beginning of the message
+		available, checked string // status, reason and prefix of the message
 	}{
 		"fits":         {spec: apply("Object{spec: Object.spec{replicas: 5}}"), available: configured, checked: fits},
 		"reads wrong":  {spec: apply("Object{spec: Object.spec{replicas: object.spec.x}}"), available: configured, checked: doesNotFit + "spec.mutations[0].applyConfiguration.expression."},
@@ -111,7 +111,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// Policies of two kinds may have one name, and have nothing else to do with one another.
+// Policies of two kinds with the same name are independent.
 func TestKindsAreApart(t *testing.T) {
 	const fitting = `{` + onDeployments + `mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'remove', path: '/metadata/labels'}]"}}]}`
 	synctest.Test(t, func(t *testing.T) {
@@ -147,14 +147,14 @@ func TestKindsAreApart(t *testing.T) {
 			t.Error(err)
 		}
 
-		c.listener.lock.Lock()
-		slices.Sort(c.listener.calls)
-		c.listener.lock.Unlock()
-		c.expectTold(t, "MutatingAdmissionPolicy p m-uid 2: <nil>", "ValidatingAdmissionPolicy p p-uid 2: <nil>")
+		c.verdicts.lock.Lock()
+		slices.Sort(c.verdicts.calls)
+		c.verdicts.lock.Unlock()
+		c.expectVerdicts(t, "MutatingAdmissionPolicy p m-uid 2: <nil>", "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 		if err := c.policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Delete(t.Context(), "p", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		c.settle()
-		c.expectTold(t, "MutatingAdmissionPolicy p is gone")
+		c.expectVerdicts(t, "forget MutatingAdmissionPolicy p")
 	})
 }

@@ -27,7 +27,7 @@ validations: [{expression: object.spec.replicas < params.spec.size}]
 `
 )
 
-// recorded returns a status of a generation of the policy that is based on custom resources.
+// recorded returns a status with the given observed generation and custom resources.
 func recorded(generation, resources string) string {
 	return `
 observedGeneration: ` + generation + `
@@ -39,7 +39,7 @@ observedCustomResources: [` + resources + `]
 `
 }
 
-// A status is written when something that it is based on has moved on, and nothing is older.
+// A status is written if the policy or a custom resource is newer than recorded, and none is older.
 func TestForwardProgress(t *testing.T) {
 	widget := func(state string) string { return "{group: example.com, version: v1, kind: Widget, " + state + "}" }
 	const integer = "{size: {type: integer}}"
@@ -56,7 +56,7 @@ func TestForwardProgress(t *testing.T) {
 		spec, status string
 		cached       definitions
 		stored       definitions // cached, if nil
-		want         string      // the custom resources that are written, or nothing
+		want         string      // the custom resources in the written status
 		written      bool
 	}{
 		"no status":                               {spec: onWidgets, status: "{}", cached: definitions{a3}, written: true, want: widget("generation: 3, uid: a")},
@@ -85,12 +85,12 @@ func TestForwardProgress(t *testing.T) {
 		"params: go":                              {spec: withLimits, status: recorded("2", widget("generation: 3, uid: a")), cached: none, written: true, want: widget("generation: 0")},
 		"params: are not cached yet":              {spec: withLimits, status: recorded("2", widget("generation: 1, uid: b")), cached: none, stored: definitions{b1}},
 		"params: not recorded by another version": {spec: withLimits, status: recorded("2", ""), cached: definitions{a3}, written: true, want: widget("generation: 3, uid: a")},
-		"another version looks at more":           {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a3}},
-		"another version looked at more, definition is newer": {
+		"another version looks up more":           {spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a3}},
+		"another version looked up more, definition is newer": {
 			spec: onWidgets, status: recorded("2", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a4},
 			written: true, want: widget("generation: 4, uid: a") + ", {group: x.io, version: v1, kind: X, generation: 0}",
 		},
-		"older generation looked at more": {
+		"older generation looked up more": {
 			spec: onWidgets, status: recorded("1", widget("generation: 3, uid: a")+", {group: x.io, version: v1, kind: X, generation: 0}"), cached: definitions{a3},
 			written: true, want: widget("generation: 3, uid: a"),
 		},
@@ -102,8 +102,8 @@ func TestForwardProgress(t *testing.T) {
 					c.store(t, tc.stored...)
 				}
 				c.run(t)
-				if told := c.listener.told(); len(told) != 1 {
-					t.Errorf("listeners are told %q, want of one check", told)
+				if verdicts := c.verdicts.all(); len(verdicts) != 1 {
+					t.Errorf("got verdicts %q, want one", verdicts)
 				}
 				sent := c.patches(t)
 				if !tc.written {
@@ -130,8 +130,8 @@ func TestForwardProgress(t *testing.T) {
 	}
 }
 
-// A server that has seen a definition go needs nobody to tell that what was based on it is
-// outdated, whatever else happens.
+// A server that has seen the deletion of a definition replaces a status based on it without reading
+// from storage.
 func TestSeenDeletion(t *testing.T) {
 	const status = "{group: example.com, version: v1, kind: Widget, generation: 3, uid: a}"
 	for name, spec := range map[string]string{"matched": onWidgets, "parameters": withLimits} {

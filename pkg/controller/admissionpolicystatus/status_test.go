@@ -130,8 +130,8 @@ func find(conditions []metav1.Condition, name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// Types of another server that does not answer are asked for again and again. For a while
-// that leaves the status alone.
+// Checks are repeated while an aggregated server does not answer. The first attempts do not write the
+// status.
 func TestUnavailable(t *testing.T) {
 	const spec = `{matchConstraints: {resourceRules: [{apiGroups: [metrics.io], apiVersions: [v1], operations: [CREATE], resources: [podmetrics]}]}, validations: [{expression: object.usage < 5}]}`
 	synctest.Test(t, func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestUnavailable(t *testing.T) {
 		if sent := c.patches(t); len(sent) > 0 {
 			t.Errorf("the status is written at once: %+v", sent)
 		}
-		if told := c.listener.told(); len(told) < 3 {
-			t.Errorf("got %d checks, want several", len(told))
+		if verdicts := c.verdicts.all(); len(verdicts) < 3 {
+			t.Errorf("got %d verdicts, want several", len(verdicts))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -163,8 +163,8 @@ func TestUnavailable(t *testing.T) {
 	})
 }
 
-// What is known stays when another server is gone for a while, and so does what another
-// version of this server can do.
+// The status keeps better findings, which are from before an aggregated server became unavailable, or
+// from a server of another version.
 func TestBetterStatusStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec, available, checked string
@@ -188,7 +188,7 @@ func TestBetterStatusStays(t *testing.T) {
 				c.aggregated = []string{"metrics.io/v1"}
 				c.down("metrics.io/v1")
 				c.run(t)
-				if told := c.listener.told(); len(told) == 0 {
+				if len(c.verdicts.all()) == 0 {
 					t.Error("the policy is not checked")
 				}
 				if sent := c.patches(t); len(sent) > 0 != tc.written {
@@ -205,8 +205,8 @@ const (
 	fitting   = `{` + onDeployments + `validations: [{expression: object.spec.replicas < 5}]}`
 )
 
-// A write that is refused because the policy has changed is not repeated: the change brings
-// another check. Other refusals are.
+// A write that fails because the policy has changed is not retried, since the change causes another
+// check. Writes that fail for other reasons are retried.
 func TestRefusedWrites(t *testing.T) {
 	resource := schema.GroupResource{Group: v1.GroupName, Resource: "validatingadmissionpolicies"}
 	for name, tc := range map[string]struct {
@@ -225,18 +225,18 @@ func TestRefusedWrites(t *testing.T) {
 				if sent := len(c.patches(t)); sent == 0 || sent > 1 != tc.repeated {
 					t.Errorf("got %d writes, want more than one: %t", sent, tc.repeated)
 				}
-				if told := c.listener.told(); len(told) != 1 {
-					t.Errorf("got checks %q, want one", told)
+				if verdicts := c.verdicts.all(); len(verdicts) != 1 {
+					t.Errorf("got verdicts %q, want one", verdicts)
 				}
 				if events := c.events(t); len(events) > 0 {
-					t.Errorf("got events of what is not written: %v", events)
+					t.Errorf("got events although no status is written: %v", events)
 				}
 			})
 		})
 	}
 }
 
-// A panic is an error like any other: what caused it is tried again, and others go on.
+// A check that panics is retried, and other policies are checked meanwhile.
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, onMetrics, "{}"))
@@ -264,53 +264,53 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// Listeners get to know what is wrong with expressions, whatever is written.
-func TestListeners(t *testing.T) {
+// Stores receive a verdict after each check, whether the status is written or not.
+func TestVerdicts(t *testing.T) {
 	const size = "{size: {type: string}}"
 	wrong := "spec.validations[0].expression does not fit example.com/v1, Kind=Widget: ERROR: <input>:1:18: found no matching overload for '_<_' applied to '(string, int)'\n" +
 		" | object.spec.size < 5\n | .................^"
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, onWidgets, recorded("3", "")))
 		c.run(t)
-		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
+		c.expectVerdicts(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 		c.define(t, widgets(t, "a", 1, size))
 		c.settle()
-		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: "+wrong)
+		c.expectVerdicts(t, "ValidatingAdmissionPolicy p p-uid 2: "+wrong)
 
 		client := c.definitions.ApiextensionsV1().CustomResourceDefinitions()
 		labelled := widgets(t, "a", 1, size)
 		labelled.Labels = map[string]string{"nothing": "changes"}
 		update(t, client.Update, labelled)
 		c.settle()
-		c.expectTold(t)
+		c.expectVerdicts(t)
 		update(t, client.Update, widgets(t, "a", 2, "{size: {type: integer}}"))
 		c.settle()
-		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
+		c.expectVerdicts(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 		if err := client.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		c.settle()
-		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
+		c.expectVerdicts(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
 
 		policies := c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 		changed := policy(t, onWidgets, recorded("2", ""))
 		changed.Labels = map[string]string{"nothing": "changes"}
 		update(t, policies.Update, changed)
 		c.settle()
-		c.expectTold(t)
+		c.expectVerdicts(t)
 		changed.Generation = 3
 		update(t, policies.Update, changed)
 		c.settle()
-		c.expectTold(t, "ValidatingAdmissionPolicy p p-uid 3: <nil>")
+		c.expectVerdicts(t, "ValidatingAdmissionPolicy p p-uid 3: <nil>")
 		if err := policies.Delete(t.Context(), "p", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		c.settle()
-		c.expectTold(t, "ValidatingAdmissionPolicy p is gone")
+		c.expectVerdicts(t, "forget ValidatingAdmissionPolicy p")
 	})
 }
 
-// Events tell when a policy ceases to be available and when it is so again.
+// An event is recorded when a policy becomes unavailable, and when it is available again.
 func TestEvents(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, before, want string }{
 		"available from the start": {spec: fitting, before: "{}"},
@@ -339,7 +339,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What does not fit into a status is cut or left out.
+// Texts are truncated, and warnings left out, to fit into a status.
 func TestLongTexts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		expressions, length int
@@ -379,16 +379,16 @@ func TestLongTexts(t *testing.T) {
 				if message := find(status.Conditions, v1.PolicyConditionAvailable).Message; !strings.HasSuffix(message, " ...") {
 					t.Error("the message of Available does not tell that it is cut")
 				}
-				if told := c.listener.told(); len(told[0]) > 3<<10 {
-					t.Errorf("listeners are told %d bytes", len(told[0]))
+				if verdicts := c.verdicts.all(); len(verdicts[0]) > 3<<10 {
+					t.Errorf("the verdict has %d bytes", len(verdicts[0]))
 				}
 			})
 		})
 	}
 }
 
-// Few names have very many combinations, not all of which are looked up. A resource is not
-// called missing then.
+// Short lists of names have more combinations than are looked up. The resources then do not count as
+// not found.
 func TestManyCombinations(t *testing.T) {
 	names := func(prefix string, count int) []string {
 		var all []string

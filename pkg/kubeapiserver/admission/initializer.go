@@ -1,70 +1,61 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission connects admission plugins to Celador's clients and controllers.
+// Package admission connects admission plugins to the policy informers and to the status
+// controller.
 package admission
 
 import (
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 
+	"celador.io/admission/typecheck"
 	"celador.io/client-go/informers"
 )
 
-// WantsPolicyInformers is an admission plugin that watches policies.
+// WantsPolicyInformers is implemented by admission plugins that watch policies.
 type WantsPolicyInformers interface {
-	// SetPolicyInformers is called once, before the server starts. The plugin asks
-	// the factory for the informers it needs; the server starts them later.
+	// SetPolicyInformers is called once, before the server starts. The plugin requests its
+	// informers from the factory; the server starts them.
 	SetPolicyInformers(informers.SharedInformerFactory)
 }
 
-// PolicyCheckListener is an admission plugin that goes by what this server's checks of
-// policies find. Calls about one policy are in order and do not block.
-type PolicyCheckListener interface {
-	// PolicyChecked is called after each check of a generation of a policy. The error is
-	// nil if the policy can decide as written. The kind is a name as in manifests.
-	PolicyChecked(kind, name string, uid types.UID, generation int64, err error)
-	// PolicyGone is called when there is no policy of that name any more to check.
-	PolicyGone(kind, name string)
+// HasVerdictStore is implemented by admission plugins whose engine receives verdicts.
+type HasVerdictStore interface {
+	// VerdictStore returns the kind of the plugin's policies and the engine's store. It is called
+	// after ValidateInitialization. The store is nil if the plugin is inert.
+	VerdictStore() (kind string, store typecheck.VerdictStore)
 }
 
-// Initializer gives plugins what they want of Celador, and tells them what checks of
-// policies find: it is a PolicyCheckListener itself. Plugins are initialized before it is
-// first told something; from then on it is safe for concurrent use.
+// An Initializer initializes plugins with policy informers, and collects their verdict stores.
 type Initializer struct {
 	informers informers.SharedInformerFactory
-	listeners []PolicyCheckListener
+	plugins   []HasVerdictStore
 }
 
-var _ PolicyCheckListener = &Initializer{}
-
-// NewInitializer returns an initializer that gives factory to every plugin that
-// implements WantsPolicyInformers.
+// NewInitializer returns an initializer that passes factory to every plugin that implements
+// WantsPolicyInformers.
 func NewInitializer(factory informers.SharedInformerFactory) *Initializer {
 	return &Initializer{informers: factory}
 }
 
-// Initialize implements admission.PluginInitializer. It leaves plugins alone that want
-// nothing of Celador.
+// Initialize implements admission.PluginInitializer.
 func (i *Initializer) Initialize(plugin admission.Interface) {
 	if wants, ok := plugin.(WantsPolicyInformers); ok {
 		wants.SetPolicyInformers(i.informers)
 	}
-	if listener, ok := plugin.(PolicyCheckListener); ok {
-		i.listeners = append(i.listeners, listener)
+	if has, ok := plugin.(HasVerdictStore); ok {
+		i.plugins = append(i.plugins, has)
 	}
 }
 
-// PolicyChecked tells all plugins that listen.
-func (i *Initializer) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
-	for _, listener := range i.listeners {
-		listener.PolicyChecked(kind, name, uid, generation, err)
+// VerdictStores returns the verdict stores of all initialized plugins, by the kind of their
+// policies. Call it after the plugins' ValidateInitialization.
+func (i *Initializer) VerdictStores() map[string][]typecheck.VerdictStore {
+	stores := map[string][]typecheck.VerdictStore{}
+	for _, plugin := range i.plugins {
+		if kind, store := plugin.VerdictStore(); store != nil {
+			stores[kind] = append(stores[kind], store)
+		}
 	}
-}
-
-// PolicyGone tells all plugins that listen.
-func (i *Initializer) PolicyGone(kind, name string) {
-	for _, listener := range i.listeners {
-		listener.PolicyGone(kind, name)
-	}
+	return stores
 }

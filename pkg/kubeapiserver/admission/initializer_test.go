@@ -4,14 +4,13 @@
 package admission_test
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 
+	"celador.io/admission/typecheck"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
 
@@ -25,17 +24,6 @@ type watcher struct {
 
 func (w *watcher) SetPolicyInformers(factory informers.SharedInformerFactory) { w.got = factory }
 
-type listener struct {
-	*admission.Handler
-	heard []string
-}
-
-func (l *listener) PolicyChecked(kind, name string, uid types.UID, generation int64, err error) {
-	l.heard = append(l.heard, fmt.Sprint(kind, " ", name, " ", uid, " ", generation, " ", err))
-}
-
-func (l *listener) PolicyGone(kind, name string) { l.heard = append(l.heard, kind+" "+name+" gone") }
-
 func TestInitializer(t *testing.T) {
 	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
 	initializer := kubeadmission.NewInitializer(factory)
@@ -46,23 +34,39 @@ func TestInitializer(t *testing.T) {
 		t.Errorf("plugin got informers %v, want %v", plugin.got, factory)
 	}
 
-	initializer.Initialize(admission.NewHandler()) // does not want anything
+	initializer.Initialize(admission.NewHandler()) // implements no interface of the package
 }
 
-func TestPolicyCheckListeners(t *testing.T) {
-	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0))
-	initializer.PolicyChecked("Kind", "p", "a", 1, nil) // nobody listens
+// engine is a plugin with a store of its own, or none before it is validated.
+type engine struct {
+	*admission.Handler
+	kind  string
+	store typecheck.VerdictStore
+}
 
-	first, second := &listener{Handler: admission.NewHandler()}, &listener{Handler: admission.NewHandler()}
-	initializer.Initialize(first)
-	initializer.Initialize(admission.NewHandler())
-	initializer.Initialize(second)
-	initializer.PolicyChecked("Kind", "p", "a", 1, nil)
-	initializer.PolicyChecked("Kind", "p", "a", 2, errors.New("wrong"))
-	initializer.PolicyGone("Kind", "p")
-	for _, l := range []*listener{first, second} {
-		if want := []string{"Kind p a 1 <nil>", "Kind p a 2 wrong", "Kind p gone"}; !slices.Equal(l.heard, want) {
-			t.Errorf("plugin heard %q, want %q", l.heard, want)
-		}
+func (e *engine) VerdictStore() (string, typecheck.VerdictStore) { return e.kind, e.store }
+
+type store string
+
+func (store) SetVerdict(string, types.UID, int64, error) {}
+
+func (store) ForgetVerdict(string) {}
+
+// Stores are returned by kind, in the order of initialization. Plugins create them after Initialize.
+func TestVerdictStores(t *testing.T) {
+	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0))
+	if got := initializer.VerdictStores(); len(got) > 0 {
+		t.Errorf("got %v before there are plugins", got)
+	}
+	plugins := []*engine{{kind: "A"}, {kind: "B"}, {kind: "A"}, {kind: "C"}}
+	for _, plugin := range plugins {
+		plugin.Handler = admission.NewHandler()
+		initializer.Initialize(plugin)
+		initializer.Initialize(admission.NewHandler())
+	}
+	plugins[0].store, plugins[1].store, plugins[2].store = store("first"), store("second"), store("third")
+	want := map[string][]typecheck.VerdictStore{"A": {store("first"), store("third")}, "B": {store("second")}}
+	if diff := cmp.Diff(want, initializer.VerdictStores()); diff != "" {
+		t.Errorf("stores (-want +got):\n%s", diff)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 
+	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 )
@@ -41,7 +42,7 @@ func ValidateMutating(policy *v1.MutatingAdmissionPolicy) field.ErrorList {
 }
 
 func validate[P any](mode *v1.TypeCheckingMode, check func(*typecheck.Checker, P) *typecheck.Result, policy P) field.ErrorList {
-	if mode == nil || *mode != v1.EnforcedTypeChecking {
+	if !policyspec.IsEnforced(mode) {
 		return nil
 	}
 	checker, err := newChecker()

@@ -28,9 +28,7 @@ import (
 	stockstatus "k8s.io/kubernetes/pkg/controller/validatingadmissionpolicystatus"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/mutating"
 	"celador.io/admission/typecheck"
-	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus"
@@ -59,21 +57,21 @@ func (v otherVersion) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema,
 	return &changed, nil
 }
 
-// checks are what a controller was told to have checked.
+// checks records the policies that a controller has checked.
 type checks struct {
 	lock sync.Mutex
 	seen map[string]bool
 }
 
-// PolicyChecked implements admissionpolicystatus.Listener.
-func (c *checks) PolicyChecked(_, name string, _ types.UID, _ int64, _ error) {
+// SetVerdict implements typecheck.VerdictStore.
+func (c *checks) SetVerdict(name string, _ types.UID, _ int64, _ error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.seen[name] = true
 }
 
-// PolicyGone implements admissionpolicystatus.Listener.
-func (c *checks) PolicyGone(_, _ string) {}
+// ForgetVerdict implements typecheck.VerdictStore.
+func (c *checks) ForgetVerdict(string) {}
 
 func (c *checks) of(name string) bool {
 	c.lock.Lock()
@@ -90,9 +88,10 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	made := &checks{seen: map[string]bool{}}
 	controller := must(admissionpolicystatus.New(admissionpolicystatus.Config{
 		Kinds: []*admissionpolicystatus.Kind{
-			admissionpolicystatus.Validating(policies, compiler, validating.Features{}),
-			admissionpolicystatus.Mutating(policies, compiler, mutating.Features{}),
+			admissionpolicystatus.Validating(policies, compiler, nil),
+			admissionpolicystatus.Mutating(policies, compiler, nil),
 		},
+		Verdicts:    map[string][]typecheck.VerdictStore{"ValidatingAdmissionPolicy": {made}, "MutatingAdmissionPolicy": {made}},
 		Events:      core.EventsV1(),
 		Definitions: must(metadata.NewForConfig(admin))(t),
 		Types: servedtypes.Config{
@@ -103,7 +102,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
 		Checker: must(typecheck.New(base, nil))(t),
-	}, made))(t)
+	}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	informers.StartWithContext(ctx)
 	var running sync.WaitGroup

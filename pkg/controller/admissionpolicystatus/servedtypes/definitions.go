@@ -4,7 +4,6 @@
 package servedtypes
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,119 +12,109 @@ import (
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Deletions are remembered up to a number and for some time. Whoever does not know of one has
-// to ask the store.
+// UIDs of deleted definitions are remembered for deletedTTL, at most maxDeleted of them. For other
+// UIDs, the controller asks the API server.
 const (
-	maxGone  = 1000
-	goneTime = 24 * time.Hour
+	maxDeleted = 1000
+	deletedTTL = 24 * time.Hour
 )
 
-// byKind is an index of the definitions in use by the kind of their resources.
+// byKind indexes the established definitions by the group and kind of their resources.
 const byKind = "celador.io/kind"
 
-// definitions are the custom resource definitions in use. Each keeps the schemas that
-// were asked for as long as it stays the same.
+// definitions finds established CustomResourceDefinitions. It caches the converted schemas of a
+// definition until the definition changes.
 type definitions struct {
-	indexer cache.Indexer // nil when there are none
-	// objectMeta is the schema of metadata.
+	indexer    cache.Indexer // nil if there is no informer
 	objectMeta func() *spec.Schema
 	synced     cache.InformerSynced
 
-	lock sync.Mutex
-	used map[string]*definition
-	// gone has the UIDs of deleted definitions.
-	gone *utilcache.LRUExpireCache
+	lock  sync.Mutex
+	known map[string]*definition
+	// deleted holds the UIDs of deleted definitions.
+	deleted *utilcache.LRUExpireCache
 }
 
-// definition is a definition in use. Its methods are safe for concurrent use.
+// definition is an established definition. It is safe for concurrent use.
 type definition struct {
 	*apiextensionsv1.CustomResourceDefinition
 	objectMeta func() *spec.Schema
 
 	lock    sync.Mutex
-	schemas map[string]*spec.Schema
+	schemas map[string]*spec.Schema // by version
 }
 
-// newDefinitions calls changed with a definition that appears, with its states before and
-// after a change of what is served, and when it is gone.
+// newDefinitions follows the informer's definitions; see New for changed.
 func newDefinitions(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() *spec.Schema, changed func(*apiextensionsv1.CustomResourceDefinition)) (*definitions, error) {
-	d := &definitions{objectMeta: objectMeta, synced: func() bool { return true }, used: map[string]*definition{}, gone: utilcache.NewLRUExpireCache(maxGone)}
+	d := &definitions{
+		objectMeta: objectMeta,
+		synced:     func() bool { return true },
+		known:      map[string]*definition{},
+		deleted:    utilcache.NewLRUExpireCache(maxDeleted),
+	}
 	if informer == nil {
 		return d, nil
 	}
 	shared := informer.Informer()
-	if err := shared.AddIndexers(cache.Indexers{byKind: kindOf}); err != nil {
+	if err := shared.AddIndexers(cache.Indexers{byKind: groupKind}); err != nil {
 		return nil, err
 	}
 	d.indexer = shared.GetIndexer()
-	registration, err := shared.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { changed(object.(*apiextensionsv1.CustomResourceDefinition)) },
-		UpdateFunc: func(old, current any) {
-			before, after := old.(*apiextensionsv1.CustomResourceDefinition), current.(*apiextensionsv1.CustomResourceDefinition)
-			if differ(before, after) {
-				d.forget(before, before.UID != after.UID)
-				changed(before)
-				changed(after)
-			}
-		},
-		DeleteFunc: func(object any) {
-			if deleted, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = deleted.Obj
-			}
-			crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
-			if !ok {
-				utilruntime.HandleError(fmt.Errorf("deletion of a custom resource definition: got %T", object))
-				return
-			}
-			d.forget(crd, true)
-			changed(crd)
-		},
+	synced, err := follow(shared, func(old, current *apiextensionsv1.CustomResourceDefinition) {
+		if old != nil && current != nil && !differ(old, current) {
+			return
+		}
+		if old != nil {
+			d.forget(old, current == nil || current.UID != old.UID)
+			changed(old)
+		}
+		if current != nil {
+			changed(current)
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.synced = registration.HasSynced
+	d.synced = synced
 	return d, nil
 }
 
-func kindOf(object any) ([]string, error) {
-	if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok && inUse(crd) {
+func groupKind(object any) ([]string, error) {
+	if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok && established(crd) {
 		return []string{schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind}.String()}, nil
 	}
 	return nil, nil
 }
 
-func inUse(crd *apiextensionsv1.CustomResourceDefinition) bool {
+func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 }
 
-// differ tells whether two states of a custom resource definition differ in what is
-// served.
+// differ reports whether the server may serve different types for two states of a definition.
 func differ(a, b *apiextensionsv1.CustomResourceDefinition) bool {
-	return a.UID != b.UID || a.Generation != b.Generation || inUse(a) != inUse(b) || a.Status.AcceptedNames.Kind != b.Status.AcceptedNames.Kind
+	return a.UID != b.UID || a.Generation != b.Generation || established(a) != established(b) || a.Status.AcceptedNames.Kind != b.Status.AcceptedNames.Kind
 }
 
-func (d *definitions) forget(crd *apiextensionsv1.CustomResourceDefinition, gone bool) {
+func (d *definitions) forget(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	delete(d.used, crd.Name)
-	if gone {
-		d.gone.Add(crd.UID, nil, goneTime)
+	delete(d.known, crd.Name)
+	if deleted {
+		d.deleted.Add(crd.UID, nil, deletedTTL)
 	}
 }
 
-// named returns nil when no definition of that name is in use.
+// named returns the established definition with the given name, or nil if there is none.
 func (d *definitions) named(name string) *definition {
 	if d.indexer == nil {
 		return nil
 	}
-	// Events follow changes of the indexer. Under the lock, what is remembered here is
-	// forgotten by the event that comes.
+	// The informer updates its indexer before it sends the event, and forget takes the lock. So a
+	// definition that is outdated when it is cached here is forgotten by an event still to come.
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	object, exists, err := d.indexer.GetByKey(name)
@@ -133,18 +122,18 @@ func (d *definitions) named(name string) *definition {
 		return nil
 	}
 	crd := object.(*apiextensionsv1.CustomResourceDefinition)
-	if !inUse(crd) {
+	if !established(crd) {
 		return nil
 	}
-	if known := d.used[name]; known != nil && !differ(known.CustomResourceDefinition, crd) {
+	if known := d.known[name]; known != nil && !differ(known.CustomResourceDefinition, crd) {
 		return known
 	}
 	found := &definition{CustomResourceDefinition: crd, objectMeta: d.objectMeta, schemas: map[string]*spec.Schema{}}
-	d.used[name] = found
+	d.known[name] = found
 	return found
 }
 
-// version returns the resourceVersion of a definition, in use or not.
+// version returns the resourceVersion of a cached definition, established or not, or "".
 func (d *definitions) version(name string) string {
 	if d.indexer == nil {
 		return ""
@@ -156,7 +145,7 @@ func (d *definitions) version(name string) string {
 	return object.(*apiextensionsv1.CustomResourceDefinition).ResourceVersion
 }
 
-// ofKind returns nil when no definition in use has the kind.
+// ofKind returns the established definition of the kind, or nil if there is none.
 func (d *definitions) ofKind(kind schema.GroupKind) *definition {
 	if d.indexer == nil {
 		return nil
@@ -168,7 +157,7 @@ func (d *definitions) ofKind(kind schema.GroupKind) *definition {
 	return d.named(names[0])
 }
 
-// schema returns nil for a version that is not served.
+// schema returns the schema of a version, or nil if the version is not served.
 func (d *definition) schema(version string) *spec.Schema {
 	d.lock.Lock()
 	defer d.lock.Unlock()

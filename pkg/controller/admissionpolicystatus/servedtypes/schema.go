@@ -8,18 +8,18 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Extensions of schemas that say something about types.
+// Schema extensions that affect types.
 const (
 	preserveUnknownFields = "x-kubernetes-preserve-unknown-fields"
 	embeddedResource      = "x-kubernetes-embedded-resource"
 	intOrString           = "x-kubernetes-int-or-string"
 )
 
-// resourceSchema returns the schema of a custom resource, as far as it is about types: no
-// descriptions and no limits on values.
+// resourceSchema returns the types of a custom resource's schema, without descriptions and
+// validation rules.
 func resourceSchema(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, objectMeta *spec.Schema) *spec.Schema {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil || crd.Spec.PreserveUnknownFields {
-		// Nothing is pruned, so there may be anything besides what is described.
+		// The server prunes no fields, so objects may have fields that are not specified.
 		return &spec.Schema{
 			SchemaProps:      spec.SchemaProps{Type: spec.StringOrArray{"object"}},
 			VendorExtensible: spec.VendorExtensible{Extensions: spec.Extensions{preserveUnknownFields: true}},
@@ -68,8 +68,8 @@ func (c converter) convert(from *apiextensionsv1.JSONSchemaProps) spec.Schema {
 	return to
 }
 
-// addResourceFields describes what all resources have. Of metadata, definitions only
-// say how it is restricted.
+// addResourceFields adds the fields that all resources have. It replaces metadata, for which a
+// definition can only specify restrictions.
 func (c converter) addResourceFields(s *spec.Schema) {
 	if s.Properties == nil {
 		s.Properties = map[string]spec.Schema{}

@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Schemas have what is said about types, the fields that all resources have, and nothing
-// else.
+// Schemas have types and the fields that all resources have, and nothing else.
 func TestSchemas(t *testing.T) {
 	const (
 		name     = "{type: string}"
@@ -43,7 +42,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// What a definition does not describe or does not prune may be anything.
+// Fields without a schema and fields that are not pruned are dynamic.
 func TestSchemasOfAnything(t *testing.T) {
 	const anything = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
 	expectSchema(t, strings.Replace(widgets, "  group:", "  preserveUnknownFields: true\n  group:", 1), anything)

@@ -1,17 +1,17 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package servedtypes knows the types that a server serves: built-in ones, custom
-// resources and those of aggregated servers.
+// Package servedtypes finds the kinds, resources and schemas that a server serves: built-in
+// types, custom resources, and types of aggregated servers.
 package servedtypes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -19,53 +19,53 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// Config says where to learn about types. All of it is safe for concurrent use.
+// Config holds the sources of types, all of them safe for concurrent use.
 type Config struct {
-	// Discovery asks the server itself, custom resources and aggregated servers included.
+	// Discovery asks the server itself, which also answers for custom resources and aggregated
+	// servers.
 	Discovery discovery.DiscoveryInterface
-	// BuiltIn tells whether a group version is compiled into the server. What is served
-	// of it does not change while the server runs.
+	// BuiltIn reports whether a group version is compiled into the server. The resources of a
+	// built-in group version do not change while the server runs.
 	BuiltIn func(schema.GroupVersion) bool
-	// Schemas has the schemas of built-in types.
+	// Schemas resolves the schemas of built-in types.
 	Schemas resolver.SchemaResolver
-	// Aggregated tells whether a group version is at present served by another server.
+	// Aggregated reports whether an aggregated server serves the group version at present.
 	Aggregated func(schema.GroupVersion) bool
-	// Definitions has the custom resources. Nil when the server has none.
+	// Definitions is the informer of CustomResourceDefinitions, or nil if the server has no
+	// custom resources.
 	Definitions apiextensionsinformers.CustomResourceDefinitionInformer
 }
 
-// Source answers from what is known at the moment. Safe for concurrent use.
+// A Source finds types as they are served at the moment. It is safe for concurrent use.
 type Source struct {
 	builtIn     *builtIn
 	aggregated  aggregated
 	definitions *definitions
 }
 
-// New returns a source that calls changed with every custom resource definition that
-// appears, changes in what is served or goes, once it knows of that. It must be called before
-// the informer starts. The error is one of an informer that is used already.
+// New returns a source. The source calls changed with every CustomResourceDefinition that is
+// added, deleted, or changed in what is served, after its own answers reflect the event; a changed
+// definition is passed in its old and in its new state. Call New before the informer of
+// definitions starts. New fails if that informer has already stopped.
 func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Source, error) {
 	builtIn := newBuiltIn(c)
-	known, err := newDefinitions(c.Definitions, builtIn.objectMeta, changed)
+	definitions, err := newDefinitions(c.Definitions, builtIn.objectMeta, changed)
 	if err != nil {
 		return nil, fmt.Errorf("following custom resource definitions: %w", err)
 	}
-	return &Source{builtIn, aggregated{c.Aggregated, c.Discovery}, known}, nil
+	return &Source{builtIn, aggregated{c.Aggregated, c.Discovery}, definitions}, nil
 }
 
-// HasSynced tells whether the source knows all definitions that existed when the informer
-// started.
+// HasSynced reports whether the source has processed all definitions that existed when the
+// informer started.
 func (s *Source) HasSynced() bool { return s.definitions.synced() }
 
-// View returns a view that works until ctx ends.
+// View returns a view that is usable until ctx ends.
 func (s *Source) View(ctx context.Context) *View {
-	return &View{DefaultRESTMapper: none, ctx: ctx, source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource]()}
+	return &View{ctx: ctx, source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource]()}
 }
 
-// none implements what nobody asks of a view.
-var none = meta.NewDefaultRESTMapper(nil)
-
-// Find looks for a custom resource of a kind.
+// Find looks up the custom resource of a kind.
 func (s *Source) Find(kind schema.GroupVersionKind) CustomResource {
 	if d := s.definitions.ofKind(kind.GroupKind()); d != nil {
 		return d.resource(kind.Version)
@@ -73,7 +73,7 @@ func (s *Source) Find(kind schema.GroupVersionKind) CustomResource {
 	return CustomResource{GroupVersionKind: kind}
 }
 
-// Same tells whether looking for a custom resource again finds it in the same state.
+// Same reports whether looking up the custom resource again would find the same state.
 func (s *Source) Same(seen CustomResource) bool {
 	if seen.Definition == "" {
 		return s.Find(seen.GroupVersionKind) == seen
@@ -85,13 +85,38 @@ func (s *Source) Same(seen CustomResource) bool {
 	return d.resource(seen.Version) == seen
 }
 
-// DefinitionVersion returns the resourceVersion of a custom resource definition that is
-// known, in use or not, and nothing if there is none.
+// DefinitionVersion returns the resourceVersion of the cached CustomResourceDefinition with the
+// given name, established or not, or "" if there is none.
 func (s *Source) DefinitionVersion(name string) string { return s.definitions.version(name) }
 
-// Gone tells whether the definition with that UID is known to be deleted. There may be
-// another one of that name.
-func (s *Source) Gone(uid types.UID) bool {
-	_, gone := s.definitions.gone.Get(uid)
-	return gone
+// Deleted reports whether the source has seen the deletion of the CustomResourceDefinition with
+// the given UID. A definition of the same name may exist again.
+func (s *Source) Deleted(uid types.UID) bool {
+	_, deleted := s.definitions.deleted.Get(uid)
+	return deleted
+}
+
+// A CustomResource is the result of looking up a custom resource by its kind or by its resource
+// name.
+type CustomResource struct {
+	// GroupVersionKind has no kind if a resource was looked up and not found.
+	schema.GroupVersionKind
+	// Definition is the name of the CustomResourceDefinition, or "" if a kind was looked up and
+	// not found.
+	Definition string
+	// UID and Generation are those of the CustomResourceDefinition, or "" and 0 if no definition
+	// is established.
+	UID        types.UID
+	Generation int64
+}
+
+// Exists reports whether an established definition exists. It may not serve the version.
+func (r CustomResource) Exists() bool { return r.UID != "" }
+
+func compare(a, b CustomResource) int {
+	return cmp.Or(
+		cmp.Compare(a.Group, b.Group),
+		cmp.Compare(a.Version, b.Version),
+		cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Definition, b.Definition))
 }

@@ -45,7 +45,7 @@ status:
   conditions: [{type: Established, status: "True"}]
 `
 
-// pending is a definition that is not in use yet.
+// pending is a definition that is not established yet.
 const pending = `
 metadata: {name: gadgets.example.com, uid: b, generation: 1, resourceVersion: "31"}
 spec:
@@ -54,8 +54,8 @@ spec:
   versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object}}}]
 `
 
-// source returns a source with apps/v1 built in, metrics.io/v1 at another server, and the
-// definitions. What is asked of servers is recorded.
+// source returns a source with apps/v1 built in, metrics.io/v1 aggregated, and the definitions. The
+// fake records discovery requests.
 func source(t *testing.T, definitions ...string) (types *servedtypes.Source, asked *clienttesting.Fake, client *apiextensionsfake.Clientset) {
 	t.Helper()
 	var objects []kuberuntime.Object
@@ -90,7 +90,7 @@ func source(t *testing.T, definitions ...string) (types *servedtypes.Source, ask
 	return types, asked, client
 }
 
-// builtIn has a schema for every type, with the metadata of all.
+// builtIn returns a schema with metadata for every kind.
 type builtIn struct{}
 
 // ResolveSchema implements resolver.SchemaResolver.
@@ -104,7 +104,7 @@ func (builtIn) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error)
 func TestKindsFor(t *testing.T) {
 	types, _, _ := source(t, widgets, pending)
 	for resource, want := range map[string]struct {
-		kind string // empty when there is none
+		kind string // empty if there is none
 		seen string
 	}{
 		"deployments.v1.apps":       {kind: "apps/v1, Kind=Deployment"},
@@ -133,7 +133,7 @@ func TestTypesByKind(t *testing.T) {
 	types, _, _ := source(t, widgets, pending)
 	for name, want := range map[string]struct {
 		kind     schema.GroupVersionKind
-		resource string // empty when there is none
+		resource string // empty if there is none
 		schema   string // its properties, or the error
 		seen     string
 	}{
@@ -198,7 +198,7 @@ func expectSeen(t *testing.T, view *servedtypes.View, want string) {
 	}
 }
 
-// Built-in types are asked for once, those of other servers whenever they are needed.
+// Discovery of built-in types is cached, discovery of aggregated types is not.
 func TestDiscoveryIsRemembered(t *testing.T) {
 	types, asked, _ := source(t)
 	for i, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
@@ -209,8 +209,8 @@ func TestDiscoveryIsRemembered(t *testing.T) {
 			if _, err := view.KindsFor(*gvr); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := view.Transient(), i == 1; got != want {
-				t.Errorf("%s is transient: %t", resource, got)
+			if got, want := view.Aggregated(), i == 1; got != want {
+				t.Errorf("%s is of an aggregated server: %t", resource, got)
 			}
 		}
 		if got, want := len(asked.Actions()), []int{1, 3}[i]; got != want {
@@ -223,7 +223,7 @@ func TestUnreachable(t *testing.T) {
 	types, asked, _ := source(t)
 	down := errors.New("down")
 	asked.PrependReactor("*", "*", func(clienttesting.Action) (bool, kuberuntime.Object, error) { return true, nil, down })
-	for range 2 { // an error is not remembered
+	for range 2 { // an error is not cached
 		view := types.View(t.Context())
 		for _, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
 			gvr, _ := schema.ParseResourceArg(resource)
@@ -244,7 +244,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Policies on one custom resource share its schema.
+// All views share the schema of a custom resource.
 func TestSchemasAreShared(t *testing.T) {
 	types, _, _ := source(t, widgets)
 	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
@@ -257,7 +257,7 @@ func TestSchemasAreShared(t *testing.T) {
 	}
 }
 
-// The schemas of a definition go when it changes or is deleted.
+// Schemas of a definition are dropped when it changes or is deleted.
 func TestMemoryReturns(t *testing.T) {
 	types, _, client := source(t, widgets)
 	definitions := client.ApiextensionsV1().CustomResourceDefinitions()

@@ -13,41 +13,38 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/typecheck"
 )
 
-// View is what one check of a policy looks at. It implements resolver.SchemaResolver and,
-// of meta.RESTMapper, KindsFor and RESTMapping. It remembers in which states it saw custom
-// resources, and stays with the first state of each. Not safe for concurrent use.
+// A View finds types for one check of a policy. It looks up each custom resource once, so that
+// all answers are based on one state of it, and records that state. It is not safe for concurrent
+// use.
 type View struct {
-	*meta.DefaultRESTMapper
 	ctx    context.Context
 	source *Source
 
-	// definitions are those looked at, by name, nil for those that do not exist.
+	// definitions caches definitions by name, nil if not found.
 	definitions map[string]*definition
 	seen        sets.Set[CustomResource]
-	transient   bool
+	aggregated  bool
 }
 
-var (
-	_ meta.RESTMapper         = &View{}
-	_ resolver.SchemaResolver = &View{}
-)
+var _ typecheck.Types = &View{}
 
-// Seen returns the custom resources that were looked for, sorted by group, version and
-// kind.
+// Seen returns the custom resources that were looked up, sorted by group, version and kind.
 func (v *View) Seen() []CustomResource {
 	return slices.SortedFunc(slices.Values(v.seen.UnsortedList()), compare)
 }
 
-// Transient tells whether anything may be different now although the custom resources are
-// as they were: some types were looked for at other servers.
-func (v *View) Transient() bool { return v.transient }
+// Aggregated reports whether types of aggregated servers were looked up. These may change without
+// a change of the custom resources in Seen.
+func (v *View) Aggregated() bool { return v.aggregated }
 
-// KindsFor returns the one kind of a resource, or a meta.NoResourceMatchError. Other
-// errors say why it cannot be told.
+// KindsFor implements typecheck.Types. It returns the one kind of a resource, or a
+// meta.NoResourceMatchError. Other errors mean that discovery failed.
 func (v *View) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
-	served, err := v.elsewhere(resource.GroupVersion())
+	served, err := v.discovered(resource.GroupVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +67,15 @@ func (v *View) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVer
 	return nil, &meta.NoResourceMatchError{PartialResource: resource}
 }
 
-// RESTMapping returns the resource of a kind in the first of the versions, or a
-// meta.NoKindMatchError. Other errors say why it cannot be told. The scope is not filled in.
+// RESTMapping implements typecheck.Types. It returns the resource of a kind in the first of the
+// versions, without its scope, or a meta.NoKindMatchError. Other errors mean that discovery
+// failed.
 func (v *View) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if len(versions) == 0 {
 		return nil, &meta.NoKindMatchError{GroupKind: kind}
 	}
 	full := kind.WithVersion(versions[0])
-	served, err := v.elsewhere(full.GroupVersion())
+	served, err := v.discovered(full.GroupVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +88,9 @@ func (v *View) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RES
 	return nil, &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
 }
 
-// ResolveSchema returns the schema of a kind that is served, which must not be changed.
-// Errors wrap resolver.ErrSchemaNotFound if there is none, and otherwise say why it cannot
-// be told.
+// ResolveSchema implements typecheck.Types. It returns the schema of a kind, which must not be
+// changed. The error wraps resolver.ErrSchemaNotFound if the kind is not served or has no schema.
+// Other errors mean that discovery failed.
 func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
 	builtIn, err := v.source.builtIn.resources(v.ctx, kind.GroupVersion())
 	if err != nil {
@@ -102,7 +100,7 @@ func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error)
 		return v.source.builtIn.schema(kind)
 	}
 	if v.source.aggregated.has(kind.GroupVersion()) {
-		v.transient = true
+		v.aggregated = true
 		return v.source.aggregated.schema(kind)
 	}
 	if d := v.ofKind(kind); d != nil {
@@ -113,19 +111,20 @@ func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error)
 	return nil, fmt.Errorf("%v: %w", kind, resolver.ErrSchemaNotFound)
 }
 
-// elsewhere returns the resources of a group version that are not custom resources.
-func (v *View) elsewhere(version schema.GroupVersion) (resources, error) {
+// discovered returns the resources of a group version that is built in or aggregated, and nil for
+// any other.
+func (v *View) discovered(version schema.GroupVersion) (resources, error) {
 	if v.source.builtIn.has(version) {
 		return v.source.builtIn.resources(v.ctx, version)
 	}
 	if v.source.aggregated.has(version) {
-		v.transient = true
+		v.aggregated = true
 		return v.source.aggregated.resources(v.ctx, version)
 	}
 	return nil, nil
 }
 
-// named returns nil when there is no definition of that name.
+// named returns the established definition with the given name, or nil if there is none.
 func (v *View) named(name string) *definition {
 	d, known := v.definitions[name]
 	if !known {
@@ -135,7 +134,7 @@ func (v *View) named(name string) *definition {
 	return d
 }
 
-// ofKind returns nil when there is no definition of that kind.
+// ofKind returns the established definition of the kind, or nil if there is none.
 func (v *View) ofKind(kind schema.GroupVersionKind) *definition {
 	for _, d := range v.definitions {
 		if d != nil && d.Spec.Group == kind.Group && d.Status.AcceptedNames.Kind == kind.Kind {

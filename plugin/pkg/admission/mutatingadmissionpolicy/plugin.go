@@ -21,6 +21,7 @@ import (
 	"celador.io/admission/mutating"
 	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 	"celador.io/celador/plugin/pkg/admission/typeconverters"
@@ -44,7 +45,10 @@ type Plugin struct {
 	engine *mutating.Engine
 }
 
-var _ admission.MutationInterface = &Plugin{}
+var (
+	_ admission.MutationInterface   = &Plugin{}
+	_ kubeadmission.HasVerdictStore = &Plugin{}
+)
 
 // New returns a plugin that admits everything until it is initialized. It returns an error if the
 // admission configuration is invalid.

@@ -14,17 +14,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
 )
 
-// Checks of types decide over policies that say so. What is said of validating policies is
-// about others.
-func TestPolicyChecks(t *testing.T) {
+// A verdict takes effect at once on an Enforced policy.
+func TestVerdicts(t *testing.T) {
 	refused := func(why string) *metav1.Status {
 		return refusal(403, "Forbidden", `policy "p" denied request: failed to configure policy: `+why)
 	}
-	const kind = mutatingadmissionpolicy.PluginName
 	for name, test := range map[string]struct {
 		enforced, off    bool
 		ignores          bool
@@ -58,29 +54,29 @@ func TestPolicyChecks(t *testing.T) {
 					}
 				}
 				expect("not checked", test.changed, test.unchecked)
-				plugin.PolicyChecked("ValidatingAdmissionPolicy", "p", "a", 1, nil)
-				expect("another kind is right", test.changed, test.unchecked)
-				plugin.PolicyChecked(kind, "p", "a", 1, nil)
+				kind, verdicts := plugin.VerdictStore()
+				if kind != "MutatingAdmissionPolicy" {
+					t.Errorf("the verdict store is of kind %s", kind)
+				}
+				verdicts.SetVerdict("p", "a", 1, nil)
 				expect("right", true, nil)
-				plugin.PolicyChecked(kind, "p", "a", 1, errors.New("does not fit"))
+				verdicts.SetVerdict("p", "a", 1, errors.New("does not fit"))
 				expect("wrong", test.changed, test.wrong)
-				plugin.PolicyChecked("ValidatingAdmissionPolicy", "p", "a", 1, nil)
-				expect("another kind is right", test.changed, test.wrong)
-				plugin.PolicyChecked(kind, "p", "a", 1, nil)
+				verdicts.SetVerdict("p", "a", 1, nil)
 				expect("repaired", true, nil)
 			})
 		})
 	}
 }
 
-// Where the plugin does nothing, it takes no verdicts.
-func TestPolicyChecksWithoutPolicies(t *testing.T) {
+func TestDisabledPluginTakesNoVerdicts(t *testing.T) {
 	plugin := newPlugin(t, "")
 	if err := newServer(t, false, true).initialize(plugin); err != nil {
 		t.Fatal(err)
 	}
-	plugin.PolicyChecked(mutatingadmissionpolicy.PluginName, "p", "a", 1, nil)
-	plugin.PolicyGone(mutatingadmissionpolicy.PluginName, "p")
+	if _, store := plugin.VerdictStore(); store != nil {
+		t.Errorf("got verdict store %v of a disabled plugin, want none", store)
+	}
 	if _, status := create(t, plugin); status != nil {
 		t.Error(status)
 	}

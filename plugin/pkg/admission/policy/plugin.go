@@ -21,6 +21,7 @@ import (
 
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
+	"celador.io/admission/typecheck"
 	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
@@ -68,12 +69,11 @@ type Engine[P, B Object, Body any] interface {
 	NewSnapshot(...runtime.Object) (*policy.Snapshot[Body], error)
 }
 
-// Plugin keeps the policies of one kind in effect. Snapshots and the methods of
-// kubeadmission.PolicyCheckListener are safe for concurrent use once ValidateInitialization returned.
+// Plugin keeps the policies of one kind in effect. Snapshots is safe for concurrent use once
+// ValidateInitialization returned.
 type Plugin[P, B Object, Body any] struct {
 	*admission.Handler
 	Server
-	Verdicts
 	// Metrics are the metrics of the kind.
 	Metrics policymetrics.Metrics
 
@@ -105,7 +105,6 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	}
 	engine := p.kind.NewEngine(&p.Server)
 	p.store = engine.NewStore()
-	p.Verdicts = Verdicts{Kind: p.kind.Name, Engine: p.store}
 	p.Metrics.Count(p.store.Counts)
 	policies, bindings := p.kind.Informers(p.policies.Admissionregistration().V1())
 	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.Metrics)
@@ -114,6 +113,14 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	}
 	p.waitFor(synced)
 	return p.load(engine)
+}
+
+// VerdictStore implements kubeadmission.HasVerdictStore.
+func (p *Plugin[P, B, Body]) VerdictStore() (kind string, store typecheck.VerdictStore) {
+	if p.store == nil {
+		return p.kind.Name, nil
+	}
+	return p.kind.Name, p.store
 }
 
 // waitFor makes requests wait until namespaces and policies are known.

@@ -23,6 +23,7 @@ import (
 	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/features"
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 )
 
@@ -44,7 +45,10 @@ type Plugin struct {
 	engine *validating.Engine
 }
 
-var _ admission.ValidationInterface = &Plugin{}
+var (
+	_ admission.ValidationInterface = &Plugin{}
+	_ kubeadmission.HasVerdictStore = &Plugin{}
+)
 
 // New returns a plugin that admits everything until it is initialized. It returns an error if the
 // admission configuration is invalid.

@@ -16,6 +16,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
 
+	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/features"
@@ -31,7 +32,7 @@ func typeEnforcement(t *testing.T, on bool) featuregate.FeatureGate {
 	return gates
 }
 
-// enforcing is a policy against too many replicas that may decide only if types fit.
+// enforcing returns an Enforced policy that denies more than 5 replicas.
 func enforcing(uid types.UID, failurePolicy v1.FailurePolicyType) *v1.ValidatingAdmissionPolicy {
 	policy := atMost("few", "5")
 	policy.UID, policy.Spec.TypeChecking, policy.Spec.FailurePolicy = uid, new(v1.EnforcedTypeChecking), &failurePolicy
@@ -49,21 +50,30 @@ func enforcingPlugin(t *testing.T, on bool, objects ...runtime.Object) (*validat
 }
 
 const (
-	unchecked = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'few' denied request: failed to configure policy: policy has not been type checked yet`
-	misfit    = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'few' denied request: failed to configure policy: spec.validations[0].expression does not fit`
+	unchecked  = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'few' denied request: failed to configure policy: policy has not been type checked yet`
+	typeErrors = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'few' denied request: failed to configure policy: spec.validations[0].expression does not fit`
 )
 
-var errMisfit = errors.New("spec.validations[0].expression does not fit")
+var errTypes = errors.New("spec.validations[0].expression does not fit")
 
-// Checks of types decide over policies that say so, as soon as their outcome is known, and
-// whatever bindings do about failed validations.
-func TestPolicyChecks(t *testing.T) {
+// verdicts returns the store that receives the verdicts of the plugin's policies.
+func verdicts(t *testing.T, plugin *validatingadmissionpolicy.Plugin) typecheck.VerdictStore {
+	t.Helper()
+	kind, store := plugin.VerdictStore()
+	if kind != "ValidatingAdmissionPolicy" || store == nil {
+		t.Fatalf("got verdict store %v of kind %s", store, kind)
+	}
+	return store
+}
+
+// A verdict takes effect at once on an Enforced policy, whatever its bindings' validationActions are.
+func TestVerdicts(t *testing.T) {
 	for name, test := range map[string]struct {
 		policy           *v1.ValidatingAdmissionPolicy
 		off              bool
 		unchecked, wrong string
 	}{
-		"enforced":         {policy: enforcing("a", v1.Fail), unchecked: unchecked, wrong: misfit},
+		"enforced":         {policy: enforcing("a", v1.Fail), unchecked: unchecked, wrong: typeErrors},
 		"ignored failures": {policy: enforcing("a", v1.Ignore)},
 		"gate off":         {policy: enforcing("a", v1.Fail), off: true},
 		"not enforced":     {policy: atMost("few", "5")},
@@ -83,19 +93,19 @@ func TestPolicyChecks(t *testing.T) {
 				}
 				decides := test.off || test.policy.Spec.TypeChecking == nil
 				expect("not checked", test.unchecked, decides)
-				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", test.policy.UID, 1, nil)
+				verdicts(t, plugin).SetVerdict("few", test.policy.UID, 1, nil)
 				expect("right", "", true)
-				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", test.policy.UID, 1, errMisfit)
+				verdicts(t, plugin).SetVerdict("few", test.policy.UID, 1, errTypes)
 				expect("wrong", test.wrong, decides)
-				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", test.policy.UID, 1, nil)
+				verdicts(t, plugin).SetVerdict("few", test.policy.UID, 1, nil)
 				expect("repaired", "", true)
 			})
 		})
 	}
 }
 
-// Events of policies and checks of them come in any order.
-func TestPolicyChecksAndEvents(t *testing.T) {
+// Events about policies and verdicts on them arrive in any order.
+func TestVerdictsAndEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plugin, s := enforcingPlugin(t, true)
 		client := s.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
@@ -115,33 +125,33 @@ func TestPolicyChecksAndEvents(t *testing.T) {
 		policy := enforcing("a", v1.Fail)
 		write(client.Create(t.Context(), policy, metav1.CreateOptions{}))
 		expect("created", unchecked)
-		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 1, errMisfit)
-		expect("checked", misfit)
+		verdicts(t, plugin).SetVerdict("few", "a", 1, errTypes)
+		expect("checked", typeErrors)
 
 		policy = policy.DeepCopy()
 		policy.Generation, policy.ResourceVersion = 2, "2"
 		write(client.Update(t.Context(), policy, metav1.UpdateOptions{}))
-		expect("changed", misfit)
-		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 2, nil)
+		expect("changed", typeErrors)
+		verdicts(t, plugin).SetVerdict("few", "a", 2, nil)
 		expect("changed, checked", "")
 
 		if err := client.Delete(t.Context(), "few", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		expect("deleted", "")
-		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 2, errMisfit)
-		plugin.PolicyGone(validatingadmissionpolicy.PluginName, "few")
+		verdicts(t, plugin).SetVerdict("few", "a", 2, errTypes)
+		verdicts(t, plugin).ForgetVerdict("few")
 		expect("deleted, checked", "")
 
 		write(client.Create(t.Context(), enforcing("b", v1.Fail), metav1.CreateOptions{}))
 		expect("created again", unchecked)
-		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "b", 1, nil)
+		verdicts(t, plugin).SetVerdict("few", "b", 1, nil)
 		expect("created again, checked", "")
 	})
 }
 
-// A policy that may not decide counts as one that is not configured properly.
-func TestMetricsOfPolicyChecks(t *testing.T) {
+// A policy without a nil verdict counts as invalid.
+func TestMetricsOfVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plugin, _ := enforcingPlugin(t, true, enforcing("a", v1.Ignore))
 		const (
@@ -158,10 +168,10 @@ func TestMetricsOfPolicyChecks(t *testing.T) {
 		}{
 			{name: "not checked", invalid: 1, ignored: 1},
 			{name: "right", checked: true, active: 1},
-			{name: "wrong", checked: true, err: errMisfit, invalid: 1, ignored: 1},
+			{name: "wrong", checked: true, err: errTypes, invalid: 1, ignored: 1},
 		} {
 			if step.checked {
-				plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 1, step.err)
+				verdicts(t, plugin).SetVerdict("few", "a", 1, step.err)
 			}
 			before := observed(t, ignored)[kind+" policy=few"]
 			send(t, plugin, create(3), interfaces())
@@ -176,8 +186,7 @@ func TestMetricsOfPolicyChecks(t *testing.T) {
 	})
 }
 
-// Where the plugin does nothing, it takes no verdicts.
-func TestPolicyChecksWithoutPolicies(t *testing.T) {
+func TestDisabledPluginTakesNoVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gates := utilfeature.DefaultMutableFeatureGate.DeepCopy()
 		if err := gates.SetFromMap(map[string]bool{string(features.ValidatingAdmissionPolicy): false}); err != nil {
@@ -188,8 +197,9 @@ func TestPolicyChecksWithoutPolicies(t *testing.T) {
 		plugin := newPlugin(t)
 		s.initialize(t, plugin)
 		s.start()
-		plugin.PolicyChecked(validatingadmissionpolicy.PluginName, "few", "a", 1, errMisfit)
-		plugin.PolicyGone(validatingadmissionpolicy.PluginName, "few")
+		if _, store := plugin.VerdictStore(); store != nil {
+			t.Errorf("got verdict store %v of a disabled plugin, want none", store)
+		}
 		if err := plugin.Validate(t.Context(), create(9), interfaces()); err != nil {
 			t.Error(err)
 		}

@@ -91,7 +91,7 @@ func (s *Store[P, B, Body]) setPolicy(compiled *Policy[Body]) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	// The policy is not shared yet.
-	compiled.verdict = s.latestVerdict(compiled)
+	compiled.verdict = s.takeVerdict(compiled)
 	s.policies[compiled.Name] = compiled
 	s.publish(compiled.Name)
 }

@@ -1,43 +1,51 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package typecheck checks the expressions of policies against the schemas of the types
-// that the policies name (KEP-3488, "Type safety").
+// Package typecheck checks the expressions of policies against the schemas of the types that the
+// policies name (KEP-3488, "Type safety").
 //
-// Requests are evaluated without schemas, so findings change nothing by themselves. For
-// what Kubernetes checks too, validations and their messages, verdict and text are those of
-// Kubernetes, except where it takes something for what it is not when expressions run. Here:
+// Requests are evaluated without schemas, so findings do not affect requests by themselves. A
+// VerdictStore tells the engine which Enforced policies may decide.
 //
-//   - Strings are strings, whatever their format (date-time, byte), and times may be null.
-//   - Numbers are int or double, as each value is.
-//   - What a schema leaves open is not wrong: unknown fields that are preserved, values
-//     without a type, objects without properties, references that are not resolved.
-//   - Objects may be used as the maps that they are: lists of different objects add up, and
-//     an object and {} are alternatives.
-//   - Nullable values may be null, and so may the alternatives of '?:' and orValue().
-//   - Variables have the types of their expressions, objects included.
-//   - 'authorizer.requestResource' is known, and messages do not have an 'authorizer'.
-//   - The core group, "", is not all groups.
+// # Validating policies
 //
-// A field that the schema does not have is reported even if has() or another condition
-// keeps it from being read. The finding says if has() does, in the expression itself or in a
-// condition that decides about it, and another type has the field.
-// 'oldObject' has the type of 'object' for all operations, also
-// where it is always null, as in rules for CREATE: expressions may well look first.
+// For validations and their messages, the findings and their texts are those of Kubernetes, except
+// where Kubernetes reports errors that evaluation does not have, or misses errors that it has:
 //
-// Kubernetes does not check mutating policies. Here, their expressions may read the same as
-// those of validations, and lists, maps and alternatives may have values of different types,
-// which are the same to an expression that is evaluated. Of what mutations construct:
+//   - Values of type string are strings whatever their format (date-time, byte). Those with a time
+//     format may be null.
+//   - Values of type number are dynamic: an int if they have no fraction, else a double.
+//   - Fields that the schema does not specify completely are dynamic: unknown fields that are
+//     preserved, values without a type, objects without properties, unresolved references.
+//   - Objects may be used as maps, as at run time: lists of objects of different types may be
+//     concatenated, and an object and {} may be the alternatives of a conditional.
+//   - Nullable values may be null. The alternatives of '?:' and orValue() may be null, too.
+//   - Variables have the types of their expressions, object types included.
+//   - 'authorizer.requestResource' is declared, and 'authorizer' is not declared in messages.
+//   - The core group "" matches only itself, not all groups.
 //
-//   - Object has the fields of the type, Object.spec those of its field spec, and so on. For
-//     a list or a map, that is the type of what is in it; a map may also be written as an
-//     object, the fields of which are its keys. Names of fields are not escaped.
-//   - A value has to have the type of its field. An object may be its constructor, a map, or
-//     something that is read. A number may be any, and what has a text in JSON, such as a
-//     timestamp, may be one.
-//   - Null is right everywhere, as it deletes in merge patches, and so is what is not known.
-//   - A constructor stands for its own field only, also in lists in the value of a JSON
-//     patch, where the server does not notice another.
-//   - The entries of a map in the place of an object are not looked at, nor are paths of JSON
-//     patches, and whether lists and maps can be merged.
+// A field that the schema does not have is an error even if has() or another condition keeps it
+// from being read. Finding.Guarded is set if has() does, in the expression itself or in a condition
+// of it, and another type of the policy has the field. 'oldObject' has the type of 'object' for all
+// operations, also for CREATE, where it is null: one expression often serves several operations.
+//
+// # Mutating policies
+//
+// Kubernetes does not check mutating policies. Their expressions have the declarations of
+// validations, and the elements of a list, the values of a map and the alternatives of a
+// conditional may have different types, as at run time. Objects that mutations construct are
+// checked as follows:
+//
+//   - Object has the fields of the matched type, Object.spec the fields of its field spec, and so
+//     on. For a list or map, the constructor has the fields of the elements or values; a map may also be
+//     constructed as an object with its keys as fields. Field names are not escaped.
+//   - The value of a field must have the type of the field. A field of object type takes its
+//     constructor, a map, or an object that the expression reads. A numeric field takes any number. A
+//     string field takes any value that is a string in JSON, such as a timestamp.
+//   - Null is assignable to every field, since it deletes in merge patches, and so are dynamic
+//     values.
+//   - A constructor is assignable only to its own field, also in lists and in the value of a JSON
+//     patch, where the server does not check it.
+//   - Not checked are the entries of maps that stand for objects, the paths of JSON patches, and
+//     whether lists and maps can be merged.
 package typecheck

@@ -13,9 +13,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A definition has those policies looked at again that it concerns, whenever it appears,
-// changes in what is served or goes, and no others. Nothing is recorded here, so every look is a write.
-func TestDefinitionConcerns(t *testing.T) {
+// A change of a definition enqueues the policies that name its custom resource, and no others. The
+// fake API server does not store the status, so each check writes one.
+func TestDefinitionEnqueues(t *testing.T) {
 	definition := func(group, plural, kind string) *apiextensionsv1.CustomResourceDefinition {
 		d := widgets(t, "a", 1, "{size: {type: integer}}")
 		d.Name, d.Spec.Group = plural+"."+group, group
@@ -27,20 +27,20 @@ func TestDefinitionConcerns(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec       string
 		definition *apiextensionsv1.CustomResourceDefinition
-		concerned  bool
+		enqueued   bool
 	}{
-		"matched":                      {onWidgets, definition("example.com", "widgets", "Widget"), true},
-		"matched by another name":      {onWidgets, definition("example.com", "widgets", "Gadget"), true},
-		"other resource":               {onWidgets, definition("example.com", "gadgets", "Gadget"), false},
-		"other group":                  {onWidgets, definition("example.org", "widgets", "Widget"), false},
-		"kind of what is matched":      {onWidgets, definition("example.com", "others", "Widget"), false},
-		"parameters":                   {withLimits, definition("example.com", "widgets", "Widget"), true},
-		"parameters of any plural":     {withLimits, definition("example.com", "others", "Widget"), true},
-		"parameters, other kind":       {withLimits, definition("example.com", "widgets", "Gadget"), false},
-		"parameters, other group":      {withLimits, definition("example.org", "widgets", "Widget"), false},
-		"built-in types":               {fitting, definition("example.com", "widgets", "Widget"), false},
-		"built-in group":               {fitting, definition("apps", "widgets", "Widget"), false},
-		"types that are not looked at": {wildcard, definition("example.com", "widgets", "Widget"), false},
+		"matched":                    {onWidgets, definition("example.com", "widgets", "Widget"), true},
+		"matched by another name":    {onWidgets, definition("example.com", "widgets", "Gadget"), true},
+		"other resource":             {onWidgets, definition("example.com", "gadgets", "Gadget"), false},
+		"other group":                {onWidgets, definition("example.org", "widgets", "Widget"), false},
+		"matched by kind only":       {onWidgets, definition("example.com", "others", "Widget"), false},
+		"parameters":                 {withLimits, definition("example.com", "widgets", "Widget"), true},
+		"parameters of any plural":   {withLimits, definition("example.com", "others", "Widget"), true},
+		"parameters, other kind":     {withLimits, definition("example.com", "widgets", "Gadget"), false},
+		"parameters, other group":    {withLimits, definition("example.org", "widgets", "Widget"), false},
+		"built-in types":             {fitting, definition("example.com", "widgets", "Widget"), false},
+		"built-in group":             {fitting, definition("apps", "widgets", "Widget"), false},
+		"types that are not checked": {wildcard, definition("example.com", "widgets", "Widget"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,9 +51,9 @@ func TestDefinitionConcerns(t *testing.T) {
 				for _, step := range []struct {
 					name  string
 					do    func()
-					looks bool
+					check bool
 				}{
-					{"it appears", func() { c.define(t, current) }, tc.concerned},
+					{"it appears", func() { c.define(t, current) }, tc.enqueued},
 					{"its labels change", func() {
 						current.Labels = map[string]string{"nothing": "served"}
 						update(t, client.Update, current.DeepCopy())
@@ -61,18 +61,18 @@ func TestDefinitionConcerns(t *testing.T) {
 					{"it changes", func() {
 						current.Generation++
 						update(t, client.Update, current.DeepCopy())
-					}, tc.concerned},
+					}, tc.enqueued},
 					{"it goes", func() {
 						if err := client.Delete(t.Context(), current.Name, metav1.DeleteOptions{}); err != nil {
 							t.Fatal(err)
 						}
-					}, tc.concerned},
+					}, tc.enqueued},
 				} {
 					c.policies.ClearActions()
 					step.do()
 					c.settle()
-					if looked := len(c.patches(t)); (looked > 0) != step.looks {
-						t.Errorf("when %s, the policy is looked at %d times, want some: %t", step.name, looked, step.looks)
+					if checks := len(c.patches(t)); (checks > 0) != step.check {
+						t.Errorf("when %s, the policy is checked %d times, want some: %t", step.name, checks, step.check)
 					}
 				}
 			})
@@ -80,8 +80,8 @@ func TestDefinitionConcerns(t *testing.T) {
 	}
 }
 
-// A definition that is deleted before it was in use may come into use while it is being
-// deleted, or not.
+// A definition that is deleted before it is established may or may not be established during its
+// deletion.
 func TestDefinitionDeletedBeforeUse(t *testing.T) {
 	const missing, found = metav1.ConditionFalse, metav1.ConditionTrue
 	pending := widgets(t, "a", 1, "{size: {type: integer}}")

@@ -17,7 +17,7 @@ import (
 
 var metrics = schema.GroupVersion{Group: "metrics.io", Version: "v1"}
 
-// reasons returns those of both conditions in each status that was written.
+// reasons returns the reasons of both conditions in each written status.
 func (c *cluster) reasons(t *testing.T) []string {
 	t.Helper()
 	var reasons []string
@@ -35,8 +35,8 @@ func expectReasons(t *testing.T, c *cluster, when string, want ...string) {
 	c.policies.ClearActions()
 }
 
-// The status follows what another server serves, with one write for each change.
-func TestServedElsewhere(t *testing.T) {
+// The status follows the types of an aggregated server, with one write for each change.
+func TestAggregatedTypes(t *testing.T) {
 	for name, spec := range map[string]string{
 		"matched":    onMetrics,
 		"parameters": `{` + onDeployments + `paramKind: {apiVersion: metrics.io/v1, kind: PodMetric}, validations: [{expression: object.spec.replicas < params.usage}]}`,
@@ -49,14 +49,14 @@ func TestServedElsewhere(t *testing.T) {
 				expectReasons(t, c, "at first", "Misconfigured TypesNotFound")
 				for range 3 {
 					c.aggregated = []string{metrics.String()}
-					c.controller.ServedElsewhere(metrics)
+					c.controller.AggregatedVersionChanged(metrics)
 					c.settle()
 					expectReasons(t, c, "when it appears", "Configured NoTypeErrors")
-					c.controller.ServedElsewhere(metrics)
+					c.controller.AggregatedVersionChanged(metrics)
 					c.settle()
 					expectReasons(t, c, "when it stays")
 					up := c.down(metrics.String())
-					c.controller.ServedElsewhere(metrics)
+					c.controller.AggregatedVersionChanged(metrics)
 					time.Sleep(time.Hour) // of the bubble
 					c.settle()
 					expectReasons(t, c, "when it does not answer")
@@ -65,7 +65,7 @@ func TestServedElsewhere(t *testing.T) {
 					c.settle()
 					expectReasons(t, c, "when it answers again")
 					c.aggregated = nil
-					c.controller.ServedElsewhere(metrics)
+					c.controller.AggregatedVersionChanged(metrics)
 					c.settle()
 					expectReasons(t, c, "when it goes", "Misconfigured TypesNotFound")
 				}
@@ -74,30 +74,30 @@ func TestServedElsewhere(t *testing.T) {
 	}
 }
 
-// Changes of group versions that a policy does not name do not have it looked at.
-func TestServedElsewhereConcerns(t *testing.T) {
+// A change of a group version enqueues only the policies that name it.
+func TestAggregatedVersionEnqueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, policy(t, onMetrics, "{}")) // without a record, every look is a write
+		c := newCluster(t, policy(t, onMetrics, "{}")) // the status is not stored, so each check writes one
 		c.aggregated = []string{metrics.String()}
 		c.run(t)
 		c.policies.ClearActions()
-		for version, looked := range map[string]bool{"metrics.io/v1": true, "metrics.io/v2": false, "apps/v1": false, "other.io/v1": false} {
+		for version, checked := range map[string]bool{"metrics.io/v1": true, "metrics.io/v2": false, "apps/v1": false, "other.io/v1": false} {
 			parsed, err := schema.ParseGroupVersion(version)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.controller.ServedElsewhere(parsed)
+			c.controller.AggregatedVersionChanged(parsed)
 			c.settle()
-			if got := len(c.patches(t)); got > 0 != looked {
-				t.Errorf("%s: looked at the policy %d times, want some: %t", version, got, looked)
+			if got := len(c.patches(t)); got > 0 != checked {
+				t.Errorf("%s: checked the policy %d times, want some: %t", version, got, checked)
 			}
 			c.policies.ClearActions()
 		}
 	})
 }
 
-// The schemas of another server come later than the server itself.
-func TestUndescribedElsewhere(t *testing.T) {
+// The schemas of an aggregated server may arrive later than its resources.
+func TestAggregatedTypesWithoutSchemas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, onMetrics, "{}"))
 		c.record(t)
@@ -116,8 +116,8 @@ func TestUndescribedElsewhere(t *testing.T) {
 	})
 }
 
-// What another version of this server says about another server's types stays.
-func TestOthersSayOtherwise(t *testing.T) {
+// A server keeps the findings of a server of another version about aggregated types.
+func TestFindingsOfAnotherVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, onMetrics, "{}"))
 		c.record(t)
@@ -137,7 +137,7 @@ func TestOthersSayOtherwise(t *testing.T) {
 			}
 			c.settle()
 			expectReasons(t, c, "when another one writes")
-			c.controller.ServedElsewhere(metrics)
+			c.controller.AggregatedVersionChanged(metrics)
 			c.settle()
 			expectReasons(t, c, "when nothing has changed since")
 		}

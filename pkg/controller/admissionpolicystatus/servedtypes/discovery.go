@@ -5,6 +5,7 @@ package servedtypes
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -15,8 +16,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// builtIn has the types that are compiled into the server. It remembers all answers, as
-// they stay the same.
+// builtIn finds types that are compiled into the server. It caches all answers, because they do
+// not change.
 type builtIn struct {
 	has       func(schema.GroupVersion) bool
 	discovery discovery.DiscoveryInterface
@@ -25,18 +26,6 @@ type builtIn struct {
 	lock    sync.Mutex
 	served  map[schema.GroupVersion]resources
 	schemas map[schema.GroupVersionKind]*spec.Schema
-}
-
-// resources are those of a group version, with their kinds.
-type resources map[string]string
-
-func (r resources) ofKind(kind string) (resource string, ok bool) {
-	for resource, k := range r {
-		if k == kind {
-			return resource, true
-		}
-	}
-	return "", false
 }
 
 func newBuiltIn(c Config) *builtIn {
@@ -49,7 +38,7 @@ func newBuiltIn(c Config) *builtIn {
 	}
 }
 
-// resources returns nothing for a group version that is not built in.
+// resources returns nil for a group version that is not built in.
 func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (resources, error) {
 	if !b.has(version) {
 		return nil, nil
@@ -79,7 +68,7 @@ func (b *builtIn) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
 	return found, err
 }
 
-// objectMeta returns the schema of the metadata that all resources have, or nil.
+// objectMeta returns the schema of ObjectMeta, or nil if it cannot be resolved.
 func (b *builtIn) objectMeta() *spec.Schema {
 	s, err := b.schema(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 	if err != nil {
@@ -91,7 +80,40 @@ func (b *builtIn) objectMeta() *spec.Schema {
 	return nil
 }
 
-// discover returns nothing for a group version that is not served.
+// aggregated finds types of aggregated servers. It caches nothing, because these servers do not
+// announce changes of their types.
+type aggregated struct {
+	has       func(schema.GroupVersion) bool
+	discovery discovery.DiscoveryInterface
+}
+
+func (a aggregated) resources(ctx context.Context, version schema.GroupVersion) (resources, error) {
+	found, err := discover(ctx, a.discovery, version)
+	if err == nil && len(found) == 0 {
+		// The APIService is so new that this server still answers itself.
+		err = fmt.Errorf("%v: nothing is served, although another server is registered", version)
+	}
+	return found, err
+}
+
+func (a aggregated) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	return (&resolver.ClientDiscoveryResolver{Discovery: a.discovery}).ResolveSchema(kind)
+}
+
+// resources maps the resources of a group version to their kinds.
+type resources map[string]string
+
+func (r resources) ofKind(kind string) (resource string, ok bool) {
+	for resource, k := range r {
+		if k == kind {
+			return resource, true
+		}
+	}
+	return "", false
+}
+
+// discover returns the resources of a group version without subresources. The map is empty for a
+// group version that is not served.
 func discover(ctx context.Context, client discovery.DiscoveryInterface, version schema.GroupVersion) (resources, error) {
 	list, err := discovery.ToDiscoveryInterfaceWithContext(client).ServerResourcesForGroupVersionWithContext(ctx, version.String())
 	if apierrors.IsNotFound(err) {

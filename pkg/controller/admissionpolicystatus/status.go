@@ -1,0 +1,298 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+)
+
+// FieldManager is the field manager of the status, on all servers and in all versions.
+const FieldManager = "admission-policy-status"
+
+// errStaleCache requeues a policy whose check may be based on outdated CustomResourceDefinitions.
+var errStaleCache = errors.New("custom resource definitions have changed")
+
+var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+
+// writeStatus writes the report to the status if the report supersedes the recorded status.
+func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) error {
+	conditions := r.conditions(p)
+	supersedes, customResources, err := c.supersedes(ctx, p, r, conditions)
+	if err != nil {
+		return err
+	}
+	if !supersedes {
+		r.unrecorded = false
+		return nil
+	}
+	written, err := c.apply(ctx, p, statusConfiguration{
+		ObservedGeneration:      p.Generation,
+		TypeChecking:            typeCheckingConfiguration{r.warnings},
+		Conditions:              conditions,
+		ObservedCustomResources: customResources,
+	})
+	if written {
+		r.unrecorded = false
+		c.recordEvent(p, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
+	}
+	return err
+}
+
+// apply writes the status by server-side apply, provided that the policy is unchanged since p was
+// read. It reports whether it wrote the status. If the policy has changed or is deleted, apply
+// returns false and no error: the informer's event causes another check.
+func (c *Controller) apply(ctx context.Context, p *policy, status statusConfiguration) (bool, error) {
+	configuration, err := json.Marshal(policyConfiguration{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: p.kind.name},
+		Metadata: preconditions{Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion},
+		Status:   status,
+	})
+	if err != nil {
+		return false, err
+	}
+	err = p.kind.apply(ctx, p.Name, configuration)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("writing the status: %w", err)
+	}
+	return true, nil
+}
+
+// policyConfiguration is an apply configuration. The generated type omits empty lists, so that a
+// list of another field manager would stay in the status.
+type policyConfiguration struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        preconditions       `json:"metadata"`
+	Status          statusConfiguration `json:"status"`
+}
+
+type preconditions struct {
+	Name            string    `json:"name"`
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+}
+
+type statusConfiguration struct {
+	ObservedGeneration      int64                       `json:"observedGeneration"`
+	TypeChecking            typeCheckingConfiguration   `json:"typeChecking"`
+	Conditions              []metav1.Condition          `json:"conditions"`
+	ObservedCustomResources []v1.ObservedCustomResource `json:"observedCustomResources,omitempty"`
+}
+
+type typeCheckingConfiguration struct {
+	ExpressionWarnings []v1.ExpressionWarning `json:"expressionWarnings"`
+}
+
+// recordEvent records an event if the policy has become available or unavailable. Only the server
+// that wrote the status calls it.
+func (c *Controller) recordEvent(p *policy, available *metav1.Condition) {
+	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionAvailable)
+	isTrue := available.Status == metav1.ConditionTrue
+	if before == nil && isTrue || before != nil && before.Status == available.Status {
+		return
+	}
+	eventType, note := corev1.EventTypeWarning, available.Message
+	if isTrue {
+		eventType, note = corev1.EventTypeNormal, "The policy can decide as written"
+	}
+	regarding := &corev1.ObjectReference{
+		APIVersion:      v1.SchemeGroupVersion.String(),
+		Kind:            p.kind.name,
+		Name:            p.Name,
+		UID:             p.UID,
+		ResourceVersion: p.ResourceVersion,
+	}
+	c.recorder.Eventf(regarding, nil, eventType, available.Reason, "CheckPolicy", "%s", truncate(note, maxNote))
+}
+
+// supersedes reports whether the report's conditions supersede the recorded status, and returns
+// the custom resources to record with them. It returns errStaleCache if the cache of
+// CustomResourceDefinitions may be outdated.
+//
+// A status is written only on forward progress (KEP-3488, "Writing to Status"): the generation of
+// the policy or a custom resource is newer than recorded, and none is older. For equal
+// generations, servers of different versions may have different findings; a server then
+// overwrites the recorded status only if its conditions are better. So every write is a step up,
+// and writing ends. Types of aggregated servers have no generations to record: a server that
+// notices a change of them writes its findings once.
+func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
+	recorded := &p.status
+	oldest, newest := observedGenerations(recorded)
+	if newest > p.Generation {
+		return false, nil, nil
+	}
+	// Kubernetes' status controller writes neither conditions nor custom resources.
+	first := oldest < p.Generation
+	forward := first || better(conditions, recorded.Conditions) || warningsTakenOver(p) ||
+		r.unrecorded && !r.unavailable() && differs(recorded, r, conditions)
+
+	unmatched := map[schema.GroupVersionKind]v1.ObservedCustomResource{}
+	for _, before := range recorded.ObservedCustomResources {
+		unmatched[schema.GroupVersionKind{Group: before.Group, Version: before.Version, Kind: before.Kind}] = before
+	}
+	var observed []v1.ObservedCustomResource
+	for _, now := range r.customResources {
+		if now.Kind == "" {
+			continue // a resource without a definition has no kind to record
+		}
+		before, known := unmatched[now.GroupVersionKind]
+		delete(unmatched, now.GroupVersionKind)
+		observed = append(observed, v1.ObservedCustomResource{Group: now.Group, Version: now.Version, Kind: now.Kind, Generation: now.Generation, UID: now.UID})
+		switch {
+		case known && before.UID == now.UID && before.Generation > now.Generation:
+			return false, nil, nil
+		case known && before.UID == now.UID:
+			forward = forward || before.Generation < now.Generation
+		case known || !first:
+			if err := c.confirmNewer(ctx, now, before); err != nil {
+				return false, nil, err
+			}
+			forward = true
+		}
+	}
+	for kind, before := range unmatched {
+		now := c.types.Find(kind)
+		switch {
+		case first: // recorded for another generation of the policy
+		case before.UID == "" || before.UID == now.UID:
+			// A server of another version looks up more custom resources of the policy.
+			observed = append(observed, before)
+		default:
+			if err := c.confirmNewer(ctx, now, before); err != nil {
+				return false, nil, err
+			}
+			forward = true
+		}
+	}
+	slices.SortFunc(observed, func(a, b v1.ObservedCustomResource) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
+	})
+	return forward, observed, nil
+}
+
+// observedGenerations returns the oldest and the newest generation of the policy that the status
+// and its conditions observed. A missing condition counts as 0.
+func observedGenerations(status *v1.ValidatingAdmissionPolicyStatus) (oldest, newest int64) {
+	oldest, newest = status.ObservedGeneration, status.ObservedGeneration
+	for _, name := range []string{v1.PolicyConditionAvailable, v1.PolicyConditionTypeChecked} {
+		var observed int64
+		if condition := meta.FindStatusCondition(status.Conditions, name); condition != nil {
+			observed = condition.ObservedGeneration
+		}
+		oldest, newest = min(oldest, observed), max(newest, observed)
+	}
+	return oldest, newest
+}
+
+// better reports whether conditions a are better than conditions b for the same generations: a
+// known status is better than Unknown, and Available better than not. A server that is older, or
+// that cannot reach an aggregated server, does not overwrite the findings of one that can.
+func better(a, b []metav1.Condition) bool {
+	known := []metav1.ConditionStatus{metav1.ConditionUnknown, metav1.ConditionFalse, metav1.ConditionTrue}
+	rank := func(conditions []metav1.Condition, name string) int {
+		if condition := meta.FindStatusCondition(conditions, name); condition != nil {
+			return slices.Index(known, condition.Status)
+		}
+		return -1
+	}
+	const available, checked = v1.PolicyConditionAvailable, v1.PolicyConditionTypeChecked
+	return cmp.Or(
+		cmp.Compare(rank(a, available), rank(b, available)),
+		cmp.Compare(min(rank(a, checked), 1), min(rank(b, checked), 1)),
+	) > 0
+}
+
+// differs reports whether the recorded status has other conditions or warnings than the report.
+func differs(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions []metav1.Condition) bool {
+	for _, condition := range conditions {
+		before := meta.FindStatusCondition(recorded.Conditions, condition.Type)
+		if before == nil || before.Status != condition.Status || before.Reason != condition.Reason || before.Message != condition.Message {
+			return true
+		}
+	}
+	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, r.warnings)
+}
+
+var warningsPath = fieldpath.MakePathOrDie("status", "typeChecking", "expressionWarnings")
+
+// warningsTakenOver reports whether another field manager owns the warnings and the controller
+// does not. A status controller of Kubernetes in the same cluster replaces the warnings once for
+// each generation of a policy.
+func warningsTakenOver(p *policy) bool {
+	others := false
+	for _, entry := range p.ManagedFields {
+		if entry.FieldsV1 == nil {
+			continue
+		}
+		var owned fieldpath.Set
+		if err := owned.FromJSON(entry.FieldsV1.GetRawReader()); err != nil || !owned.Has(warningsPath) {
+			continue
+		}
+		if entry.Manager == FieldManager {
+			return false
+		}
+		others = true
+	}
+	return others
+}
+
+// confirmNewer returns errStaleCache unless now is newer than before, a recorded state of the same
+// custom resource under another definition. Generations of different definitions do not compare,
+// so confirmNewer asks the API server, unless before's definition is known to be deleted.
+func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResource, before v1.ObservedCustomResource) error {
+	if before.UID != "" && c.types.Deleted(before.UID) {
+		return nil
+	}
+	stored, err := c.isStored(ctx, now)
+	if err != nil {
+		return fmt.Errorf("reading custom resource definitions: %w", err)
+	}
+	if !stored || !c.types.Same(now) {
+		return errStaleCache
+	}
+	return nil
+}
+
+// isStored reports whether the cached state of a custom resource is the stored state.
+func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomResource) (bool, error) {
+	client := c.definitions.Resource(definitions)
+	if cached.Exists() {
+		stored, err := client.Get(ctx, cached.Definition, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil && stored.UID == cached.UID && stored.Generation == cached.Generation, err
+	}
+	// The name of a definition does not tell its kind, and its metadata not whether the
+	// definition is established by now. The cache is current if it has the latest version of every
+	// definition of the group.
+	stored, err := client.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(stored.Items, func(definition metav1.PartialObjectMetadata) bool {
+		return strings.HasSuffix(definition.Name, "."+cached.Group) && c.types.DefinitionVersion(definition.Name) != definition.ResourceVersion
+	}), nil
+}
