@@ -5,9 +5,10 @@ package webhook
 
 import (
 	"context"
-	"strings"
+	"errors"
 	"time"
 
+	"github.com/google/cel-go/interpreter"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
@@ -19,7 +20,6 @@ import (
 
 	"celador.io/admission/expression"
 	"celador.io/admission/matchconditions"
-	"celador.io/admission/matching"
 )
 
 // matcher decides by the match conditions of a webhook. Safe for concurrent use.
@@ -40,12 +40,6 @@ func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
 		step:       s,
 		excluded:   countersOf(w),
 	}
-}
-
-// interrupted reports whether match conditions failed because ctx is done. It looks for
-// cel-go's text, because the errors of match conditions do not wrap cel-go's error.
-func interrupted(ctx context.Context, err error) bool {
-	return matching.Interrupted(ctx.Done()) != nil && strings.Contains(err.Error(), "operation interrupted")
 }
 
 // Match implements upstream's matchconditions.Matcher. An error means that the request
@@ -70,7 +64,7 @@ func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _
 		metrics.Metrics.ObserveMatchConditionEvalError(ctx, name, "webhook", m.step.metric, operation)
 	}
 	metrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, time.Since(start), name, "webhook", m.step.metric, operation)
-	if result.Err != nil && (!m.ignores || interrupted(ctx, result.Err)) {
+	if result.Err != nil && (!m.ignores || errors.Is(result.Err, interpreter.InterruptError{})) {
 		return upstreamconditions.MatchResult{Error: result.Err}
 	}
 	m.excluded[a.GetOperation()]().Inc()

@@ -70,11 +70,13 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	return e.value, nil
 }
 
-// failed wraps an error of evaluating this expression, for clients.
+// failed returns the error to report for this expression. It wraps err, so that callers can tell
+// an interruption (interpreter.InterruptError) from other errors.
 func (p *Program) failed(err error) error {
 	return &apiservercel.Error{
 		Type:   apiservercel.ErrorTypeInvalid,
 		Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, err),
+		Cause:  err,
 	}
 }
 

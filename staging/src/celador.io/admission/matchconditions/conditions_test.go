@@ -4,9 +4,12 @@
 package matchconditions_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/google/cel-go/interpreter"
 	v1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,13 +23,12 @@ import (
 )
 
 // series evaluates conditions on the creation of a pod, with the given budget.
-func series(t *testing.T, budget int64) *expression.Series {
-	t.Helper()
+func series(ctx context.Context, budget int64) *expression.Series {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
 	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
 	input := activation.NewInput(a, resource, kind, pod, nil, nil)
-	return activation.NewSeries(t.Context(), activation.Subject{Input: input}, policyspec.MatchCondition, nil, expression.NewBudget(budget))
+	return activation.NewSeries(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, expression.NewBudget(budget))
 }
 
 func TestCheck(t *testing.T) {
@@ -57,7 +59,7 @@ func TestCheck(t *testing.T) {
 			for i, e := range test.conditions {
 				conditions = append(conditions, v1.MatchCondition{Name: string(rune('0' + i)), Expression: e})
 			}
-			got := matchconditions.Compile(expression.Default(), conditions).Check(series(t, 1000))
+			got := matchconditions.Compile(expression.Default(), conditions).Check(series(t.Context(), 1000))
 			if (got.Err != nil) != (test.err != "") || got.Err != nil && !strings.Contains(got.Err.Error(), test.err) {
 				t.Errorf("error is %v, want one with %q", got.Err, test.err)
 			}
@@ -69,11 +71,35 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// The error of an interrupted condition can be told from others, whatever else fails.
+func TestInterruption(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, test := range map[string]struct {
+		ctx  context.Context
+		want bool
+	}{
+		"interrupted": {ctx, true},
+		"not":         {t.Context(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conditions := matchconditions.Compile(expression.Default(), []v1.MatchCondition{
+				{Name: "fails", Expression: "object.metadata.labels.team == 'blue'"},
+				{Name: "long", Expression: "lists.range(5000).all(i, i >= 0)"},
+			})
+			err := conditions.Check(series(test.ctx, 100000)).Err
+			if err == nil || errors.Is(err, interpreter.InterruptError{}) != test.want {
+				t.Errorf("error is %v, want one that an interruption causes: %t", err, test.want)
+			}
+		})
+	}
+}
+
 // A recurring series evaluates equal conditions once, and charges each budget.
 func TestRecurring(t *testing.T) {
 	const expensive = "[1,2,3,4,5].all(x, x > 0)"
 	conditions := matchconditions.Compile(expression.Default(), []v1.MatchCondition{{Name: "a", Expression: expensive}})
-	s := series(t, 0).Recurring()
+	s := series(t.Context(), 0).Recurring()
 	defer s.End()
 	var left []int64
 	for range 3 {
