@@ -19,11 +19,12 @@ type Condition struct {
 	Name string
 }
 
-// Conditions have to be true, all of them, for a request to match. Immutable.
+// Conditions are the match conditions of a policy or webhook. A request matches if all of them are
+// true. Immutable.
 type Conditions []Condition
 
-// Compile compiles the match conditions of a webhook, which stored objects have: those that
-// do not compile are kept with the reason.
+// Compile compiles the match conditions of a stored webhook. A condition that does not compile fails
+// with the reason whenever it is evaluated.
 func Compile(compiler *expression.Compiler, conditions []v1.MatchCondition) Conditions {
 	compiled := make(Conditions, len(conditions))
 	for i, c := range conditions {
@@ -33,22 +34,23 @@ func Compile(compiler *expression.Compiler, conditions []v1.MatchCondition) Cond
 	return compiled
 }
 
-// Result says whether a request matches.
+// A Result is the outcome of evaluating match conditions. The request matches if neither Excluded nor
+// Err is set.
 type Result struct {
-	// Excluded is set when a condition is false. The request then does not match,
-	// whatever else could not be evaluated.
+	// Excluded is set if a condition is false, even if others could not be evaluated.
 	Excluded bool
-	// Condition is the name of the first condition that is false.
+	// Condition is the name of the first false condition.
 	Condition string
-	// Errors counts the conditions that could not be evaluated, up to the first that is false.
+	// Errors is the number of conditions that could not be evaluated, not counting those after the
+	// first false one.
 	Errors int
-	// Err is set when no condition is false and some could not be evaluated, or when the
-	// conditions exceed their budget, after which no value counts.
+	// Err is set if no condition is false and some could not be evaluated, or if the conditions
+	// together exceed their cost budget. It wraps the errors of the expressions.
 	Err error
 }
 
-// Check evaluates conditions in the role policyspec.MatchCondition. All of them are
-// evaluated, as any may exceed the budget.
+// Check evaluates the conditions. The role of the series is policyspec.MatchCondition. As in
+// Kubernetes, conditions after a false one are evaluated, too, because they may exceed the budget.
 func (c Conditions) Check(series *expression.Series) Result {
 	var result Result
 	var errs []error

@@ -9,20 +9,21 @@ import (
 	"celador.io/admission/defaults"
 )
 
-// Criteria are compiled match resources. Immutable, so safe for concurrent use.
+// Criteria are compiled match resources, such as the matchConstraints of a policy. Immutable, so safe
+// for concurrent use.
 type Criteria struct {
 	*rules
 	namespaces, objects selector
 }
 
-// rules are what there is to say of resources. Many bindings say nothing.
+// rules is a separate type so that the many bindings without resource rules share one.
 type rules struct {
 	include, exclude []rule
 	exact            bool
 }
 
-// Compile returns the criteria of match resources, with the API's defaults for fields that are
-// not set. Criteria refer to the rules of match, which must not be changed afterwards.
+// Compile compiles match resources, with the API's defaults for fields that are not set. The criteria
+// refer to the rules of match, which must not be changed afterwards.
 func Compile(match *v1.MatchResources) *Criteria {
 	m := *match
 	defaults.SetDefaults_MatchResources(&m)
@@ -39,14 +40,14 @@ func Compile(match *v1.MatchResources) *Criteria {
 
 var noRules = &rules{}
 
-// Match says whether the request meets the criteria, and in which form they want to
-// see the object. Without resource rules, every resource that is not excluded does.
+// Match reports whether the request meets the criteria, and the resource and kind to which a rule
+// refers. If there are no resource rules, all resources match that are not excluded.
 //
-// It returns an error when the request meets all criteria that can be decided and
-// one cannot be: a namespace is not found, a selector is invalid, or an equivalent
-// resource has no kind to convert to.
+// Match returns an error if a part of the criteria cannot be decided and the request meets all other
+// parts. A part cannot be decided if the namespace is not found, a selector is invalid, or an
+// equivalent resource has no kind.
 func (c *Criteria) Match(r *Request) (Target, bool, error) {
-	// Rules are compared first because most requests fail them, without a lookup.
+	// Rules are first because most requests do not match them, and they need no lookup.
 	_, excluded, excludeErr := matchRules(c.exclude, c.exact, r)
 	if excluded {
 		return Target{}, false, nil

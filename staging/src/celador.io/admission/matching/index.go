@@ -12,16 +12,15 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// Index tells which of many criteria a request may meet, going by resource rules. It
-// looks through all of them for the first request of a shape and remembers the answer.
-// Safe for concurrent use.
+// Index finds the criteria that a request may meet by their resource rules. For the first request of
+// a shape, it looks at all criteria and remembers the result. Safe for concurrent use.
 type Index struct {
 	count int
 	at    func(int) *Criteria
 	known atomic.Pointer[map[shape]*shortlist]
 }
 
-// shape is what rules see of a request, other than names.
+// shape holds the attributes of a request that resource rules compare, except the name of the object.
 type shape struct {
 	resource    schema.GroupVersionResource
 	subresource string
@@ -29,30 +28,32 @@ type shape struct {
 	namespaced  bool
 }
 
+// shortlist holds the candidates for requests of one shape.
 type shortlist struct {
-	// equivalents are the resources that the list takes for equivalent. That can change
-	// while the server runs.
+	// equivalents are the equivalent resources for which the list was made. They change while the
+	// server runs, for instance with CustomResourceDefinitions.
 	equivalents []schema.GroupVersionResource
 	candidates  []Candidate
 }
 
-// Candidate is one of many criteria that a request may meet.
+// A Candidate refers to criteria that a request may meet.
 type Candidate struct {
+	// Position is the position of the criteria in the index.
 	Position int
-	// Certain is set when the request meets the criteria, in the form that it has. Nothing
-	// more needs to be looked at, not even the criteria.
+	// Certain is set if the request meets the criteria and Target is its own resource and kind.
+	// Criteria.Match need not be called.
 	Certain bool
 }
 
-// NewIndex returns an index of count criteria, which at returns by position.
+// NewIndex returns an index of count criteria. at returns the criteria at a position.
 func NewIndex(count int, at func(int) *Criteria) *Index {
 	x := &Index{count: count, at: at}
 	x.known.Store(&map[shape]*shortlist{})
 	return x
 }
 
-// Candidates returns the criteria that the request may meet, in the order of positions; it
-// certainly does not meet the others. The result must not be changed.
+// Candidates returns the criteria that the request may meet, in the order of positions. The request
+// does not meet the other criteria. The result must not be changed.
 func (x *Index) Candidates(r *Request) []Candidate {
 	key := shape{r.GetResource(), r.GetSubresource(), r.GetOperation(), r.GetNamespace() != ""}
 	equivalents := r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(key.resource, key.subresource)
@@ -80,8 +81,8 @@ func (x *Index) remember(key shape, list *shortlist) {
 	}
 }
 
-// mayMatch compares what is in the request's shape, and takes rules that cannot be
-// decided for matching.
+// mayMatch reports whether requests of the request's shape may meet the criteria. It counts rules that
+// cannot be decided as matching.
 func (c *Criteria) mayMatch(r *Request) bool {
 	for i := range c.exclude {
 		if len(c.exclude[i].ResourceNames) == 0 && c.exclude[i].matchesResource(r.GetResource(), r) {
@@ -92,15 +93,15 @@ func (c *Criteria) mayMatch(r *Request) bool {
 	if len(c.include) == 0 || slices.ContainsFunc(c.include, direct) {
 		return true
 	}
-	// An equivalent resource of unknown kind is an error, in either list.
+	// A rule for an equivalent resource of unknown kind is an error of Match, in either list.
 	equivalent := func(u rule) bool {
 		return slices.ContainsFunc(r.equivalentResources(), func(resource schema.GroupVersionResource) bool { return u.matchesResource(resource, r) })
 	}
 	return !c.exact && (slices.ContainsFunc(c.include, equivalent) || slices.ContainsFunc(c.exclude, equivalent))
 }
 
-// certain says whether all requests of the request's shape meet the criteria, which takes
-// criteria without selectors and a rule that lists the resource itself.
+// certain reports whether all requests of the request's shape meet the criteria: there are no selectors,
+// and a rule lists the resource itself.
 func (c *Criteria) certain(r *Request) bool {
 	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 {
 		return false

@@ -8,9 +8,8 @@ import apierrors "k8s.io/apimachinery/pkg/api/errors"
 // Interrupted returns the timeout error (504) that ends a request whose context is done, and
 // nil before that. done is the channel of the context.
 //
-// Callers return the error whatever failurePolicy says. An interrupted expression fails like
-// any other, so failurePolicy Ignore would admit the request although its policies were not
-// evaluated.
+// failurePolicy does not apply to this error. An interrupted expression fails like any other, so
+// failurePolicy Ignore would admit the request although its policies were not evaluated.
 func Interrupted(done <-chan struct{}) *apierrors.StatusError {
 	// Unlike ctx.Err, this takes no lock.
 	select {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// label is a label that something must have.
+// label is a label that a selector requires.
 type label struct{ key, value string }
 
 func (l label) compare(other label) int {
@@ -20,14 +20,13 @@ func (l label) compare(other label) int {
 	return strings.Compare(l.value, other.value)
 }
 
-// Matches is that of labels.Selector: most selectors are no more than a label.
+// Matches is labels.Selector.Matches for a selector that consists of the label, as most selectors do.
 func (l *label) Matches(set labels.Labels) bool {
 	value, ok := set.Lookup(l.key)
 	return ok && value == l.value
 }
 
-// requiredLabel returns a label that one of the requirements asks for. Nil when none
-// asks for a certain one.
+// requiredLabel returns the label of the first requirement that allows a single value, or nil.
 func requiredLabel(requirements labels.Requirements) *label {
 	for _, r := range requirements {
 		switch r.Operator() {

@@ -3,8 +3,8 @@
 
 package matching
 
-// Mismatch returns which part of the criteria keeps a request from matching, in words
-// for a log. Empty when none does, or when that cannot be decided.
+// Mismatch describes for a log which part of the criteria the request does not meet. It returns the
+// empty string if the request meets all parts, or if that cannot be decided.
 func (c *Criteria) Mismatch(r *Request) string {
 	if _, excluded, err := matchRules(c.exclude, c.exact, r); excluded && err == nil {
 		return "excludeResourceRules match"

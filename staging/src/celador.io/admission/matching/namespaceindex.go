@@ -8,37 +8,35 @@ import (
 	"strings"
 )
 
-// few items are examined faster than they are looked up.
+// few is the number of items up to which matching all of them is faster than a lookup.
 const few = 4
 
-// Item is what a NamespaceIndex holds.
+// An Item is an element of a NamespaceIndex.
 type Item interface {
-	// Name is unique among the items of an index.
+	// Name returns a name that is unique in the index.
 	Name() string
-	// Criteria returns what requests have to meet. Nil criteria are met by every one.
+	// Criteria returns the criteria of the item. If they are nil, all requests meet them.
 	Criteria() *Criteria
 }
 
-// NamespaceIndex holds items in the order of their names. It tells which of them are
-// for a request, going by a label that they require of the request's namespace. The
-// zero value is empty. Immutable, so safe for concurrent use; a changed index shares
-// most of its memory with the one before.
+// NamespaceIndex holds items sorted by name, and finds the items that may match a request by a label
+// that their namespace selectors require. The zero value is empty. Immutable, so safe for
+// concurrent use. A changed index shares most of its memory with the one before.
 type NamespaceIndex[T Item] struct {
 	byName sorted[T]
-	// byLabel are the items that require a label, by that and name; free the others, by
-	// name.
+	// byLabel holds the items that require a label, sorted by label and name. free holds the other
+	// items, sorted by name.
 	byLabel, free sorted[T]
 }
 
-// All returns all items, in order, in slices to be read one after the other. They must
-// not be changed.
+// All returns all items, sorted by name, in consecutive slices. The slices must not be changed.
 func (x NamespaceIndex[T]) All() [][]T { return x.byName }
 
 // Len returns the number of items.
 func (x NamespaceIndex[T]) Len() int { return x.byName.len() }
 
-// Candidates returns, as All does, the items whose criteria the request may meet; it
-// certainly does not meet those of the others.
+// Candidates returns, as All does, the items whose criteria the request may meet. It does not meet
+// the criteria of the other items.
 func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	if len(x.byLabel) == 0 || len(x.byName) == 1 && len(x.byName[0]) <= few || !r.hasNamespaceLabels() {
 		return x.byName
@@ -62,7 +60,7 @@ func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	return found
 }
 
-// merge returns the items of both sequences in the order of their names.
+// merge returns the items of both lists, sorted by name.
 func merge[T Item](a, b sorted[T]) sorted[T] {
 	switch {
 	case len(a) == 0:
@@ -75,7 +73,7 @@ func merge[T Item](a, b sorted[T]) sorted[T] {
 	return sorted[T]{merged}
 }
 
-// With returns an index that also has the item, in place of the one of the same name.
+// With returns an index with the item, which replaces the item of the same name.
 func (x NamespaceIndex[T]) With(item T) NamespaceIndex[T] {
 	name, required := item.Name(), item.Criteria().namespaceLabel()
 	if old, ok := x.byName.find(named[T](name)); ok && !sameLabel(old.Criteria().namespaceLabel(), required) {
@@ -90,7 +88,7 @@ func (x NamespaceIndex[T]) With(item T) NamespaceIndex[T] {
 	return x
 }
 
-// Without returns an index that lacks the item of that name, if there is one.
+// Without returns an index without the item of that name, if there is one.
 func (x NamespaceIndex[T]) Without(name string) NamespaceIndex[T] {
 	old, ok := x.byName.find(named[T](name))
 	if !ok {
@@ -105,22 +103,22 @@ func (x NamespaceIndex[T]) Without(name string) NamespaceIndex[T] {
 	return x
 }
 
-// named looks for a name among items in the order of names.
+// named compares items with a name, in a list sorted by name.
 func named[T Item](name string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Name(), name) }
 }
 
-// valued looks for the value of a label among items that all require the same key.
+// valued compares items with the value of a label, in a list whose items require labels with the same key.
 func valued[T Item](value string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
 }
 
-// requiring looks for a label among items in the order of labels.
-func requiring[T Item](wanted label) func(T) int {
-	return func(item T) int { return item.Criteria().namespaceLabel().compare(wanted) }
+// requiring compares items with a label, in a list sorted by label.
+func requiring[T Item](required label) func(T) int {
+	return func(item T) int { return item.Criteria().namespaceLabel().compare(required) }
 }
 
-// placed looks for a name among items in the order of labels and names.
+// placed compares items with a label and a name, in a list sorted by both.
 func placed[T Item](required label, name string) func(T) int {
 	return func(item T) int {
 		if order := item.Criteria().namespaceLabel().compare(required); order != 0 {
@@ -130,8 +128,8 @@ func placed[T Item](required label, name string) func(T) int {
 	}
 }
 
-// namespaceLabel returns a label that namespaces must have. Nil when there is none whose
-// value is certain.
+// namespaceLabel returns a label that the namespace of a matching request has, or nil if the namespace
+// selector requires no label with a single value.
 func (c *Criteria) namespaceLabel() *label {
 	if c == nil {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// NamespaceGetter looks namespaces up. It returns a NotFound API error for one that
-// does not exist. The returned object is shared and must not be changed.
-// Implementations are safe for concurrent use.
+// NamespaceGetter looks namespaces up. Implementations are safe for concurrent use.
 type NamespaceGetter interface {
+	// GetNamespace returns a shared object, which must not be changed, or a NotFound API error if
+	// the namespace does not exist.
 	GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error)
 }
 
-// Request is an admission request under examination. It looks its namespace and
-// equivalent resources up once, however many policies ask. Not safe for concurrent use.
+// Request is an admission request to match with criteria. It looks its namespace and equivalent
+// resources up once for all criteria. Not safe for concurrent use.
 type Request struct {
 	admission.Attributes
 
@@ -37,6 +37,7 @@ type Request struct {
 	equivalents lookup[[]schema.GroupVersionResource]
 }
 
+// lookup caches the result of a lookup.
 type lookup[T any] struct {
 	done  bool
 	value T
@@ -57,11 +58,11 @@ func NewRequest(ctx context.Context, a admission.Attributes, objects admission.O
 	return &Request{Attributes: a, ctx: ctx, done: ctx.Done(), objects: objects, namespaces: namespaces}
 }
 
-// Namespace returns the namespace that the object is in, and nil for cluster-scoped
-// objects, namespaces among them.
+// Namespace returns the namespace of the object, or nil for cluster-scoped objects, including
+// namespaces.
 func (r *Request) Namespace() (*corev1.Namespace, error) {
 	name := r.GetNamespace()
-	// Requests for a namespace carry its name as their namespace, too.
+	// Requests for a namespace have its name as their namespace.
 	if name == "" || r.GetKind() == corev1.SchemeGroupVersion.WithKind("Namespace") {
 		return nil, nil
 	}
@@ -77,16 +78,16 @@ func (r *Request) lookupNamespace(name string) (*corev1.Namespace, error) {
 	})
 }
 
-// hasNamespaceLabels says whether namespace selectors apply to the request.
+// hasNamespaceLabels reports whether namespace selectors apply to the request.
 func (r *Request) hasNamespaceLabels() bool {
 	return r.GetNamespace() != "" || r.GetResource().Resource == "namespaces"
 }
 
-// namespaceLabels returns the labels that namespace selectors apply to.
+// namespaceLabels returns the labels to which namespace selectors apply.
 func (r *Request) namespaceLabels() (labels.Set, error) {
 	return r.nsLabels.get(func() (labels.Set, error) {
 		if r.writesNamespace() {
-			// The stored namespace, if any, does not have the labels of this write.
+			// The stored namespace does not have the labels of this request yet.
 			accessor, err := meta.Accessor(r.GetObject())
 			if err != nil {
 				return nil, apierrors.NewInternalError(err)
@@ -111,8 +112,7 @@ func (r *Request) writesNamespace() bool {
 	return r.GetOperation() == admission.Create || r.GetOperation() == admission.Update
 }
 
-// equivalentResources returns the other resources through which the same objects
-// are served.
+// equivalentResources returns the other resources that serve the same objects.
 func (r *Request) equivalentResources() []schema.GroupVersionResource {
 	others, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
 		var others []schema.GroupVersionResource

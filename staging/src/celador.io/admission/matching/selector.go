@@ -14,24 +14,25 @@ import (
 // selector is a label selector. The zero value selects everything.
 type selector struct{ matcher }
 
+// matcher is the part of labels.Selector that is needed here.
 type matcher interface {
 	Matches(labels.Labels) bool
 }
 
-// compound is a selector that requires more than one label, or other than that.
+// compound is a selector that is not equivalent to a single label.
 type compound struct {
 	labels.Selector
-	// required is a label that is certainly among it, if there is any.
+	// required is a label that all selected objects have, or nil.
 	required *label
 }
 
-// invalid is a selector that cannot be parsed, and the reason, which is reported for
-// the requests that it would have to decide.
+// invalid is a selector that cannot be parsed. The parse error is reported for requests to which the
+// selector applies.
 type invalid struct{ error }
 
 func (invalid) Matches(labels.Labels) bool { return false }
 
-// parseSelector takes nil for the empty selector, its default.
+// parseSelector parses a selector. Nil selects everything, as the API default does.
 func parseSelector(s *metav1.LabelSelector) selector {
 	if s == nil {
 		return selector{}
@@ -52,8 +53,8 @@ func parseSelector(s *metav1.LabelSelector) selector {
 	}
 }
 
-// label returns a label that everything selected has. Nil when there is none whose
-// value is certain.
+// label returns a label that all selected objects have, or nil if the selector requires no label with a
+// single value.
 func (s selector) label() *label {
 	switch m := s.matcher.(type) {
 	case *label:
@@ -65,7 +66,7 @@ func (s selector) label() *label {
 	}
 }
 
-// err says why nothing can be told from the selector.
+// err returns the parse error of an invalid selector.
 func (s selector) err() error {
 	if m, ok := s.matcher.(invalid); ok {
 		return m.error
@@ -73,8 +74,8 @@ func (s selector) err() error {
 	return nil
 }
 
-// selectsNamespace says whether the request's namespace has matching labels.
-// Cluster-scoped objects other than namespaces are always selected.
+// selectsNamespace reports whether the labels of the request's namespace match. Cluster-scoped objects
+// other than namespaces are always selected.
 func (s selector) selectsNamespace(r *Request) (bool, error) {
 	if s.matcher == nil || !r.hasNamespaceLabels() {
 		return true, nil
@@ -89,7 +90,7 @@ func (s selector) selectsNamespace(r *Request) (bool, error) {
 	return s.Matches(set), nil
 }
 
-// selectsObject says whether the new or the old object has matching labels.
+// selectsObject reports whether the labels of the new or the old object match.
 func (s selector) selectsObject(r *Request) (bool, error) {
 	if s.matcher == nil {
 		return true, nil
@@ -105,6 +106,6 @@ func (s selector) matchesLabelsOf(object runtime.Object) bool {
 		return false
 	}
 	accessor, err := meta.Accessor(object)
-	// Objects without metadata, such as connect options, have no labels to match.
+	// Objects without metadata, such as PodExecOptions, have no labels.
 	return err == nil && s.Matches(labels.Set(accessor.GetLabels()))
 }

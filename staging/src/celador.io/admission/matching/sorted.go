@@ -8,18 +8,18 @@ import (
 	"sort"
 )
 
-// sorted is a sequence in some order, as chunks to be read one after the other, none of
-// which is empty. Immutable: a changed one shares all but one chunk with that before.
-// The order is known to functions that compare an item with what is looked for: negative
-// when the item comes first, zero when it is that.
+// sorted is a sorted list of items in chunks, none of which is empty. Immutable: changes return another
+// list, which shares all but one chunk with the one before.
+//
+// Methods take a function that compares an item with the key that is looked up: negative if the item
+// sorts before the key, and zero if it has the key.
 type sorted[T any] [][]T
 
-// chunkSize is the most items of a chunk. A change copies one of them and the list of
-// chunks, which are about as long when there are 100,000 items.
+// chunkSize is the maximum number of items in a chunk. A change copies one chunk and the list of
+// chunks, which are about equally long for 100,000 items.
 const chunkSize = 512
 
-// search returns the chunk and the position in it of the first item that does not come
-// before what is looked for.
+// search returns the chunk and the position in it of the first item that does not sort before the key.
 func (s sorted[T]) search(compare func(T) int) (chunk, at int) {
 	chunk = sort.Search(len(s), func(i int) bool { return compare(s[i][len(s[i])-1]) >= 0 })
 	if chunk < len(s) {
@@ -28,7 +28,7 @@ func (s sorted[T]) search(compare func(T) int) (chunk, at int) {
 	return chunk, at
 }
 
-// find returns an item that is looked for.
+// find returns the first item with the key.
 func (s sorted[T]) find(compare func(T) int) (item T, found bool) {
 	if chunk, at := s.search(compare); chunk < len(s) && compare(s[chunk][at]) == 0 {
 		return s[chunk][at], true
@@ -36,7 +36,7 @@ func (s sorted[T]) find(compare func(T) int) (item T, found bool) {
 	return item, false
 }
 
-// span returns all items that are looked for.
+// span returns all items with the key.
 func (s sorted[T]) span(compare func(T) int) (found sorted[T]) {
 	chunk, at := s.search(compare)
 	for ; chunk < len(s); chunk, at = chunk+1, 0 {
@@ -52,7 +52,8 @@ func (s sorted[T]) span(compare func(T) int) (found sorted[T]) {
 	return found
 }
 
-// leading returns how many items at the beginning are looked for. It is fast for few.
+// leading returns the number of items at the beginning that have the key. Its time grows with the
+// logarithm of that number, not of len(items).
 func leading[T any](items []T, compare func(T) int) int {
 	some := 1
 	for some < len(items) && compare(items[some]) == 0 {
@@ -74,7 +75,7 @@ func (s sorted[T]) len() int {
 	return n
 }
 
-// with returns the sequence with an item, in place of the one that compares equal.
+// with returns the list with an item, which replaces the item with the same key.
 func (s sorted[T]) with(item T, compare func(T) int) sorted[T] {
 	if len(s) == 0 {
 		return sorted[T]{{item}}
@@ -94,7 +95,7 @@ func (s sorted[T]) with(item T, compare func(T) int) sorted[T] {
 	return s.replace(chunk, slices.Clone(changed[:len(changed)/2]), slices.Clone(changed[len(changed)/2:]))
 }
 
-// without returns the sequence without the item that compares equal.
+// without returns the list without the item with the key.
 func (s sorted[T]) without(compare func(T) int) sorted[T] {
 	chunk, at := s.search(compare)
 	if chunk == len(s) || compare(s[chunk][at]) != 0 {

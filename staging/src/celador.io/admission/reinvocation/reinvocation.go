@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reinvocation decides what is asked again when mutating admission runs a second
-// time: what agreed to that, and after which others changed the object.
+// Package reinvocation decides which webhooks and mutations are invoked again when mutating admission
+// runs for the second time: those with reinvocationPolicy IfNeeded after which the object changed.
 package reinvocation
 
 import (
@@ -14,18 +14,18 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// State is what an admission plugin knows of the first run in the second one. Members are
-// what it asks: webhooks, or mutations of policies. Not safe for concurrent use.
+// State carries what an admission plugin invoked in the first run of admission over to the second. Its
+// members identify webhooks, or mutations of policies. Not safe for concurrent use.
 type State[K comparable] struct {
-	// candidates are the members whose last run is the last change of the object so far.
+	// candidates are the members since whose last invocation the object has not changed.
 	candidates sets.Set[K]
-	// due are those after which the object was changed.
+	// due are the members since whose last invocation the object has changed.
 	due sets.Set[K]
-	// output is the object as it was after all members. Nil without candidates.
+	// output is the object at the end of the last run. Nil if there are no candidates.
 	output runtime.Object
 }
 
-// Of returns the state that a plugin keeps for the request.
+// Of returns the state of a plugin in the reinvocation context of the request.
 func Of[K comparable](a admission.Attributes, plugin string) *State[K] {
 	shared := a.GetReinvocationContext()
 	if known, ok := shared.Value(plugin).(*State[K]); ok {
@@ -36,30 +36,30 @@ func Of[K comparable](a admission.Attributes, plugin string) *State[K] {
 	return s
 }
 
-// Resume takes into account what other plugins did since the last run. It is to be called
-// with the object at the start of the second one.
+// Resume begins the second run. If other plugins changed the object since Suspend, all candidates are
+// due.
 func (s *State[K]) Resume(object runtime.Object) {
 	if len(s.candidates) > 0 && !apiequality.Semantic.DeepEqual(s.output, object) {
 		s.Changed()
 	}
 }
 
-// Due says whether a member that agreed to it is to be asked again.
+// Due reports whether a member is invoked again.
 func (s *State[K]) Due(member K) bool { return s.due.Has(member) }
 
-// Asked says whether a member that agreed to it was asked before.
+// Asked reports whether a member was added before.
 func (s *State[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
 
-// Changed takes into account that the object was changed.
+// Changed records that the object has changed, which makes all candidates due.
 func (s *State[K]) Changed() {
 	maps.Copy(s.due, s.candidates)
 	clear(s.candidates)
 }
 
-// Add makes a member, which has just been asked, a candidate for being asked again.
+// Add records the invocation of a member with reinvocationPolicy IfNeeded, and makes it a candidate.
 func (s *State[K]) Add(member K) { s.candidates.Insert(member) }
 
-// Suspend remembers the object at the end of a run.
+// Suspend ends a run. It copies the object, so that Resume can find changes.
 func (s *State[K]) Suspend(object runtime.Object) {
 	s.output = nil
 	if len(s.candidates) > 0 && object != nil {
