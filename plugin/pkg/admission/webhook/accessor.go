@@ -7,34 +7,47 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 
-	"celador.io/admission/matching"
+	engine "celador.io/admission/webhook"
 )
 
-// accessor gives access to a webhook whose match conditions are evaluated by Celador's
-// engine. Safe for concurrent use.
-type accessor struct {
+// Accessor gives access to a webhook and to what was compiled for it. Safe for concurrent use.
+type Accessor struct {
 	upstream.WebhookAccessor
-	// criteria are nil for a webhook that does not match anything.
-	criteria *matching.Criteria
-	// matcher compiles the conditions when the first request needs them.
-	matcher func() *matcher
+	*engine.Webhook
+	exclusions func() exclusionCounters
 }
 
-func (s *Step) newAccessor(of upstream.WebhookAccessor) *accessor {
-	return &accessor{of, criteriaOf(of), sync.OnceValue(func() *matcher { return s.newMatcher(of) })}
+func newAccessor(of upstream.WebhookAccessor, conditions bool) *Accessor {
+	w := &v1.MutatingWebhook{
+		Rules:             of.GetRules(),
+		FailurePolicy:     of.GetFailurePolicy(),
+		MatchPolicy:       of.GetMatchPolicy(),
+		NamespaceSelector: of.GetNamespaceSelector(),
+		ObjectSelector:    of.GetObjectSelector(),
+	}
+	if conditions {
+		w.MatchConditions = of.GetMatchConditions()
+	}
+	if mutating, ok := of.GetMutatingWebhook(); ok {
+		w.ReinvocationPolicy = mutating.ReinvocationPolicy
+	}
+	// Upstream's plugins do not read fields that are nil as the API defaults them. A server neither
+	// stores nor loads webhooks with such fields.
+	if w.MatchPolicy == nil {
+		w.MatchPolicy = new(v1.Exact)
+	}
+	for _, selector := range []**metav1.LabelSelector{&w.NamespaceSelector, &w.ObjectSelector} {
+		if *selector == nil {
+			*selector = selectsNothing
+		}
+	}
+	return &Accessor{of, engine.CompileMutating(w), sync.OnceValue(func() exclusionCounters { return countersOf(of) })}
 }
 
-// GetCompiledMatcher implements upstream.WebhookAccessor. It has no use for the compiler.
-func (a *accessor) GetCompiledMatcher(cel.ConditionCompiler) matchconditions.Matcher {
-	return a.matcher()
-}
-
-// unconditional is a webhook whose match conditions do not count.
-type unconditional struct{ upstream.WebhookAccessor }
-
-// GetMatchConditions returns none.
-func (unconditional) GetMatchConditions() []v1.MatchCondition { return nil }
+var selectsNothing = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+	{Key: "any", Operator: metav1.LabelSelectorOpExists},
+	{Key: "any", Operator: metav1.LabelSelectorOpDoesNotExist},
+}}

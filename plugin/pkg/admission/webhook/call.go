@@ -13,11 +13,13 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/admission"
-	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
+	"k8s.io/apiserver/pkg/admission/metrics"
 	webhookerrors "k8s.io/apiserver/pkg/admission/plugin/webhook/errors"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/request"
+	"k8s.io/apiserver/pkg/apis/audit"
 	endpointsrequest "k8s.io/apiserver/pkg/endpoints/request"
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/apiserver/pkg/warning"
@@ -26,85 +28,108 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// slow is how long a call may take before its trace is worth a log entry.
+// slow is the duration from which the trace of a call is logged.
 const slow = 500 * time.Millisecond
 
-// Call asks a webhook about a request, passes its warnings and audit annotations on and,
-// if it allows the request, goes on with then, as part of the same trace. When it does
-// not, the error is a *webhookutil.ErrWebhookRejection; when it cannot be asked, or answers
-// what makes no sense, it is a *webhookutil.ErrCallingWebhook, which is subject to the
-// failurePolicy. Others mean that the request has to fail.
-func (s *Step) Call(ctx context.Context, clients *webhookutil.ClientManager, invocation *generic.WebhookInvocation, a *admission.VersionedAttributes, then func(*request.AdmissionResponse, *tracing.Span) error) error {
-	w := invocation.Webhook
-	unreachable := func(err error, status *apierrors.StatusError) error {
-		return &webhookutil.ErrCallingWebhook{WebhookName: w.GetName(), Reason: err, Status: status}
-	}
+// A Call is the call of a webhook for a request.
+type Call struct {
+	generic.WebhookInvocation
+	*Accessor
+	plugin *Plugin
+	// Attributes are the attributes of the request in the webhook's version.
+	Attributes *admission.VersionedAttributes
+	// Round and Index identify the call among the calls of the request in audit annotations.
+	Round, Index int
+}
+
+// Allowed handles the response of a webhook that allows a request, as part of the trace of the call.
+// Errors other than a Failure reject the request.
+type Allowed func(*request.AdmissionResponse, *tracing.Span) error
+
+// Do calls the webhook, applies failurePolicy to errors, and records the call in metrics, logs and
+// audit annotations. The request is rejected with the error. failed is set if the call fails,
+// also if failurePolicy ignores that.
+func (c *Call) Do(ctx context.Context, allowed Allowed) (failed bool, rejection error) {
+	start := time.Now()
+	err := c.call(ctx, allowed)
+	return err != nil, c.conclude(ctx, time.Since(start), err)
+}
+
+// Failure returns an error to which failurePolicy applies. The status is for metrics.
+func (c *Call) Failure(reason error, status *apierrors.StatusError) error {
+	return &webhookutil.ErrCallingWebhook{WebhookName: c.GetName(), Reason: reason, Status: status}
+}
+
+// call sends an AdmissionReview to the webhook, and adds the warnings and audit annotations of the
+// response to the request.
+//
+// If the webhook cannot be called or its response is invalid, the error is a Failure. If the webhook
+// rejects the request, the error is a *webhookutil.ErrWebhookRejection.
+func (c *Call) call(ctx context.Context, allowed Allowed) error {
+	name, a := c.GetName(), c.Attributes
 	if a.IsDryRun() {
-		switch effects := w.GetSideEffects(); {
+		switch effects := c.GetSideEffects(); {
 		case effects == nil:
 			status := apierrors.NewBadRequest("Webhook SideEffects is nil")
-			return unreachable(errors.New(status.ErrStatus.Message), status)
+			return c.Failure(errors.New(status.ErrStatus.Message), status)
 		case *effects != v1.SideEffectClassNone && *effects != v1.SideEffectClassNoneOnDryRun:
-			return webhookerrors.NewDryRunUnsupportedErr(w.GetName())
+			return webhookerrors.NewDryRunUnsupportedErr(name)
 		}
 	}
-	uid, review, answer, err := request.CreateAdmissionObjects(a, invocation)
+	uid, review, answer, err := request.CreateAdmissionObjects(a, &c.WebhookInvocation)
 	if err != nil {
-		return unreachable(fmt.Errorf("could not create admission objects: %w", err), apierrors.NewBadRequest("error creating admission objects"))
+		return c.Failure(fmt.Errorf("could not create admission objects: %w", err), apierrors.NewBadRequest("error creating admission objects"))
 	}
-	client, err := w.GetRESTClient(clients)
+	client, err := c.GetRESTClient(c.plugin.clients)
 	if err != nil {
-		return unreachable(fmt.Errorf("could not get REST client: %w", err), apierrors.NewInternalError(err))
+		return c.Failure(fmt.Errorf("could not get REST client: %w", err), apierrors.NewInternalError(err))
 	}
 
-	ctx, span := tracing.Start(ctx, "Call "+s.name+" webhook",
-		attribute.String("configuration", w.GetConfigurationName()),
-		attribute.String("webhook", w.GetName()),
+	ctx, span := tracing.Start(ctx, "Call "+c.plugin.kind.name+" webhook",
+		attribute.String("configuration", c.GetConfigurationName()),
+		attribute.String("webhook", name),
 		attribute.Stringer("resource", a.GetResource()),
 		attribute.String("subresource", a.GetSubresource()),
 		attribute.String("operation", string(a.GetOperation())),
 		attribute.String("UID", string(uid)))
 	defer span.End(slow)
-	if err := s.post(ctx, client, w, review, answer); err != nil {
-		var status *apierrors.StatusError
-		if known, ok := err.(*apierrors.StatusError); ok {
-			status = known
-		} else {
+	if err := c.post(ctx, client, review, answer); err != nil {
+		status, ok := err.(*apierrors.StatusError)
+		if !ok {
 			status = apierrors.NewServiceUnavailable("error calling webhook")
 		}
-		return unreachable(fmt.Errorf("failed to call webhook: %w", err), status)
+		return c.Failure(fmt.Errorf("failed to call webhook: %w", err), status)
 	}
 	span.AddEvent("Request completed")
 
-	response, err := request.VerifyAdmissionResponse(uid, s.patches, answer)
+	response, err := request.VerifyAdmissionResponse(uid, c.plugin.kind.patches, answer)
 	if err != nil {
-		return unreachable(fmt.Errorf("received invalid webhook response: %w", err), apierrors.NewServiceUnavailable("error validating webhook response"))
+		return c.Failure(fmt.Errorf("received invalid webhook response: %w", err), apierrors.NewServiceUnavailable("error validating webhook response"))
 	}
 	for key, value := range response.AuditAnnotations {
-		Annotate(ctx, w, func() (string, error) {
-			key := w.GetName() + "/" + key
-			return key, a.Attributes.AddAnnotation(key, value)
-		})
+		c.annotate(ctx, name+"/"+key, value, audit.LevelMetadata)
 	}
 	for _, text := range response.Warnings {
 		warning.AddWarning(ctx, "", text)
 	}
 	if !response.Allowed {
-		return &webhookutil.ErrWebhookRejection{Status: webhookerrors.ToStatusErr(w.GetName(), response.Result)}
+		return &webhookutil.ErrWebhookRejection{Status: webhookerrors.ToStatusErr(name, response.Result)}
 	}
-	return then(response, span)
+	return allowed(response, span)
 }
 
-// post sends the review within the webhook's timeout, of which the webhook is told.
-func (s *Step) post(ctx context.Context, client *rest.RESTClient, w upstream.WebhookAccessor, review, answer runtime.Object) error {
-	if seconds := w.GetTimeoutSeconds(); seconds != nil {
+// post sends the review. The webhook's timeout limits the time, and the webhook is told about it in a
+// query parameter.
+func (c *Call) post(ctx context.Context, client *rest.RESTClient, review, answer runtime.Object) error {
+	if seconds := c.GetTimeoutSeconds(); seconds != nil {
 		limited, cancel := context.WithTimeout(ctx, time.Duration(*seconds)*time.Second)
 		defer cancel()
 		ctx = limited
 	}
 	post := client.Post().Body(review)
 	if deadline, ok := ctx.Deadline(); ok {
-		// The parameter is in whole seconds. Rounded down, the webhook could give up too early.
+		// The parameter is in whole seconds. If it were rounded down, the webhook could give up too
+		// early.
 		if left := time.Until(deadline); left > 0 {
 			post.Timeout((left + time.Second - 1).Truncate(time.Second))
 		}
@@ -112,16 +137,74 @@ func (s *Step) post(ctx context.Context, client *rest.RESTClient, w upstream.Web
 	var err error
 	send := func() { err = post.Do(ctx).Into(answer) }
 	if trackers, ok := endpointsrequest.LatencyTrackersFrom(ctx); ok {
-		s.tracker(trackers).Track(send)
+		c.plugin.kind.tracker(trackers).Track(send)
 	} else {
 		send()
 	}
 	return err
 }
 
-// Annotate logs when an audit annotation of a webhook cannot be added.
-func Annotate(ctx context.Context, w upstream.WebhookAccessor, add func() (key string, err error)) {
-	if key, err := add(); err != nil {
-		klog.FromContext(ctx).Error(err, "Audit annotation left out", "webhook", w.GetName(), "configuration", w.GetConfigurationName(), "key", key)
+// conclude returns the error with which the request is rejected after an error of call.
+func (c *Call) conclude(ctx context.Context, elapsed time.Duration, err error) error {
+	name, metric, a := c.GetName(), c.plugin.kind.metric, c.Attributes.Attributes
+	logger := klog.FromContext(ctx).WithValues("webhook", name, "configuration", c.GetConfigurationName())
+	observe := func(rejected bool, code int) {
+		metrics.Metrics.ObserveWebhook(ctx, name, elapsed, rejected, a, metric, code)
+	}
+	reject := func(cause metrics.WebhookRejectionErrorType, code int) {
+		metrics.Metrics.ObserveWebhookRejection(ctx, name, metric, string(a.GetOperation()), cause, code)
+	}
+	switch err := err.(type) {
+	case nil:
+		observe(false, 200)
+		return nil
+	case *webhookutil.ErrCallingWebhook:
+		code := int(err.Status.ErrStatus.Code)
+		canceled := errors.Is(err.Reason, context.Canceled)
+		if !c.FailsOpen() {
+			if !canceled {
+				reject(metrics.WebhookRejectionCallingWebhookError, code)
+			}
+			observe(true, code)
+			logger.Info("Webhook could not be called, failing closed", "err", err)
+			return apierrors.NewInternalError(err)
+		}
+		observe(false, code)
+		if canceled {
+			logger.Info("Request was canceled while a webhook was called")
+		} else {
+			logger.Info("Webhook could not be called, failing open", "err", err)
+			c.FailOpen(ctx)
+		}
+		utilruntime.HandleErrorWithContext(ctx, err, "Calling webhook", "webhook", name)
+		return nil
+	case *webhookutil.ErrWebhookRejection:
+		code := int(err.Status.ErrStatus.Code)
+		reject(metrics.WebhookRejectionNoError, code)
+		observe(true, code)
+		logger.Info("Request rejected by webhook", "err", err.Status)
+		return err.Status
+	default:
+		reject(metrics.WebhookRejectionAPIServerInternalError, 0)
+		observe(true, 0)
+		logger.Info("Webhook failed, failing closed", "err", err)
+		return err
+	}
+}
+
+// FailOpen records that failurePolicy ignores the failure of the call.
+func (c *Call) FailOpen(ctx context.Context) {
+	metrics.Metrics.ObserveWebhookFailOpen(ctx, c.GetName(), c.plugin.kind.metric)
+	c.Annotate(ctx, c.plugin.kind.failedOpen, c.GetName(), audit.LevelMetadata)
+}
+
+// Annotate adds an audit annotation about the call.
+func (c *Call) Annotate(ctx context.Context, prefix, value string, level audit.Level) {
+	c.annotate(ctx, fmt.Sprintf("%sround_%d_index_%d", prefix, c.Round, c.Index), value, level)
+}
+
+func (c *Call) annotate(ctx context.Context, key, value string, level audit.Level) {
+	if err := c.Attributes.Attributes.AddAnnotationWithLevel(key, value, level); err != nil {
+		klog.FromContext(ctx).Error(err, "Audit annotation left out", "webhook", c.GetName(), "configuration", c.GetConfigurationName(), "key", key)
 	}
 }

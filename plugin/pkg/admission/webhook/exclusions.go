@@ -22,11 +22,12 @@ var exclusions = metrics.NewCounterVec(&metrics.CounterOpts{
 
 func init() { legacyregistry.MustRegister(exclusions) }
 
-// exclusionCounters count the requests that are kept from a webhook by operation, without
-// looking labels up each time. Safe for concurrent use.
+// exclusionCounters holds the counters of one webhook by operation, so that a request does not look
+// them up by their labels. Safe for concurrent use.
 type exclusionCounters map[admission.Operation]func() metrics.CounterMetric
 
-// countersOf returns counters that are in the metric from their first use on.
+// countersOf returns the counters of a webhook. A counter becomes part of the metric when it is first
+// used.
 func countersOf(w upstream.WebhookAccessor) exclusionCounters {
 	counters := exclusionCounters{}
 	for _, operation := range []admission.Operation{admission.Create, admission.Update, admission.Delete, admission.Connect} {

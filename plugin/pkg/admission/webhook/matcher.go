@@ -5,76 +5,69 @@ package webhook
 
 import (
 	"context"
-	"errors"
-	"time"
 
-	"github.com/google/cel-go/interpreter"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
-	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
-	upstreamconditions "k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	"k8s.io/klog/v2"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/matchconditions"
+	engine "celador.io/admission/webhook"
 )
 
-// matcher decides by the match conditions of a webhook. Safe for concurrent use.
-type matcher struct {
-	conditions matchconditions.Conditions
-	// ignores is set when errors are to skip the webhook.
-	ignores  bool
-	webhook  upstream.WebhookAccessor
-	step     *Step
-	excluded exclusionCounters
+// Matcher decides which webhooks are called for one request, and records exclusions by match
+// conditions.
+type Matcher struct {
+	ctx        context.Context
+	plugin     *Plugin
+	attributes admission.Attributes
+	// excluded logs exclusions if explain is set.
+	excluded klog.Logger
+	explain  bool
 }
 
-func (s *Step) newMatcher(w upstream.WebhookAccessor) *matcher {
-	return &matcher{
-		conditions: matchconditions.Compile(expression.Default(), w.GetMatchConditions()),
-		ignores:    FailsOpen(w),
-		webhook:    w,
-		step:       s,
-		excluded:   countersOf(w),
-	}
+// NewMatcher returns a matcher for a request with the given attributes.
+func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes) *Matcher {
+	excluded := klog.FromContext(ctx).V(5)
+	return &Matcher{ctx, p, a, excluded, excluded.Enabled()}
 }
 
-// Match implements upstream's matchconditions.Matcher. An error means that the request
-// has to fail: the conditions failed and the failurePolicy of the webhook is Fail, or they
-// were interrupted.
-func (m *matcher) Match(ctx context.Context, a *admission.VersionedAttributes, _ runtime.Object, authz authorizer.UnconditionalAuthorizer) upstreamconditions.MatchResult {
-	start := time.Now()
-	shared, ok := ctx.Value(evaluationKey{}).(*evaluation)
-	if !ok {
-		shared = newEvaluation(ctx)
+// Match returns the call of a webhook for the request, or nil if it is not called. The caller sets
+// the attributes of the call. The request is rejected with the error.
+func (m *Matcher) Match(w *Accessor, request *engine.Request) (*Call, error) {
+	decision, err := w.Match(request)
+	if decision.Excluded {
+		m.record(w, &decision, err)
 	}
-	series := shared.series(ctx, a, authz)
-	shared.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	series.Continue(&shared.budget)
-	result := m.conditions.Check(series)
-	if !result.Excluded && result.Err == nil {
-		return upstreamconditions.MatchResult{Matches: true}
+	if err != nil || !decision.Matches {
+		return nil, err
 	}
+	target := decision.Target
+	return &Call{
+		WebhookInvocation: generic.WebhookInvocation{Webhook: w, Resource: target.Resource, Subresource: m.attributes.GetSubresource(), Kind: target.Kind},
+		Accessor:          w, plugin: m.plugin,
+	}, nil
+}
 
-	name, operation := m.webhook.GetName(), string(a.GetOperation())
-	for range result.Errors {
-		metrics.Metrics.ObserveMatchConditionEvalError(ctx, name, "webhook", m.step.metric, operation)
+// record observes match conditions that keep a webhook from being called. err rejects the request.
+func (m *Matcher) record(w *Accessor, d *engine.Decision, err error) {
+	name, operation := w.GetName(), string(m.attributes.GetOperation())
+	for range d.Errors {
+		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, "webhook", m.plugin.kind.metric, operation)
 	}
-	metrics.Metrics.ObserveMatchConditionEvaluationTime(ctx, time.Since(start), name, "webhook", m.step.metric, operation)
-	if result.Err != nil && (!m.ignores || errors.Is(result.Err, interpreter.InterruptError{})) {
-		return upstreamconditions.MatchResult{Error: result.Err}
+	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, "webhook", m.plugin.kind.metric, operation)
+	if err != nil {
+		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", name, "configuration", w.GetConfigurationName(), "err", d.Err)
+		return
 	}
-	m.excluded[a.GetOperation()]().Inc()
-	if result.Err != nil {
-		klog.FromContext(ctx).V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
-			"webhook", name, "configuration", m.webhook.GetConfigurationName(), "err", result.Err)
-	} else if shared.explain {
-		shared.why.Info("Request excluded from webhook by a match condition",
-			"webhook", name, "configuration", m.webhook.GetConfigurationName(), "matchCondition", result.Condition,
-			"operation", operation, "resource", a.GetResource(), "subresource", a.GetSubresource(), "object", klog.KRef(a.GetNamespace(), a.GetName()))
+	w.exclusions()[m.attributes.GetOperation()]().Inc()
+	metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, "webhook", w.GetType(), operation)
+	if d.Err != nil {
+		klog.FromContext(m.ctx).V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
+			"webhook", name, "configuration", w.GetConfigurationName(), "err", d.Err)
+	} else if m.explain {
+		m.excluded.Info("Request excluded from webhook by a match condition",
+			"webhook", name, "configuration", w.GetConfigurationName(), "matchCondition", d.Condition,
+			"operation", operation, "resource", m.attributes.GetResource(), "subresource", m.attributes.GetSubresource(),
+			"object", klog.KRef(m.attributes.GetNamespace(), m.attributes.GetName()))
 	}
-	return upstreamconditions.MatchResult{FailedConditionName: result.Condition}
 }

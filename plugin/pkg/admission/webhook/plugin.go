@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	webhookinit "k8s.io/apiserver/pkg/admission/plugin/webhook/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -19,56 +20,71 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
-	"celador.io/admission/matching"
+	engine "celador.io/admission/webhook"
 
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/plugin/pkg/admission/policy"
 )
 
-// Plugin is what the plugins of both steps are made of. Its setters are called before the
-// server starts; Dispatch is safe for concurrent use from then on.
+// Plugin is embedded by the plugins of both kinds. Its setters are called before the server
+// starts. From then on, Dispatch is safe for concurrent use.
 type Plugin struct {
 	*generic.Webhook
-	step *Step
-	// conditions says whether match conditions count.
-	conditions bool
-	authorizer authorizer.UnconditionalAuthorizer
+	kind       *Kind
+	dispatch   Dispatch
+	clients    *webhookutil.ClientManager
 	namespaces policy.NamespaceGetter
+	authorizer authorizer.UnconditionalAuthorizer
+	// conditions is whether the feature gate of match conditions is enabled. If it is not,
+	// webhooks are called as if they had none.
+	conditions bool
 }
 
 var (
 	_ initializer.WantsFeatures                          = &Plugin{}
+	_ initializer.WantsManifestLoaders                   = &Plugin{}
 	_ initializer.WantsUnconditionalAuthorizer           = &Plugin{}
 	_ webhookinit.WantsServiceResolver                   = &Plugin{}
 	_ webhookinit.WantsAuthenticationInfoResolverWrapper = &Plugin{}
 )
 
-// ListWebhooks returns the source of the webhooks that informers see, without those of
-// excluded resources.
-type ListWebhooks func(f informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source
+// Dispatch calls the webhooks that match a request. All of them are of type *Accessor, and there is
+// at least one. The request is rejected with the error.
+type Dispatch func(_ context.Context, _ *Plugin, _ admission.Attributes, _ admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error
 
-// NewPlugin returns a plugin that is inert until initialized. It fails when the admission
+// NewPlugin returns a plugin that is inert until initialized. It fails if the admission
 // configuration cannot be read.
-func (s *Step) NewPlugin(configFile io.Reader, list ListWebhooks, dispatcher func(*Plugin, *webhookutil.ClientManager) generic.Dispatcher) (*Plugin, error) {
-	p := &Plugin{step: s, conditions: true}
+func (k *Kind) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin, error) {
+	p := &Plugin{kind: k, dispatch: dispatch, conditions: true}
 	handler := admission.NewHandler(admission.Connect, admission.Create, admission.Delete, admission.Update)
 	var err error
 	p.Webhook, err = generic.NewWebhook(handler, configFile,
 		func(f informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source {
-			return s.NewSource(list(f, excluded), p.conditionsCount)
+			return NewSource(k.list(f, excluded), p.conditionsEnabled)
 		},
-		func(clients *webhookutil.ClientManager) generic.Dispatcher { return dispatcher(p, clients) })
+		func(clients *webhookutil.ClientManager) generic.Dispatcher {
+			p.clients = clients
+			return dispatcher{p}
+		})
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
-func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) {
-	p.Webhook.SetUnconditionalAuthorizer(a)
-	p.authorizer = a
+// dispatcher is a separate type because Plugin has the method Dispatch of generic.Webhook.
+type dispatcher struct{ *Plugin }
+
+// Dispatch implements generic.Dispatcher.
+func (d dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
+	if len(webhooks) == 0 {
+		return nil
+	}
+	return d.dispatch(ctx, d.Plugin, a, o, webhooks)
 }
+
+// SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
+func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { p.authorizer = a }
 
 // SetExternalKubeInformerFactory implements initializer.WantsExternalKubeInformerFactory.
 func (p *Plugin) SetExternalKubeInformerFactory(f informers.SharedInformerFactory) {
@@ -82,41 +98,30 @@ func (p *Plugin) SetExternalKubeClientSet(client kubernetes.Interface) {
 	p.namespaces.Client = client
 }
 
-// NewRequest returns a request for Choose.
-func (p *Plugin) NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) *matching.Request {
-	return matching.NewRequest(ctx, a, o, &p.namespaces)
-}
-
-func (p *Plugin) conditionsCount() bool { return p.conditions }
-
 // InspectFeatureGates implements initializer.WantsFeatures.
 func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 	p.Webhook.InspectFeatureGates(gates)
 	p.conditions = gates.Enabled(features.AdmissionWebhookMatchConditions)
 }
 
-// LoadStatic has webhooks read from manifests, if the configuration file names any.
-func (p *Plugin) LoadStatic(source func(dir string) StaticSource) {
+func (p *Plugin) conditionsEnabled() bool { return p.conditions }
+
+// SetManifestLoaders implements initializer.WantsManifestLoaders. The plugin loads manifests only if
+// its configuration file names a directory.
+func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
+	if loaders == nil || loaders.LoadValidatingWebhookManifests == nil || loaders.LoadMutatingWebhookManifests == nil {
+		return
+	}
 	p.SetStaticSourceFactory(func(dir string) (generic.ReloadableSource, error) {
-		static := source(dir)
-		if err := static.LoadInitial(); err != nil {
+		manifests, err := p.kind.static(loaders, dir, p.GetAPIServerID())
+		if err != nil {
 			return nil, err
 		}
-		return &staticSource{p.step.NewSource(static, p.conditionsCount), static}, nil
+		return NewSource(manifests, p.conditionsEnabled), nil
 	})
 }
 
-// StaticSource lists webhooks that are read from manifests.
-type StaticSource interface {
-	generic.ReloadableSource
-	// LoadInitial fails when the manifests cannot be used.
-	LoadInitial() error
+// Config returns what webhooks need to know of the API server.
+func (p *Plugin) Config() engine.Config {
+	return engine.Config{Namespaces: &p.namespaces, Authorizer: p.authorizer}
 }
-
-type staticSource struct {
-	*Source
-	static StaticSource
-}
-
-// RunReloadLoop implements generic.ReloadableSource.
-func (s *staticSource) RunReloadLoop(ctx context.Context) { s.static.RunReloadLoop(ctx) }

@@ -4,30 +4,28 @@
 package webhook
 
 import (
+	"context"
 	"sync/atomic"
 
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 )
 
-// Source lists the webhooks of another source with match conditions that Celador's engine
-// evaluates. What was compiled for a webhook stays for as long as the other source lists
-// the same accessor. Safe for concurrent use.
+// Source lists the webhooks of another source as *Accessor. It keeps the compiled webhook for as
+// long as the other source lists the same accessor. Safe for concurrent use.
 type Source struct {
 	generic.Source
-	step *Step
-	// conditions says whether match conditions count.
 	conditions func() bool
 	current    atomic.Pointer[listing]
 }
 
-// NewSource returns a source of the webhooks that from lists. If conditions returns
-// false, webhooks are called as if they had no match conditions.
-func (s *Step) NewSource(from generic.Source, conditions func() bool) *Source {
-	return &Source{Source: from, step: s, conditions: conditions}
+// NewSource returns a source of the webhooks that from lists. If conditions returns false, the
+// webhooks have no match conditions.
+func NewSource(from generic.Source, conditions func() bool) *Source {
+	return &Source{Source: from, conditions: conditions}
 }
 
-// listing is what became of the webhooks that the other source listed.
+// listing holds the accessors that the other source listed, and those made of them.
 type listing struct {
 	theirs, ours []upstream.WebhookAccessor
 }
@@ -36,7 +34,7 @@ type listing struct {
 func (s *Source) Webhooks() []upstream.WebhookAccessor {
 	theirs := s.Source.Webhooks()
 	last := s.current.Load()
-	if last != nil && same(last.theirs, theirs) {
+	if last != nil && len(last.theirs) == len(theirs) && (len(theirs) == 0 || &last.theirs[0] == &theirs[0]) {
 		return last.ours
 	}
 	known := map[upstream.WebhookAccessor]upstream.WebhookAccessor{}
@@ -48,21 +46,15 @@ func (s *Source) Webhooks() []upstream.WebhookAccessor {
 	next := &listing{theirs, make([]upstream.WebhookAccessor, len(theirs))}
 	for i, a := range theirs {
 		if next.ours[i] = known[a]; next.ours[i] == nil {
-			next.ours[i] = s.wrap(a)
+			next.ours[i] = newAccessor(a, s.conditions())
 		}
 	}
-	// Requests that come at the same time may each make a listing. Any of them will do.
+	// Concurrent requests may each make a listing. The last one stays.
 	s.current.Store(next)
 	return next.ours
 }
 
-func (s *Source) wrap(a upstream.WebhookAccessor) upstream.WebhookAccessor {
-	if !s.conditions() {
-		a = unconditional{a}
-	}
-	return s.step.newAccessor(a)
-}
-
-func same(a, b []upstream.WebhookAccessor) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+// RunReloadLoop implements generic.ReloadableSource, for a source of manifests.
+func (s *Source) RunReloadLoop(ctx context.Context) {
+	s.Source.(generic.ReloadableSource).RunReloadLoop(ctx)
 }

@@ -9,6 +9,9 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
+	webhooktesting "k8s.io/apiserver/pkg/admission/plugin/webhook/testing"
+
+	engine "celador.io/admission/webhook"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
@@ -19,21 +22,22 @@ type listed struct{ webhooks []upstream.WebhookAccessor }
 func (l *listed) Webhooks() []upstream.WebhookAccessor { return l.webhooks }
 func (l *listed) HasSynced() bool                      { return true }
 
-func hook(name string, conditions ...v1.MatchCondition) upstream.WebhookAccessor {
-	return upstream.NewValidatingWebhookAccessor(name, "configuration", &v1.ValidatingWebhook{Name: name, MatchConditions: conditions})
+func hook(name, condition string) upstream.WebhookAccessor {
+	return upstream.NewValidatingWebhookAccessor(name, "configuration", &asValidating([]v1.MutatingWebhook{conditional(name, v1.Fail, condition)})[0])
 }
 
-// What was compiled for a webhook stays while others come and go.
-func TestSourceKeepsMatchers(t *testing.T) {
-	a, b, c := hook("a"), hook("b"), hook("c")
+func always() bool { return true }
+
+// A compiled webhook is kept while other webhooks come and go.
+func TestSourceKeepsWebhooks(t *testing.T) {
+	a, b, c := hook("a", "true"), hook("b", "true"), hook("c", "true")
 	list := &listed{[]upstream.WebhookAccessor{a, b}}
-	source := webhook.Validating.NewSource(list, func() bool { return true })
+	source := webhook.NewSource(list, always)
 
 	first := source.Webhooks()
 	if names := names(first); !slices.Equal(names, []string{"a", "b"}) {
 		t.Fatalf("webhooks are %v", names)
 	}
-	matcher := first[1].GetCompiledMatcher(nil)
 	if again := source.Webhooks(); &again[0] != &first[0] {
 		t.Error("another slice although nothing changed")
 	}
@@ -43,8 +47,8 @@ func TestSourceKeepsMatchers(t *testing.T) {
 	if names := names(second); !slices.Equal(names, []string{"b", "c"}) {
 		t.Fatalf("webhooks are %v", names)
 	}
-	if second[0].GetCompiledMatcher(nil) != matcher {
-		t.Error("another matcher although the webhook did not change")
+	if second[0].(*webhook.Accessor).Webhook != first[1].(*webhook.Accessor).Webhook {
+		t.Error("webhook is compiled again although it did not change")
 	}
 
 	list.webhooks = nil
@@ -61,13 +65,16 @@ func names(webhooks []upstream.WebhookAccessor) []string {
 	return names
 }
 
-// With the gate off, webhooks are as they would be without match conditions.
+// Without the feature gate, webhooks match as if they had no match conditions.
 func TestSourceIgnoresConditions(t *testing.T) {
-	list := &listed{[]upstream.WebhookAccessor{hook("a", v1.MatchCondition{Name: "never", Expression: "false"})}}
-	for _, on := range []bool{true, false} {
-		source := webhook.Validating.NewSource(list, func() bool { return on })
-		if got := len(source.Webhooks()[0].GetMatchConditions()) > 0; got != on {
-			t.Errorf("gate is %t, there are conditions: %t", on, got)
+	for _, enabled := range []bool{true, false} {
+		source := webhook.NewSource(&listed{[]upstream.WebhookAccessor{hook("a", "false")}}, func() bool { return enabled })
+		a := webhooktesting.NewAttribute(namespace, nil, false)
+		request := engine.NewRequest(t.Context(), a, webhooktesting.NewObjectInterfacesForTest(), engine.Config{})
+		got, err := source.Webhooks()[0].(*webhook.Accessor).Match(request)
+		request.End()
+		if err != nil || got.Matches == enabled {
+			t.Errorf("gate is %t, webhook matches: %t, %v", enabled, got.Matches, err)
 		}
 	}
 }

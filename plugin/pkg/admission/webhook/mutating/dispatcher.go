@@ -6,170 +6,121 @@ package mutating
 import (
 	"context"
 	"fmt"
-	"time"
 
-	v1 "k8s.io/api/admissionregistration/v1"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apiserver/pkg/admission"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
+	webhookerrors "k8s.io/apiserver/pkg/admission/plugin/webhook/errors"
+	upstreammutating "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/request"
-	webhookutil "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/apiserver/pkg/apis/audit"
 	"k8s.io/component-base/tracing"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/matching"
-	"celador.io/admission/reinvocation"
+	engine "celador.io/admission/webhook"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
 
-// dispatcher asks the webhooks that a request concerns one after the other. Each sees what
-// those before it made of the object.
-type dispatcher struct {
-	plugin  *webhook.Plugin
-	clients *webhookutil.ClientManager
-}
-
-func newDispatcher(p *webhook.Plugin, clients *webhookutil.ClientManager) generic.Dispatcher {
-	return &dispatcher{p, clients}
-}
-
-// Dispatch implements generic.Dispatcher.
-func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
-	if len(webhooks) == 0 {
-		return nil
-	}
-	run := &run{
-		dispatcher:   d,
-		ctx:          ctx,
-		evaluation:   webhook.WithEvaluation(ctx),
-		attributes:   a,
-		objects:      o,
-		reinvocation: reinvocation.Of[string](a, PluginName),
-	}
+// dispatch calls the webhooks that match the request one after the other. Each webhook gets the
+// object with the patches of the webhooks before it.
+func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
+	d := &dispatcher{ctx: ctx, mutation: engine.NewMutation(ctx, a, o, p.Config(), PluginName), matcher: p.NewMatcher(ctx, a)}
 	if a.GetReinvocationContext().IsReinvoke() {
-		run.round = 1
-		run.reinvocation.Resume(a.GetObject())
+		d.round = 1
 	}
-	defer func() {
-		run.reinvocation.Suspend(a.GetObject())
-		webhook.EndEvaluation(run.evaluation)
-	}()
+	defer d.mutation.End()
 	for i, w := range webhooks {
-		if err := run.webhook(i, w); err != nil {
+		if err := d.invoke(i, w.(*webhook.Accessor)); err != nil {
 			return err
 		}
 	}
-	return run.writeBack()
+	return d.mutation.WriteBack()
 }
 
-// run is what one request goes through, once or a second time.
-type run struct {
-	*dispatcher
-	ctx        context.Context
-	evaluation context.Context
-	attributes admission.Attributes
-	objects    admission.ObjectInterfaces
-	// request is what webhooks match. Nil when the object was changed.
-	request *matching.Request
-	// round is 1 when the plugins run a second time.
+// dispatcher calls webhooks for one request.
+type dispatcher struct {
+	ctx      context.Context
+	mutation *engine.Mutation
+	matcher  *webhook.Matcher
+	// round is 1 in the second run of admission.
 	round int
-	// reinvocation has the UIDs of webhooks.
-	reinvocation *reinvocation.State[string]
-	// versioned has the object as the webhooks so far made it. Nil until one asks.
-	versioned *admission.VersionedAttributes
 }
 
-// VersionedAttribute implements generic.VersionedAttributeAccessor. There is only one
-// object, which is converted from kind to kind.
-func (r *run) VersionedAttribute(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
-	var err error
-	if r.versioned == nil {
-		r.versioned, err = admission.NewVersionedAttributes(r.attributes, kind, r.objects)
-	} else {
-		err = admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
+// invoke calls the webhook at the given position if it matches the request. The request is rejected
+// with the error.
+func (d *dispatcher) invoke(index int, w *webhook.Accessor) error {
+	call, err := d.matcher.Match(w, &d.mutation.Request)
+	if err != nil || call == nil || !d.mutation.Due(w.GetUID()) {
+		return err
 	}
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
-	}
-	return r.versioned, nil
-}
-
-// webhook asks a webhook if the request concerns it. The index is its place among all.
-func (r *run) webhook(index int, w upstream.WebhookAccessor) error {
-	if r.request == nil {
-		current := r.attributes
-		if r.versioned != nil {
-			current = r.versioned
-		}
-		r.request = r.plugin.NewRequest(r.ctx, current, r.objects)
-	}
-	invocation, status := r.plugin.Choose(r.evaluation, w, r.request, r.objects, r)
-	if status != nil {
-		return status
-	}
-	if invocation == nil || r.round > 0 && !r.reinvocation.Due(w.GetUID()) {
-		return nil
-	}
-	hook, ok := w.GetMutatingWebhook()
-	if !ok {
-		return fmt.Errorf("webhook %q is not a mutating webhook", w.GetName())
-	}
-	attributes, err := r.VersionedAttribute(invocation.Kind)
-	if err != nil {
+	if call.Attributes, err = d.mutation.VersionedAttributes(call.Kind); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-
-	start := time.Now()
-	annotate := newAnnotator(w, attributes.Attributes, r.round, index)
-	changed, err := r.call(invocation, attributes, annotate)
-	refusal, failedOpen := webhook.Mutating.Conclude(r.ctx, w, attributes.Attributes, start, err)
-	if failedOpen {
-		annotate.failedOpen(r.ctx)
-	}
-	if changed {
-		r.reinvocation.Changed()
-		r.attributes.GetReinvocationContext().SetShouldReinvoke()
-	}
-	if hook.ReinvocationPolicy != nil && *hook.ReinvocationPolicy == v1.IfNeededReinvocationPolicy {
-		r.reinvocation.Add(w.GetUID())
-	}
-	if refusal == nil && err != nil {
-		if interrupted := matching.Interrupted(r.ctx.Done()); interrupted != nil {
+	call.Round, call.Index = d.round, index
+	changed, failed, rejection := d.do(call)
+	d.mutation.Invoked(w.Webhook, w.GetUID(), changed)
+	if rejection == nil && failed {
+		if interrupted := matching.Interrupted(d.ctx.Done()); interrupted != nil {
 			return interrupted
 		}
 	}
-	return refusal
+	return rejection
 }
 
-// call asks a webhook and says whether it changed the object.
-func (r *run) call(invocation *generic.WebhookInvocation, a *admission.VersionedAttributes, annotate annotator) (changed bool, err error) {
-	defer func() { annotate.mutated(r.ctx, changed) }()
-	err = webhook.Mutating.Call(r.ctx, r.clients, invocation, a, func(response *request.AdmissionResponse, span *tracing.Span) error {
-		name := invocation.Webhook.GetName()
-		patch, err := decodePatch(name, response)
+// do calls a webhook, applies its patch, and reports whether that changed the object.
+func (d *dispatcher) do(c *webhook.Call) (changed, failed bool, rejection error) {
+	identity := upstreammutating.MutationAuditAnnotation{Configuration: c.GetConfigurationName(), Webhook: c.GetName()}
+	defer func() {
+		identity.Mutated = changed
+		d.annotate(c, upstreammutating.MutationAuditAnnotationPrefix, identity, audit.LevelMetadata)
+	}()
+	failed, rejection = c.Do(d.ctx, func(response *request.AdmissionResponse, span *tracing.Span) error {
+		patch, err := decodePatch(c, response)
 		if err != nil || len(patch) == 0 {
 			return err
 		}
-		if changed, err = apply(name, patch, response, a, r.objects); err != nil {
-			return err
+		if changed, err = d.mutation.Patch(c.Kind, patch); err != nil {
+			return apierrors.NewInternalError(err)
 		}
-		r.request = nil
-		// Converted back to a kind, a custom resource may be the same memory as before.
-		webhook.EndEvaluation(r.evaluation)
 		span.AddEvent("Patch applied")
-		annotate.patched(r.ctx, patch)
-		r.objects.GetObjectDefaulter().Default(a.VersionedObject.Object())
+		d.annotate(c, upstreammutating.PatchAuditAnnotationPrefix, upstreammutating.PatchAuditAnnotation{
+			Configuration: identity.Configuration, Webhook: identity.Webhook, Patch: patch, PatchType: string(admissionv1.PatchTypeJSONPatch),
+		}, audit.LevelRequest)
 		return nil
 	})
-	return changed, err
+	return changed, failed, rejection
 }
 
-// writeBack gives the request what webhooks made of its object.
-func (r *run) writeBack() error {
-	if r.versioned == nil || r.versioned.VersionedObject.Object() == nil || !r.versioned.Dirty {
-		return nil
+// annotate adds the JSON of a value as an audit annotation about a call.
+func (d *dispatcher) annotate(c *webhook.Call, prefix string, value any, level audit.Level) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		klog.FromContext(d.ctx).Error(err, "Audit annotation left out", "webhook", c.GetName(), "configuration", c.GetConfigurationName(), "key", prefix)
+		return
 	}
-	return r.objects.GetObjectConvertor().Convert(r.versioned.VersionedObject.Object(), r.attributes.GetObject(), nil)
+	c.Annotate(d.ctx, prefix, string(text), level)
+}
+
+// decodePatch returns the patch of a response, which may be empty.
+func decodePatch(c *webhook.Call, response *request.AdmissionResponse) (jsonpatch.Patch, error) {
+	if len(response.Patch) == 0 {
+		return nil, nil
+	}
+	patch, err := jsonpatch.DecodePatch(response.Patch)
+	switch {
+	case err != nil:
+		return nil, c.Failure(fmt.Errorf("received undecodable patch in webhook response: %w", err), apierrors.NewServiceUnavailable("error decoding patch in webhook response"))
+	case len(patch) == 0:
+		return nil, nil
+	case c.Attributes.VersionedObject.Object() == nil:
+		return nil, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", c.GetName()))
+	case response.PatchType != admissionv1.PatchTypeJSONPatch:
+		return nil, c.Failure(fmt.Errorf("unsupported patch type %q", response.PatchType), webhookerrors.ToStatusErr(c.GetName(), response.Result))
+	}
+	return patch, nil
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutating is the admission plugin that asks mutating webhooks.
+// Package mutating is the admission plugin that calls mutating webhooks.
 package mutating
 
 import (
@@ -9,9 +9,6 @@ import (
 	"io"
 
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/configuration"
-	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/manifest/source"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
@@ -21,37 +18,22 @@ const PluginName = "MutatingAdmissionWebhook"
 
 // Register adds the plugin to a registry under PluginName.
 func Register(plugins *admission.Plugins) {
-	plugins.Register(PluginName, func(configFile io.Reader) (admission.Interface, error) {
-		return New(configFile)
-	})
+	plugins.Register(PluginName, func(configFile io.Reader) (admission.Interface, error) { return New(configFile) })
 }
 
-// Plugin asks mutating webhooks. Admit is safe for concurrent use once the server starts.
+// Plugin calls mutating webhooks. Admit is safe for concurrent use once the server starts.
 type Plugin struct{ *webhook.Plugin }
 
-var (
-	_ admission.MutationInterface      = &Plugin{}
-	_ initializer.WantsManifestLoaders = &Plugin{}
-)
+var _ admission.MutationInterface = &Plugin{}
 
-// New returns a plugin that is inert until initialized. It fails when the admission
-// configuration cannot be read.
+// New returns a plugin that is inert until initialized. It fails if the admission configuration
+// cannot be read.
 func New(configFile io.Reader) (*Plugin, error) {
-	p, err := webhook.Mutating.NewPlugin(configFile, configuration.NewMutatingWebhookConfigurationManager, newDispatcher)
+	p, err := webhook.Mutating.NewPlugin(configFile, dispatch)
 	if err != nil {
 		return nil, err
 	}
 	return &Plugin{p}, nil
-}
-
-// SetManifestLoaders implements initializer.WantsManifestLoaders.
-func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
-	if loaders == nil || loaders.LoadMutatingWebhookManifests == nil {
-		return
-	}
-	p.LoadStatic(func(dir string) webhook.StaticSource {
-		return source.NewMutatingSource(dir, p.GetAPIServerID(), source.MutatingWebhookLoadFunc(loaders.LoadMutatingWebhookManifests))
-	})
 }
 
 // Admit implements admission.MutationInterface.

@@ -7,40 +7,25 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/metrics"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/request"
-	upstreamvalidating "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
-	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/component-base/tracing"
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/matching"
+	engine "celador.io/admission/webhook"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
 
-// dispatcher asks all webhooks that a request concerns at the same time.
-type dispatcher struct {
-	plugin  *webhook.Plugin
-	clients *webhookutil.ClientManager
-}
-
-func newDispatcher(p *webhook.Plugin, clients *webhookutil.ClientManager) generic.Dispatcher {
-	return &dispatcher{p, clients}
-}
-
-// Dispatch implements generic.Dispatcher. Of several errors, it returns that of the first
-// webhook.
-func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
-	calls, err := d.choose(ctx, a, o, webhooks)
+// dispatch calls all webhooks that match the request at the same time. If several reject it,
+// dispatch returns the error of the first one in the order of webhooks.
+func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
+	calls, err := match(ctx, p, a, o, webhooks)
 	if err != nil || len(calls) == 0 {
 		return err
 	}
@@ -48,111 +33,63 @@ func (d *dispatcher) Dispatch(ctx context.Context, a admission.Attributes, o adm
 		return interrupted
 	}
 
-	refusals := make([]error, len(calls))
+	rejections := make([]error, len(calls))
 	var group sync.WaitGroup
 	for i, c := range calls {
-		group.Go(func() { refusals[i] = d.call(ctx, i, c) })
+		group.Go(func() { rejections[i] = do(ctx, c) })
 	}
 	group.Wait()
 
 	var first error
-	for _, refusal := range refusals {
+	for _, rejection := range rejections {
 		switch {
-		case refusal == nil:
+		case rejection == nil:
 		case first == nil:
-			first = refusal
+			first = rejection
 		default:
-			utilruntime.HandleErrorWithContext(ctx, refusal, "More than one webhook refuses a request, of which the client is told the first")
+			utilruntime.HandleErrorWithContext(ctx, rejection, "More than one webhook rejects a request, and the client gets the error of the first")
 		}
 	}
 	return first
 }
 
-// call is a webhook that has to be asked.
-type call struct {
-	*generic.WebhookInvocation
-	attributes *admission.VersionedAttributes
-}
-
-func (d *dispatcher) choose(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) ([]call, error) {
-	if len(webhooks) == 0 {
-		return nil, nil
-	}
-	ctx = webhook.WithEvaluation(ctx)
-	defer webhook.EndEvaluation(ctx)
-	versions := &versions{attributes: a, objects: o}
-	request := d.plugin.NewRequest(ctx, a, o)
-	var calls []call
+// match returns the calls of the webhooks that match the request.
+func match(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) ([]*webhook.Call, error) {
+	request := engine.NewRequest(ctx, a, o, p.Config())
+	defer request.End()
+	matcher := p.NewMatcher(ctx, a)
+	var calls []*webhook.Call
 	for _, w := range webhooks {
-		invocation, status := d.plugin.Choose(ctx, w, request, o, versions)
-		if status != nil {
-			return nil, status
+		call, err := matcher.Match(w.(*webhook.Accessor), request)
+		if err != nil {
+			return nil, err
 		}
-		if invocation == nil {
+		if call == nil {
 			continue
 		}
-		attributes, err := versions.VersionedAttribute(invocation.Kind)
-		if err != nil {
+		if call.Attributes, err = request.VersionedAttributes(call.Kind); err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
-		calls = append(calls, call{invocation, attributes})
+		call.Index = len(calls)
+		calls = append(calls, call)
 	}
 	return calls, nil
 }
 
-// call returns why the request is refused, nil if it is not.
-func (d *dispatcher) call(ctx context.Context, index int, c call) (refusal error) {
-	// Where a panic is to end the process, HandleCrash panics again. That of a single call
-	// is not to: the request fails.
+// do calls a webhook and returns the error with which the request is rejected. A panic is subject to
+// failurePolicy like other failures.
+func do(ctx context.Context, c *webhook.Call) (rejection error) {
+	// HandleCrash panics again if the process is to end at panics. A panic in a call only fails the
+	// request.
 	defer func() { _ = recover() }()
-	defer utilruntime.HandleCrashWithContext(ctx, func(ctx context.Context, r any) { refusal = d.panicked(ctx, index, c, r) })
-
-	start := time.Now()
-	err := webhook.Validating.Call(ctx, d.clients, c.WebhookInvocation, c.attributes, allow)
-	refusal, failedOpen := webhook.Validating.Conclude(ctx, c.Webhook, c.attributes.Attributes, start, err)
-	if failedOpen {
-		annotateFailedOpen(ctx, index, c)
-	}
-	return refusal
-}
-
-func allow(*request.AdmissionResponse, *tracing.Span) error { return nil }
-
-func (d *dispatcher) panicked(ctx context.Context, index int, c call, r any) error {
-	name := c.Webhook.GetName()
-	if !webhook.FailsOpen(c.Webhook) {
-		return apierrors.NewInternalError(fmt.Errorf("%s/%v has panicked: %v", PluginName, name, r))
-	}
-	klog.FromContext(ctx).Info("Panic while calling webhook, failing open", "webhook", name, "panic", r)
-	metrics.Metrics.ObserveWebhookFailOpen(ctx, name, "validating")
-	annotateFailedOpen(ctx, index, c)
-	return nil
-}
-
-func annotateFailedOpen(ctx context.Context, index int, c call) {
-	webhook.Annotate(ctx, c.Webhook, func() (string, error) {
-		key := fmt.Sprintf("%sround_0_index_%d", upstreamvalidating.ValidatingAuditAnnotationFailedOpenKeyPrefix, index)
-		return key, c.attributes.Attributes.AddAnnotation(key, c.Webhook.GetName())
-	})
-}
-
-// versions has a request with its objects in the kinds that webhooks ask for, which are few.
-type versions struct {
-	attributes admission.Attributes
-	objects    admission.ObjectInterfaces
-	made       []*admission.VersionedAttributes
-}
-
-// VersionedAttribute implements generic.VersionedAttributeAccessor.
-func (v *versions) VersionedAttribute(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
-	for _, made := range v.made {
-		if made.VersionedKind == kind {
-			return made, nil
+	defer utilruntime.HandleCrashWithContext(ctx, func(ctx context.Context, r any) {
+		if !c.FailsOpen() {
+			rejection = apierrors.NewInternalError(fmt.Errorf("%s/%v has panicked: %v", PluginName, c.GetName(), r))
+			return
 		}
-	}
-	made, err := admission.NewVersionedAttributes(v.attributes, kind, v.objects)
-	if err == nil {
-		v.made = append(v.made, made)
-	}
-	return made, err
+		klog.FromContext(ctx).Info("Panic while calling webhook, failing open", "webhook", c.GetName(), "panic", r)
+		c.FailOpen(ctx)
+	})
+	_, rejection = c.Do(ctx, func(*request.AdmissionResponse, *tracing.Span) error { return nil })
+	return rejection
 }

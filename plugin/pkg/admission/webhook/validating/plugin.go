@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validating is the admission plugin that asks validating webhooks.
+// Package validating is the admission plugin that calls validating webhooks.
 package validating
 
 import (
@@ -9,9 +9,6 @@ import (
 	"io"
 
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/configuration"
-	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/manifest/source"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
@@ -21,37 +18,22 @@ const PluginName = "ValidatingAdmissionWebhook"
 
 // Register adds the plugin to a registry under PluginName.
 func Register(plugins *admission.Plugins) {
-	plugins.Register(PluginName, func(configFile io.Reader) (admission.Interface, error) {
-		return New(configFile)
-	})
+	plugins.Register(PluginName, func(configFile io.Reader) (admission.Interface, error) { return New(configFile) })
 }
 
-// Plugin asks validating webhooks. Validate is safe for concurrent use once the server starts.
+// Plugin calls validating webhooks. Validate is safe for concurrent use once the server starts.
 type Plugin struct{ *webhook.Plugin }
 
-var (
-	_ admission.ValidationInterface    = &Plugin{}
-	_ initializer.WantsManifestLoaders = &Plugin{}
-)
+var _ admission.ValidationInterface = &Plugin{}
 
-// New returns a plugin that is inert until initialized. It fails when the admission
-// configuration cannot be read.
+// New returns a plugin that is inert until initialized. It fails if the admission configuration
+// cannot be read.
 func New(configFile io.Reader) (*Plugin, error) {
-	p, err := webhook.Validating.NewPlugin(configFile, configuration.NewValidatingWebhookConfigurationManager, newDispatcher)
+	p, err := webhook.Validating.NewPlugin(configFile, dispatch)
 	if err != nil {
 		return nil, err
 	}
 	return &Plugin{p}, nil
-}
-
-// SetManifestLoaders implements initializer.WantsManifestLoaders.
-func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
-	if loaders == nil || loaders.LoadValidatingWebhookManifests == nil {
-		return
-	}
-	p.LoadStatic(func(dir string) webhook.StaticSource {
-		return source.NewValidatingSource(dir, p.GetAPIServerID(), source.ValidatingWebhookLoadFunc(loaders.LoadValidatingWebhookManifests))
-	})
 }
 
 // Validate implements admission.ValidationInterface.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating_test
+package webhook_test
 
 import (
 	"context"
@@ -17,56 +17,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	webhooktesting "k8s.io/apiserver/pkg/admission/plugin/webhook/testing"
-
-	"celador.io/celador/plugin/pkg/admission/webhook/mutating"
 )
 
 // While clients update a webhook configuration, each request is subject to one version of its
 // match conditions, which was written and is no older than the version that an earlier request
 // was subject to. The last version takes effect.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) { testUpdatesWhileRequestsRun(t, k) })
+	}
+}
+
+func testUpdatesWhileRequestsRun(t *testing.T, k kind) {
 	const updates, requests = 40, 40
 	// The conditions of each version fail with an error that names the version, except for the
 	// first webhook, which the conditions exclude.
 	webhooks := func(n int64) []v1.MutatingWebhook {
-		var all []v1.MutatingWebhook
-		for i, condition := range []string{fmt.Sprintf("%d < 0", n), fmt.Sprintf("object.spec.v%d == ''", n)} {
-			all = append(all, v1.MutatingWebhook{
-				Name: fmt.Sprint("w", i, ".example.com"),
-				// Nothing listens there.
-				ClientConfig:            v1.WebhookClientConfig{URL: new("https://127.0.0.1:1")},
-				Rules:                   []v1.RuleWithOperations{{Operations: []v1.OperationType{v1.OperationAll}, Rule: v1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}}}},
-				NamespaceSelector:       &metav1.LabelSelector{},
-				ObjectSelector:          &metav1.LabelSelector{},
-				AdmissionReviewVersions: []string{"v1"},
-				SideEffects:             new(v1.SideEffectClassNone),
-				FailurePolicy:           new(v1.Fail),
-				MatchConditions:         []v1.MatchCondition{{Name: "c", Expression: condition}},
-			})
+		return []v1.MutatingWebhook{
+			conditional("w0.example.com", v1.Fail, fmt.Sprintf("%d < 0", n)),
+			conditional("w1.example.com", v1.Fail, fmt.Sprintf("object.spec.v%d == ''", n)),
 		}
-		return all
 	}
-	client, informers := webhooktesting.NewFakeMutatingDataSource(namespace, webhooks(1), t.Context().Done())
-	p, err := mutating.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.SetAuthenticationInfoResolverWrapper(webhooktesting.Wrapper(webhooktesting.NewAuthenticationInfoResolver(new(int32))))
-	p.SetServiceResolver(webhooktesting.NewServiceResolver(*parse(t, "https://127.0.0.1:1")))
-	p.SetExternalKubeClientSet(client)
-	p.SetExternalKubeInformerFactory(informers)
-	if err := p.ValidateInitialization(); err != nil {
-		t.Fatal(err)
-	}
-	informers.Start(t.Context().Done())
-	informers.WaitForCacheSync(t.Context().Done())
+	p, client := k.started(t, unreachable, webhooktesting.NewAuthenticationInfoResolver(new(int32)), webhooks(1))
 
 	var written atomic.Int64
 	written.Store(1)
 	version := regexp.MustCompile(`no such key: v(\d+)$`)
 	// see returns the version that a request sees.
 	see := func() int64 {
-		err := p.Admit(t.Context(), webhooktesting.NewAttribute(namespace, nil, false), webhooktesting.NewObjectInterfacesForTest())
+		err := k.examine(t.Context(), p, webhooktesting.NewAttribute(namespace, nil, false))
 		if err == nil {
 			t.Error("the request is admitted")
 			return 0
@@ -92,11 +71,10 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 
 	var all sync.WaitGroup
 	all.Go(func() {
-		configurations := client.AdmissionregistrationV1().MutatingWebhookConfigurations()
 		for range updates {
 			n := written.Add(1)
-			configuration := &v1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "test-webhooks", ResourceVersion: strconv.FormatInt(n, 10)}, Webhooks: webhooks(n)}
-			if _, err := configurations.Update(t.Context(), configuration, metav1.UpdateOptions{}); err != nil {
+			meta := metav1.ObjectMeta{Name: configuration, ResourceVersion: strconv.FormatInt(n, 10)}
+			if err := k.update(t.Context(), client, meta, webhooks(n)); err != nil {
 				t.Error(err)
 			}
 		}

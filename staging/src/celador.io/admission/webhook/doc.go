@@ -1,0 +1,12 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package webhook decides which admission webhooks are called for a request, and applies their
+// patches.
+//
+// Compile a webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration once with
+// [CompileValidating] or [CompileMutating]. For each admission request, make a [Request], or a
+// [Mutation] if webhooks may change the object, and pass it to [Webhook.Match] of every webhook.
+// The package does not call webhooks: sending an AdmissionReview to the endpoint of a webhook
+// is up to the caller.
+package webhook

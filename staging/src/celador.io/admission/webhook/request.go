@@ -1,0 +1,142 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"celador.io/admission/activation"
+	"celador.io/admission/expression"
+	"celador.io/admission/matching"
+	"celador.io/admission/policyspec"
+)
+
+// A Config holds what webhooks need to know of the API server.
+type Config struct {
+	// Namespaces looks namespaces up for namespace selectors. If it is nil, requests to which a
+	// selector that is not empty applies fail.
+	Namespaces matching.NamespaceGetter
+	// Authorizer answers for 'authorizer' in match conditions. If it is nil, conditions that read
+	// 'authorizer' fail.
+	Authorizer authorizer.UnconditionalAuthorizer
+}
+
+// A Request is an admission request to match with webhooks. The webhooks share namespace lookups,
+// converted objects, and the values of equal match conditions. Not safe for concurrent use.
+type Request struct {
+	config     Config
+	ctx        context.Context
+	attributes admission.Attributes
+	objects    admission.ObjectInterfaces
+	// mutable is set if webhooks change the object. Versions then has one element, which is
+	// converted from kind to kind.
+	mutable bool
+	// matched is nil until rules are matched, and again after the object changes.
+	matched  *matching.Request
+	versions []version
+	// authorizer is nil until a match condition is evaluated.
+	authorizer *activation.Authorizer
+	// budget is the budget of the webhook whose match conditions are being evaluated.
+	budget expression.Budget
+}
+
+// version holds the request with its objects converted to one kind.
+type version struct {
+	attributes *admission.VersionedAttributes
+	// series evaluates match conditions. Nil until it is first needed, and after a change.
+	series *expression.Series
+}
+
+// NewRequest returns the request with the given attributes. Call End when all webhooks are matched.
+func NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config) *Request {
+	return &Request{config: c, ctx: ctx, attributes: a, objects: o}
+}
+
+// End releases the memory of evaluations for other requests.
+func (r *Request) End() {
+	for i := range r.versions {
+		r.versions[i].end()
+	}
+}
+
+// VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
+// a Decision's Target. Calls with the same kind return the same attributes.
+func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
+	v, err := r.version(kind)
+	if err != nil {
+		return nil, err
+	}
+	return v.attributes, nil
+}
+
+func (r *Request) version(kind schema.GroupVersionKind) (*version, error) {
+	for i := range r.versions {
+		if r.versions[i].attributes.VersionedKind == kind {
+			return &r.versions[i], nil
+		}
+	}
+	v, err := r.convert(kind)
+	if err != nil && r.mutable {
+		// Callers make an internal error of it, too. Clients of kube-apiserver see both.
+		err = apierrors.NewInternalError(err)
+	}
+	return v, err
+}
+
+func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
+	if r.mutable && len(r.versions) > 0 {
+		v := &r.versions[0]
+		v.end()
+		return v, admission.ConvertVersionedAttributes(v.attributes, kind, r.objects)
+	}
+	attributes, err := admission.NewVersionedAttributes(r.attributes, kind, r.objects)
+	if err != nil {
+		return nil, err
+	}
+	r.versions = append(r.versions, version{attributes: attributes})
+	return &r.versions[len(r.versions)-1], nil
+}
+
+// matchable returns the request for rules and selectors, with the object as webhooks have changed
+// it.
+func (r *Request) matchable() *matching.Request {
+	if r.matched == nil {
+		current := r.attributes
+		if r.mutable && len(r.versions) > 0 {
+			current = r.versions[0].attributes
+		}
+		r.matched = matching.NewRequest(r.ctx, current, r.objects, r.config.Namespaces)
+	}
+	return r.matched
+}
+
+// series returns the series that evaluates the match conditions of the next webhook, with a new
+// budget.
+func (r *Request) series(v *version) *expression.Series {
+	if v.series == nil {
+		if r.authorizer == nil {
+			r.authorizer = activation.NewAuthorizer(r.config.Authorizer)
+		}
+		a := v.attributes
+		input := activation.NewInput(r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
+		v.series = activation.NewSeries(r.ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, nil).Recurring()
+	}
+	r.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
+	v.series.Continue(&r.budget)
+	return v.series
+}
+
+// end ends the series because the object changes, or no other webhook is matched.
+func (v *version) end() {
+	if v.series != nil {
+		v.series.End()
+		v.series = nil
+	}
+}
