@@ -130,12 +130,12 @@ func schema_celadorio_api_admissionregistration_v1_ApplyConfiguration(ref common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ApplyConfiguration computes fields of an object.",
+				Description: "ApplyConfiguration computes an apply configuration.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is a CEL expression of type Object: what it has is set in the object under review, what it lacks stays. Required. For example:\n\n\tObject{spec: Object.spec{dnsPolicy: \"ClusterFirst\"}}\n\nObject is the type of the whole object, Object.spec that of its field spec, and so on. Lists and maps are merged as the schema of the object says. Those that are atomic cannot be set, as entries could get lost.\n\nIt reads what validations read: object, oldObject, request, params, namespaceObject, variables and authorizer.",
+							Description: "expression is a CEL expression of type Object. Fields that it returns are set in the object; other fields are unchanged. Required. For example:\n\n\tObject{spec: Object.spec{dnsPolicy: \"ClusterFirst\"}}\n\nObject is the type of the object, Object.spec the type of its field spec, and so on. Lists and maps are merged as the schema of the object defines. Atomic lists and maps cannot be set, because entries could be lost.\n\nThe expression may read the variables that validations may read: object, oldObject, request, params, namespaceObject, variables and authorizer.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -150,12 +150,12 @@ func schema_celadorio_api_admissionregistration_v1_AuditAnnotation(ref common.Re
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "AuditAnnotation computes one annotation of a request's audit event.",
+				Description: "AuditAnnotation computes one annotation of the audit event of a request.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"key": {
 						SchemaProps: spec.SchemaProps{
-							Description: "key is the second part of the annotation's name, which is \"{policy name}/{key}\". Required, unique within the policy, a qualified name of at most 63 bytes. An admission webhook of the same name could write the same annotation; the first to write it wins.",
+							Description: "key is the second part of the name of the annotation, which is \"{policy name}/{key}\". It must be a qualified name of at most 63 bytes, unique within the policy. If an admission webhook with the same name sets the same annotation, the first value is kept. Required.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -163,7 +163,7 @@ func schema_celadorio_api_admissionregistration_v1_AuditAnnotation(ref common.Re
 					},
 					"valueExpression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "valueExpression is a CEL expression of at most 5 kB that gives a string or null. Required. Null and the empty string leave the annotation out; what exceeds 10 kB is cut off. When several bindings or parameters give different values, the annotation holds all of them, separated by commas.",
+							Description: "valueExpression is a CEL expression of at most 5 kB that evaluates to a string or null. If the value is null or empty, the annotation is omitted. A value of more than 10 kB is truncated. If several bindings or params result in different values, the annotation contains all of them, separated by commas. Required.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -180,12 +180,12 @@ func schema_celadorio_api_admissionregistration_v1_ExpressionWarning(ref common.
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ExpressionWarning says what type checking found wrong with one expression.",
+				Description: "ExpressionWarning describes the type errors of one expression.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"fieldRef": {
 						SchemaProps: spec.SchemaProps{
-							Description: "fieldRef is the field that holds the expression, as in \"spec.validations[0].expression\".",
+							Description: "fieldRef is the path of the field that contains the expression, such as \"spec.validations[0].expression\".",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -193,7 +193,7 @@ func schema_celadorio_api_admissionregistration_v1_ExpressionWarning(ref common.
 					},
 					"warning": {
 						SchemaProps: spec.SchemaProps{
-							Description: "warning is text for people: for each kind that the expression does not fit, the kind and then the compiler's message.",
+							Description: "warning is a human-readable text. It contains, for each kind that the expression does not fit, the kind and the message of the compiler.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -215,7 +215,7 @@ func schema_celadorio_api_admissionregistration_v1_JSONMergePatch(ref common.Ref
 				Properties: map[string]spec.Schema{
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is a CEL expression that gives the patch, an Object or a map. It reads what jsonPatch.expression reads. Required.",
+							Description: "expression is a CEL expression that returns the patch, an Object or a map. It may read the variables that jsonPatch.expression may read. Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -235,7 +235,7 @@ func schema_celadorio_api_admissionregistration_v1_JSONPatch(ref common.Referenc
 				Properties: map[string]spec.Schema{
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is a CEL expression that gives a list of JSONPatch values, which are performed in order. Required. For example:\n\n\t[JSONPatch{op: \"add\", path: \"/metadata/labels/team\", value: \"blue\"}]\n\nA JSONPatch has the fields op, path, from and value; value may be anything, objects such as Object.spec{replicas: 3} included. jsonpatch.escapeKey(key) makes a part of a path from a key with '/' or '~' in it. A failed operation \"test\" ends the patch without an error, and none of it is done.\n\nIt reads what validations read: object, oldObject, request, params, namespaceObject, variables and authorizer.",
+							Description: "expression is a CEL expression that returns a list of JSONPatch values, which are applied in order. Required. For example:\n\n\t[JSONPatch{op: \"add\", path: \"/metadata/labels/team\", value: \"blue\"}]\n\nA JSONPatch has the fields op, path, from and value. The value may have any type, including objects such as Object.spec{replicas: 3}. jsonpatch.escapeKey(key) escapes '/' and '~' in a key for use in a path. If an operation \"test\" fails, the whole patch is skipped without an error.\n\nThe expression may read the variables that validations may read: object, oldObject, request, params, namespaceObject, variables and authorizer.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -250,12 +250,12 @@ func schema_celadorio_api_admissionregistration_v1_MatchCondition(ref common.Ref
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MatchCondition is a named CEL predicate over requests.",
+				Description: "MatchCondition is a named CEL expression that selects requests.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name identifies the condition in messages and when lists are merged. Required, unique within the list, a qualified name such as \"not-leases\" or \"example.com/not-leases\".",
+							Description: "name identifies the condition in messages, and when lists are merged. It must be a qualified name such as \"not-leases\" or \"example.com/not-leases\", unique within the list. Required.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -280,18 +280,18 @@ func schema_celadorio_api_admissionregistration_v1_MatchResources(ref common.Ref
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MatchResources selects requests by resource, namespace and labels. A request that an exclude rule matches is never selected.",
+				Description: "MatchResources selects requests by resource, namespace and labels. Requests that an exclude rule matches are not selected.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"namespaceSelector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "namespaceSelector selects by the labels of the object's namespace, or by the object's own labels when it is a namespace. Other cluster-scoped objects always pass. Defaults to the empty selector, which selects everything. This one keeps system namespaces out:\n\n  matchExpressions:\n  - key: kubernetes.io/metadata.name\n    operator: NotIn\n    values: [\"kube-system\", \"kube-node-lease\"]",
+							Description: "namespaceSelector selects requests by the labels of the object's namespace, or by the object's own labels if the object is a namespace. It does not restrict requests for other cluster-scoped objects. Defaults to the empty selector, which selects all objects. For example, this selector excludes system namespaces:\n\n  matchExpressions:\n  - key: kubernetes.io/metadata.name\n    operator: NotIn\n    values: [\"kube-system\", \"kube-node-lease\"]",
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
 					},
 					"objectSelector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "objectSelector selects by the labels of the object; it is enough that either the new or the old object has them. An object without labels of its own, such as the options of a connect request, is not selected. Users choose the labels of what they write, so this suits rules that one opts into. Defaults to the empty selector, which selects everything.",
+							Description: "objectSelector selects requests by the labels of the object. It selects a request if the new or the old object has the labels. Objects without labels, such as the options of a connect request, are not selected. Users set the labels of their objects, so use objectSelector only for rules that users opt into. Defaults to the empty selector, which selects all objects.",
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
 					},
@@ -302,7 +302,7 @@ func schema_celadorio_api_admissionregistration_v1_MatchResources(ref common.Ref
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "resourceRules select operations on resources and subresources; one that matches is enough. A policy requires at least one. In a binding, no rules means everything that the policy matches.",
+							Description: "resourceRules select operations on resources and subresources. One rule must match. A policy requires at least one rule. A binding without rules selects all requests that the policy matches.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -320,7 +320,7 @@ func schema_celadorio_api_admissionregistration_v1_MatchResources(ref common.Ref
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "excludeResourceRules take operations on resources and subresources out again, whatever resourceRules say.",
+							Description: "excludeResourceRules exclude operations on resources and subresources. They take precedence over resourceRules.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -333,7 +333,7 @@ func schema_celadorio_api_admissionregistration_v1_MatchResources(ref common.Ref
 					},
 					"matchPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "matchPolicy decides over requests that reach a listed resource through another group or version that serves the same objects. Exact ignores them. Equivalent selects them, and expressions see the object converted to the version that the rule lists. Defaults to Equivalent.\n\nPossible enum values:\n - `\"Equivalent\"` also matches other groups and versions of the same objects.\n - `\"Exact\"` matches only the groups and versions that rules list.",
+							Description: "matchPolicy defines whether rules match requests for a listed resource that use another group or version. Exact does not match them. Equivalent matches them, and expressions read the object converted to the version that the rule lists. Defaults to Equivalent.\n\nPossible enum values:\n - `\"Equivalent\"` also matches other groups and versions of the same objects.\n - `\"Exact\"` matches only the groups and versions that rules list.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Equivalent", "Exact"},
@@ -356,7 +356,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicy(ref c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicy states changes, written in CEL, that the server makes to objects on their way into storage. It takes effect only through a MutatingAdmissionPolicyBinding that names it.",
+				Description: "MutatingAdmissionPolicy changes objects in API requests, before they are stored, as expressions written in CEL define. It applies through a MutatingAdmissionPolicyBinding that names it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -382,14 +382,14 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicy(ref c
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the policy matches and what it changes.",
+							Description: "spec selects requests and defines the changes of their objects.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Description: "status contains observations of the server about the policy, such as type-checking warnings. Clients cannot set it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName()),
 						},
@@ -406,7 +406,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for which of the requests that the policy matches, and with which parameters.\n\nA matched request evaluates the policy once for each binding and each parameter the binding selects, or once for a binding without parameters. Each of these evaluations has a CEL cost budget of its own, so that other bindings and parameters never decide whether one exceeds it.",
+				Description: "MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some of the requests that the policy matches, and the params for the policy.\n\nFor a matching request, the policy is evaluated once for each binding and each param that the binding selects, or once for a binding without params. Each evaluation has its own CEL cost budget, so it cannot exceed its budget because of other bindings or params.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -432,7 +432,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is which policy takes effect where.",
+							Description: "spec defines how the policy is applied.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicyBindingSpec{}.OpenAPIModelName()),
 						},
@@ -449,7 +449,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBindingList holds a page of bindings.",
+				Description: "MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -468,7 +468,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -499,25 +499,25 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBindingSpec is which policy takes effect where.",
+				Description: "MutatingAdmissionPolicyBindingSpec defines how a policy is applied.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"policyName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "policyName is the policy's metadata.name. Required. As long as no such policy exists, the binding has no effect.",
+							Description: "policyName is the metadata.name of the policy. If no such policy exists, the binding has no effect. Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"paramRef": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paramRef selects the policy's parameters among the objects of its paramKind. It has no effect when the policy has no paramKind.",
+							Description: "paramRef selects params among the objects of the policy's paramKind. It is ignored if the policy has no paramKind.",
 							Ref:         ref(v1.ParamRef{}.OpenAPIModelName()),
 						},
 					},
 					"matchResources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "matchResources narrows what the policy's matchConstraints match; it cannot widen it. Without it, or without resource rules in it, resources are not narrowed further. Rules may list the operations CREATE, UPDATE and CONNECT; \"*\" stands for these.",
+							Description: "matchResources restricts the requests that the policy's matchConstraints select. It cannot extend them. If it is unset or has no resource rules, the binding does not restrict resources. Rules may contain the operations CREATE, UPDATE and CONNECT, or \"*\" for all three.",
 							Ref:         ref(v1.MatchResources{}.OpenAPIModelName()),
 						},
 					},
@@ -533,7 +533,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyList(r
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyList holds a page of policies.",
+				Description: "MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -552,7 +552,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyList(r
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -583,18 +583,18 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicySpec is what a policy matches and what it changes.",
+				Description: "MutatingAdmissionPolicySpec selects requests and defines the changes of their objects.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"paramKind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paramKind is the kind of object that configures this policy. Bindings pick the objects, expressions read them as 'params'. Without it the policy takes no parameters and 'params' is not declared. When the server does not know the kind, requests the policy matches are handled by failurePolicy. When a binding has no paramRef, 'params' is null.",
+							Description: "paramKind is the kind of the objects that configure this policy. Bindings select objects of this kind, and expressions read them as 'params'. If paramKind is unset, 'params' is not declared. If the server does not serve the kind, failurePolicy applies to matching requests. If a binding has no paramRef, 'params' is null.",
 							Ref:         ref(v1.ParamKind{}.OpenAPIModelName()),
 						},
 					},
 					"matchConstraints": {
 						SchemaProps: spec.SchemaProps{
-							Description: "matchConstraints limits the requests that the policy looks at; a request has to meet all of them. Required. Rules may list the operations CREATE, UPDATE and CONNECT; \"*\" stands for these. Requests for policies and bindings themselves never match, so that a wrong policy can always be removed.",
+							Description: "matchConstraints selects the requests that the policy is evaluated for. Rules may contain the operations CREATE, UPDATE and CONNECT, or \"*\" for all three. Required. Requests for policies and bindings never match, so that an incorrect policy can always be deleted.",
 							Ref:         ref(v1.MatchResources{}.OpenAPIModelName()),
 						},
 					},
@@ -605,7 +605,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "variables name expressions that the others reuse as 'variables.<name>'. A variable is evaluated at most once, when first read, and may read those that stand before it in the list. Match conditions cannot read variables.",
+							Description: "variables are named expressions that other expressions read as 'variables.<name>'. A variable is evaluated on its first read, and at most once. Its expression may read the variables that precede it in the list. Match conditions cannot read variables.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -623,7 +623,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "mutations are the changes, made one after the other: each sees the object as the one before it has left it. At least one is required. All of them are made for each binding and each parameter that the binding selects.",
+							Description: "mutations are the changes of the object. They are applied in order, and each reads the object that the previous one has returned. All mutations are applied once for each binding and each param that the binding selects. At least one is required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -636,7 +636,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 					},
 					"failurePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failurePolicy decides over requests for which the policy cannot be evaluated: an expression ends in an error, its cost exceeds the limit, a change cannot be made, or policy, binding or parameters are misconfigured. Fail refuses the request; Ignore lets it go on without the change. Defaults to Fail.\n\nPossible enum values:\n - `\"Fail\"` treats the request as one that does not satisfy the policy.\n - `\"Ignore\"` admits the request as far as this policy is concerned.",
+							Description: "failurePolicy defines how a failure to evaluate the policy is handled: an expression returns an error, the cost exceeds the limit, a patch cannot be applied, or the policy, a binding or a param is misconfigured. Fail rejects the request. Ignore admits the request without the change. Defaults to Fail.\n\nPossible enum values:\n - `\"Fail\"` treats the failure like a failed validation. If the policy is a mutating one, it rejects the request.\n - `\"Ignore\"` admits the request.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Fail", "Ignore"},
@@ -654,7 +654,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "matchConditions narrow, in CEL, what rules and selectors have matched. At most 64. They see the same variables as mutations, 'variables' excepted. If one is false, the policy is skipped. If none is false and one ends in an error, failurePolicy decides: Fail rejects the request, Ignore skips the policy. Otherwise the policy is evaluated.",
+							Description: "matchConditions are CEL expressions that further restrict the requests which matchConstraints select. They may read the same variables as mutations, except 'variables'. At most 64.\n\nIf a condition is false, the policy is skipped. If none is false and one returns an error, failurePolicy applies: Fail rejects the request, Ignore skips the policy. If all conditions are true, the policy is evaluated.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -667,7 +667,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 					},
 					"reinvocationPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reinvocationPolicy says whether the mutations of a binding may be made again in the same request. Never makes them once. IfNeeded makes them again when another policy, webhook or plugin has changed the object since; in what order is not defined. Required.\n\nPossible enum values:\n - `\"IfNeeded\"` makes a mutation again when the object was changed after it.\n - `\"Never\"` makes a mutation once.",
+							Description: "reinvocationPolicy defines whether the mutations of a binding may be applied again to the same request. Never applies them once. IfNeeded applies them again if another policy, webhook or plugin has changed the object afterwards; the order is undefined. Required.\n\nPossible enum values:\n - `\"IfNeeded\"` applies a mutation again if the object was changed after it.\n - `\"Never\"` applies a mutation once.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"IfNeeded", "Never"},
@@ -675,7 +675,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 					},
 					"typeChecking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "typeChecking says what type errors lead to: expressions that do not fit the types which matchConstraints and paramKind name. Informational reports them in the status and changes nothing else. Enforced refuses to store a policy with errors against built-in types; as long as there are errors against custom resources, requests that the policy matches are handled by failurePolicy. Unset means Informational. Alpha: needs the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` keeps a policy with type errors from being stored or from deciding over requests.\n - `\"Informational\"` reports type errors in the status.",
+							Description: "typeChecking defines how type errors are handled. An expression has a type error if it does not fit the schema of a kind that matchConstraints or paramKind selects. Informational reports type errors in the status. Enforced also rejects writes of a policy that has type errors for built-in kinds, and applies failurePolicy to matching requests while the policy has type errors for custom resources. Defaults to Informational. Alpha: requires the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` prevents a policy with type errors from being stored or evaluated.\n - `\"Informational\"` reports type errors in the status.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Enforced", "Informational"},
@@ -693,7 +693,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyStatus
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyStatus is what the server found out about a policy. Its fields are those of ValidatingAdmissionPolicyStatus.",
+				Description: "MutatingAdmissionPolicyStatus contains observations of the server about a policy. It has the same fields as ValidatingAdmissionPolicyStatus.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
@@ -705,7 +705,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyStatus
 					},
 					"typeChecking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "typeChecking is the outcome of checking the expressions against the schemas of the matched kinds. It is set once the check is done.",
+							Description: "typeChecking is the result of checking the expressions against the schemas of the matched kinds. It is unset until the check has ended.",
 							Ref:         ref(v1.TypeChecking{}.OpenAPIModelName()),
 						},
 					},
@@ -719,7 +719,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyStatus
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions are the latest observations of the policy's state. Available is False, with the reason Misconfigured, when something keeps the policy from deciding as written; the message says what. TypeChecked is True when the expressions fit the types that they are applied to.",
+							Description: "conditions are the latest observations of the policy's state. Available is False, with the reason Misconfigured, if the policy cannot be evaluated as specified; the message names the problem. TypeChecked is True if the expressions fit all kinds that they apply to.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -742,7 +742,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyStatus
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "observedCustomResources are the custom resources, matched or used as parameters, whose definitions this status is based on.",
+							Description: "observedCustomResources are the matched custom resources, and the custom resources used as params, whose CustomResourceDefinitions this status is based on.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -765,12 +765,12 @@ func schema_celadorio_api_admissionregistration_v1_Mutation(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Mutation is one change that a policy makes.",
+				Description: "Mutation is one change of the object.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"patchType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "patchType is how the change is written, and so which of the other fields has the expression: applyConfiguration for ApplyConfiguration and jsonPatch for JSONPatch. Required, unless there is an expression. The patch types JSONMergePatch and StrategicMergePatch are alpha: they need the feature gate MutatingAdmissionPolicyInlineExpressions.\n\nPossible enum values:\n - `\"ApplyConfiguration\"` merges fields as server-side apply does.\n - `\"JSONMergePatch\"` replaces fields, and removes those that are null.\n - `\"JSONPatch\"` performs operations on paths.\n - `\"StrategicMergePatch\"` replaces fields, and merges lists by their keys.",
+							Description: "patchType is the type of the patch. It determines which of the fields applyConfiguration, jsonPatch, jsonMergePatch and strategicMergePatch must be set. Required unless expression is set. The types JSONMergePatch and StrategicMergePatch are alpha and require the feature gate MutatingAdmissionPolicyInlineExpressions.\n\nPossible enum values:\n - `\"ApplyConfiguration\"` merges fields as server-side apply does.\n - `\"JSONMergePatch\"` sets fields, and removes fields whose value is null.\n - `\"JSONPatch\"` applies operations to paths.\n - `\"StrategicMergePatch\"` sets fields, and merges lists by their merge keys.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -779,47 +779,47 @@ func schema_celadorio_api_admissionregistration_v1_Mutation(ref common.Reference
 					},
 					"applyConfiguration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "applyConfiguration computes fields that are merged into the object as server-side apply merges them.",
+							Description: "applyConfiguration computes an apply configuration, which is merged into the object as server-side apply does.",
 							Ref:         ref(v1.ApplyConfiguration{}.OpenAPIModelName()),
 						},
 					},
 					"jsonPatch": {
 						SchemaProps: spec.SchemaProps{
-							Description: "jsonPatch computes the operations of a JSON patch (https://jsonpatch.com).",
+							Description: "jsonPatch computes a JSON patch (https://jsonpatch.com).",
 							Ref:         ref(v1.JSONPatch{}.OpenAPIModelName()),
 						},
 					},
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is a CEL expression whose value says what to do: a JSONPatch or a list of them changes the object, null does nothing, true accepts the object as it is, and false refuses the request. It takes the place of patchType and what belongs to that, and reads what jsonPatch.expression reads. Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.",
+							Description: "expression is a CEL expression that returns a patch or a decision. A JSONPatch or a list of them is applied to the object. null and true leave the object unchanged; false rejects the request. Excludes patchType and the fields of patches. It may read the variables that jsonPatch.expression may read. Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"condition": {
 						SchemaProps: spec.SchemaProps{
-							Description: "condition is a CEL expression of type bool. The mutation is made only where it is true. It reads what variables read, and the variables themselves. Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.",
+							Description: "condition is a CEL expression of type bool. The mutation is skipped if it is false. It may read the variables that validations may read, including 'variables'. Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is what the client reads when the mutation refuses the request or cannot be made. A single line. Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.",
+							Description: "message is returned to the client if the mutation rejects the request or fails. It must be a single line. Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is the machine-readable cause in the response when the mutation refuses the request; the HTTP status code follows it. One of \"Forbidden\", \"Invalid\" and \"RequestEntityTooLarge\". Defaults to \"Invalid\" in the response. Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.",
+							Description: "reason is the machine-readable reason in the response if the mutation rejects the request. It determines the HTTP status code. One of \"Forbidden\", \"Invalid\" and \"RequestEntityTooLarge\". The response has the reason \"Invalid\" if it is unset. Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"reinvocationPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reinvocationPolicy decides for this mutation, instead of that of the policy, whether it may be made again in the same request. Defaults to spec.reinvocationPolicy. Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.\n\nPossible enum values:\n - `\"IfNeeded\"` makes a mutation again when the object was changed after it.\n - `\"Never\"` makes a mutation once.",
+							Description: "reinvocationPolicy defines whether this mutation may be applied again to the same request. Defaults to spec.reinvocationPolicy. Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.\n\nPossible enum values:\n - `\"IfNeeded\"` applies a mutation again if the object was changed after it.\n - `\"Never\"` applies a mutation once.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"IfNeeded", "Never"},
@@ -827,13 +827,13 @@ func schema_celadorio_api_admissionregistration_v1_Mutation(ref common.Reference
 					},
 					"jsonMergePatch": {
 						SchemaProps: spec.SchemaProps{
-							Description: "jsonMergePatch computes a JSON merge patch (RFC 7396). Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.",
+							Description: "jsonMergePatch computes a JSON merge patch (RFC 7396). Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.",
 							Ref:         ref(v1.JSONMergePatch{}.OpenAPIModelName()),
 						},
 					},
 					"strategicMergePatch": {
 						SchemaProps: spec.SchemaProps{
-							Description: "strategicMergePatch computes a patch that merges lists as Kubernetes' built-in types say. Alpha: needs the feature gate MutatingAdmissionPolicyInlineExpressions.",
+							Description: "strategicMergePatch computes a strategic merge patch, which merges lists by the merge keys of Kubernetes' built-in types. Alpha: requires the feature gate MutatingAdmissionPolicyInlineExpressions.",
 							Ref:         ref(v1.StrategicMergePatch{}.OpenAPIModelName()),
 						},
 					},
@@ -850,7 +850,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NamedRuleWithOperations selects operations on resources, optionally on particular objects only.",
+				Description: "NamedRuleWithOperations selects operations on resources, optionally on objects with certain names only.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"resourceNames": {
@@ -860,7 +860,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "resourceNames limits the rule to objects of these names. Empty means all.",
+							Description: "resourceNames restricts the rule to objects with these names. If it is empty, the rule matches all names.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -879,7 +879,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "operations are those that the rule applies to: CREATE, UPDATE, DELETE, CONNECT, or \"*\" for all, also those to come. Required. \"*\" stands alone.",
+							Description: "operations are the operations that the rule matches: CREATE, UPDATE, DELETE, CONNECT, or \"*\" for all current and future operations. \"*\" must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -899,7 +899,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiGroups are the groups of the resources; \"\" is the core group, \"*\" stands for all and stands alone. Required.",
+							Description: "apiGroups are the groups of the resources. \"\" is the core group, and \"*\" matches all groups. \"*\" must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -918,7 +918,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersions are the versions of the resources; \"*\" stands for all and stands alone. Required.",
+							Description: "apiVersions are the versions of the resources. \"*\" matches all versions and must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -937,7 +937,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "resources are the resources by their plural name, subresources after a slash:\n\n\"pods\" is pods. \"pods/log\" is the log of pods. \"*\" is all resources, but no subresources. \"pods/*\" is pods and their subresources, \"*/scale\" is all scale subresources, \"*/*\" is everything.\n\nEntries may not overlap where a wildcard is involved. Required.",
+							Description: "resources are the plural names of resources, with subresources after a slash:\n\n\"pods\" matches pods. \"pods/log\" matches the log of pods. \"*\" matches all resources, but no subresources. \"pods/*\" matches pods and their subresources. \"*/scale\" matches all scale subresources. \"*/*\" matches all resources and subresources.\n\nEntries with wildcards must not overlap with others. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -951,7 +951,7 @@ func schema_celadorio_api_admissionregistration_v1_NamedRuleWithOperations(ref c
 					},
 					"scope": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scope limits the rule to resources that are in a namespace (Namespaced) or in none (Cluster, which includes namespaces themselves). Subresources have the scope of their resource. Defaults to \"*\", which is both.\n\nPossible enum values:\n - `\"*\"` is all resources.\n - `\"Cluster\"` is resources outside of namespaces, and namespaces themselves.\n - `\"Namespaced\"` is resources inside of namespaces.",
+							Description: "scope restricts the rule to resources in namespaces (Namespaced) or to cluster-scoped resources (Cluster), which include namespaces themselves. Subresources have the scope of their resource. Defaults to \"*\", which matches both.\n\nPossible enum values:\n - `\"*\"` matches all resources.\n - `\"Cluster\"` matches cluster-scoped resources, including namespaces.\n - `\"Namespaced\"` matches resources in namespaces.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"*", "Cluster", "Namespaced"},
@@ -972,7 +972,7 @@ func schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObservedCustomResource says which state of a CustomResourceDefinition was looked at.",
+				Description: "ObservedCustomResource identifies the state of a CustomResourceDefinition that a status is based on.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"group": {
@@ -985,7 +985,7 @@ func schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref co
 					},
 					"version": {
 						SchemaProps: spec.SchemaProps{
-							Description: "version is the version of the custom resource whose schema was looked at.",
+							Description: "version is the version of the custom resource whose schema was checked.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1001,7 +1001,7 @@ func schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref co
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is the metadata.generation of the CustomResourceDefinition, or 0 when there was none.",
+							Description: "generation is the metadata.generation of the CustomResourceDefinition, or 0 if it did not exist.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -1009,7 +1009,7 @@ func schema_celadorio_api_admissionregistration_v1_ObservedCustomResource(ref co
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Description: "uid is the metadata.uid of the CustomResourceDefinition, and empty when there was none. Generations tell older from newer only where the uid is the same: one that is created again starts at 1.",
+							Description: "uid is the metadata.uid of the CustomResourceDefinition, or empty if it did not exist. Generations are comparable only for equal UIDs: a CustomResourceDefinition that is deleted and created again starts at generation 1.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1025,19 +1025,19 @@ func schema_celadorio_api_admissionregistration_v1_ParamKind(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ParamKind names the kind of a policy's parameters.",
+				Description: "ParamKind is the kind of a policy's params.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"apiVersion": {
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersion is the group and version of the kind, as in \"rules.example.com/v1\", or the version alone for the core group. Required.",
+							Description: "apiVersion is the group and version of the kind, such as \"rules.example.com/v1\", or only the version for the core group. Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "kind is the kind itself, as in \"ReplicaLimit\". Required.",
+							Description: "kind is the name of the kind, such as \"ReplicaLimit\". Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1057,32 +1057,32 @@ func schema_celadorio_api_admissionregistration_v1_ParamRef(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ParamRef selects parameter objects, either by name or by labels.",
+				Description: "ParamRef selects params by name or by labels.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is the name of the one parameter object. Excludes selector; one of the two is required.",
+							Description: "name is the name of the param. Excludes selector; one of the two is required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"namespace": {
 						SchemaProps: spec.SchemaProps{
-							Description: "namespace is where parameters are looked up, by name or by selector. For a namespaced paramKind, leaving it empty takes parameters from the namespace of the object under review; then no cluster-scoped resource may be matched. For a cluster-scoped paramKind it has to be empty.",
+							Description: "namespace is the namespace of the params. If the paramKind is namespaced and namespace is empty, params are taken from the namespace of the request's object; the policy must then not match cluster-scoped resources. If the paramKind is cluster-scoped, namespace must be empty.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"selector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "selector selects any number of parameter objects by their labels; the empty selector selects all. The request has to satisfy the policy for each of them. Excludes name; one of the two is required.",
+							Description: "selector selects params by their labels. The empty selector selects all objects of the paramKind. The policy is evaluated once for each param. Excludes name; one of the two is required.",
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
 					},
 					"parameterNotFoundAction": {
 						SchemaProps: spec.SchemaProps{
-							Description: "parameterNotFoundAction decides when name or selector finds nothing. Allow means that the binding has nothing to object to; Deny hands the request to the policy's failurePolicy. Required.",
+							Description: "parameterNotFoundAction defines the behavior if name or selector finds no params. Allow skips the binding. Deny applies the failurePolicy of the policy. Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1104,7 +1104,7 @@ func schema_celadorio_api_admissionregistration_v1_Rule(ref common.ReferenceCall
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Rule selects resources. The lists combine: each group with each version and each resource.",
+				Description: "Rule selects resources: the combinations of all listed groups, versions and resources.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"apiGroups": {
@@ -1114,7 +1114,7 @@ func schema_celadorio_api_admissionregistration_v1_Rule(ref common.ReferenceCall
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiGroups are the groups of the resources; \"\" is the core group, \"*\" stands for all and stands alone. Required.",
+							Description: "apiGroups are the groups of the resources. \"\" is the core group, and \"*\" matches all groups. \"*\" must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1133,7 +1133,7 @@ func schema_celadorio_api_admissionregistration_v1_Rule(ref common.ReferenceCall
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersions are the versions of the resources; \"*\" stands for all and stands alone. Required.",
+							Description: "apiVersions are the versions of the resources. \"*\" matches all versions and must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1152,7 +1152,7 @@ func schema_celadorio_api_admissionregistration_v1_Rule(ref common.ReferenceCall
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "resources are the resources by their plural name, subresources after a slash:\n\n\"pods\" is pods. \"pods/log\" is the log of pods. \"*\" is all resources, but no subresources. \"pods/*\" is pods and their subresources, \"*/scale\" is all scale subresources, \"*/*\" is everything.\n\nEntries may not overlap where a wildcard is involved. Required.",
+							Description: "resources are the plural names of resources, with subresources after a slash:\n\n\"pods\" matches pods. \"pods/log\" matches the log of pods. \"*\" matches all resources, but no subresources. \"pods/*\" matches pods and their subresources. \"*/scale\" matches all scale subresources. \"*/*\" matches all resources and subresources.\n\nEntries with wildcards must not overlap with others. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1166,7 +1166,7 @@ func schema_celadorio_api_admissionregistration_v1_Rule(ref common.ReferenceCall
 					},
 					"scope": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scope limits the rule to resources that are in a namespace (Namespaced) or in none (Cluster, which includes namespaces themselves). Subresources have the scope of their resource. Defaults to \"*\", which is both.\n\nPossible enum values:\n - `\"*\"` is all resources.\n - `\"Cluster\"` is resources outside of namespaces, and namespaces themselves.\n - `\"Namespaced\"` is resources inside of namespaces.",
+							Description: "scope restricts the rule to resources in namespaces (Namespaced) or to cluster-scoped resources (Cluster), which include namespaces themselves. Subresources have the scope of their resource. Defaults to \"*\", which matches both.\n\nPossible enum values:\n - `\"*\"` matches all resources.\n - `\"Cluster\"` matches cluster-scoped resources, including namespaces.\n - `\"Namespaced\"` matches resources in namespaces.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"*", "Cluster", "Namespaced"},
@@ -1192,7 +1192,7 @@ func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "operations are those that the rule applies to: CREATE, UPDATE, DELETE, CONNECT, or \"*\" for all, also those to come. Required. \"*\" stands alone.",
+							Description: "operations are the operations that the rule matches: CREATE, UPDATE, DELETE, CONNECT, or \"*\" for all current and future operations. \"*\" must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1212,7 +1212,7 @@ func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiGroups are the groups of the resources; \"\" is the core group, \"*\" stands for all and stands alone. Required.",
+							Description: "apiGroups are the groups of the resources. \"\" is the core group, and \"*\" matches all groups. \"*\" must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1231,7 +1231,7 @@ func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersions are the versions of the resources; \"*\" stands for all and stands alone. Required.",
+							Description: "apiVersions are the versions of the resources. \"*\" matches all versions and must be the only entry. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1250,7 +1250,7 @@ func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "resources are the resources by their plural name, subresources after a slash:\n\n\"pods\" is pods. \"pods/log\" is the log of pods. \"*\" is all resources, but no subresources. \"pods/*\" is pods and their subresources, \"*/scale\" is all scale subresources, \"*/*\" is everything.\n\nEntries may not overlap where a wildcard is involved. Required.",
+							Description: "resources are the plural names of resources, with subresources after a slash:\n\n\"pods\" matches pods. \"pods/log\" matches the log of pods. \"*\" matches all resources, but no subresources. \"pods/*\" matches pods and their subresources. \"*/scale\" matches all scale subresources. \"*/*\" matches all resources and subresources.\n\nEntries with wildcards must not overlap with others. Required.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1264,7 +1264,7 @@ func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common
 					},
 					"scope": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scope limits the rule to resources that are in a namespace (Namespaced) or in none (Cluster, which includes namespaces themselves). Subresources have the scope of their resource. Defaults to \"*\", which is both.\n\nPossible enum values:\n - `\"*\"` is all resources.\n - `\"Cluster\"` is resources outside of namespaces, and namespaces themselves.\n - `\"Namespaced\"` is resources inside of namespaces.",
+							Description: "scope restricts the rule to resources in namespaces (Namespaced) or to cluster-scoped resources (Cluster), which include namespaces themselves. Subresources have the scope of their resource. Defaults to \"*\", which matches both.\n\nPossible enum values:\n - `\"*\"` matches all resources.\n - `\"Cluster\"` matches cluster-scoped resources, including namespaces.\n - `\"Namespaced\"` matches resources in namespaces.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"*", "Cluster", "Namespaced"},
@@ -1285,7 +1285,7 @@ func schema_celadorio_api_admissionregistration_v1_StrategicMergePatch(ref commo
 				Properties: map[string]spec.Schema{
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is a CEL expression that gives the patch, an Object or a map. It reads what jsonPatch.expression reads. Required.",
+							Description: "expression is a CEL expression that returns the patch, an Object or a map. It may read the variables that jsonPatch.expression may read. Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1300,7 +1300,7 @@ func schema_celadorio_api_admissionregistration_v1_TypeChecking(ref common.Refer
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "TypeChecking is the outcome of checking a policy's expressions against the schemas of the kinds they apply to.",
+				Description: "TypeChecking is the result of checking the expressions of a policy against the schemas of the kinds that they apply to.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"expressionWarnings": {
@@ -1310,7 +1310,7 @@ func schema_celadorio_api_admissionregistration_v1_TypeChecking(ref common.Refer
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "expressionWarnings has one entry for each expression that does not fit.",
+							Description: "expressionWarnings contains an entry for each expression with a type error.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1333,7 +1333,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicy(ref
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton, and it never changes the object under review.",
+				Description: "ValidatingAdmissionPolicy accepts or rejects API requests by rules written in CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton. It never changes objects.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1359,14 +1359,14 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicy(ref
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the policy matches and what it demands.",
+							Description: "spec selects requests and defines the rules for them.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Description: "status contains observations of the server about the policy, such as type-checking warnings. Clients cannot set it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicyStatus{}.OpenAPIModelName()),
 						},
@@ -1383,7 +1383,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect: for which of the requests that the policy matches, with which parameters, and with what consequence.\n\nA matched request evaluates the policy once for each binding and each parameter the binding selects, or once for a binding without parameters. Each of these evaluations has a CEL cost budget of its own, so that other bindings and parameters never decide whether one exceeds it.",
+				Description: "ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects some of the requests that the policy matches, the params for the policy, and the actions for failed validations.\n\nFor a matching request, the policy is evaluated once for each binding and each param that the binding selects, or once for a binding without params. Each evaluation has its own CEL cost budget, so it cannot exceed its budget because of other bindings or params.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1409,7 +1409,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is which policy takes effect where, and how.",
+							Description: "spec defines how the policy is applied.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicyBindingSpec{}.OpenAPIModelName()),
 						},
@@ -1427,7 +1427,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBindingList holds a page of bindings.",
+				Description: "ValidatingAdmissionPolicyBindingList is a list of ValidatingAdmissionPolicyBindings.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1446,7 +1446,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -1477,25 +1477,25 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBindingSpec is which policy takes effect where, and how.",
+				Description: "ValidatingAdmissionPolicyBindingSpec defines how a policy is applied.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"policyName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "policyName is the policy's metadata.name. Required. As long as no such policy exists, the binding has no effect.",
+							Description: "policyName is the metadata.name of the policy. If no such policy exists, the binding has no effect. Required.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"paramRef": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paramRef selects the policy's parameters among the objects of its paramKind. It has no effect when the policy has no paramKind.",
+							Description: "paramRef selects params among the objects of the policy's paramKind. It is ignored if the policy has no paramKind.",
 							Ref:         ref(v1.ParamRef{}.OpenAPIModelName()),
 						},
 					},
 					"matchResources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "matchResources narrows what the policy's matchConstraints match; it cannot widen it. Without it, or without resource rules in it, resources are not narrowed further.",
+							Description: "matchResources restricts the requests that the policy's matchConstraints select. It cannot extend them. If it is unset or has no resource rules, the binding does not restrict resources.",
 							Ref:         ref(v1.MatchResources{}.OpenAPIModelName()),
 						},
 					},
@@ -1506,7 +1506,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "validationActions is what a failed validation leads to; also a failure to evaluate the policy, when its failurePolicy is Fail. Required, in any order, each at most once:\n\n\"Deny\" refuses the request.\n\n\"Warn\" sends the message to the client in a Warning header (code 299), whether or not the request is refused for other reasons.\n\n\"Audit\" adds the failure to the request's audit event, in the annotation 'validation.policy.admission.k8s.io/validation_failure': a JSON list of objects with the fields message, policy, binding, expressionIndex and validationActions.\n\nDeny and Warn exclude each other, as the client would read the same message twice. Clients should accept values that they do not know.",
+							Description: "validationActions are the actions for a failed validation, and for a failure to evaluate the policy if its failurePolicy is Fail. Each action may be listed once, in any order. Required.\n\n\"Deny\" rejects the request.\n\n\"Warn\" returns the message to the client in a Warning header (code 299), whether or not the request is rejected.\n\n\"Audit\" adds the failure to the audit event of the request, in the annotation 'validation.policy.admission.k8s.io/validation_failure': a JSON list of objects with the fields message, policy, binding, expressionIndex and validationActions.\n\nDeny and Warn must not be used together, because the client would receive the same message twice. Clients should accept unknown values.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1521,7 +1521,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyBind
 					},
 					"bindingType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "bindingType says when the binding applies. Unset, it does to every request that policy and binding match. Fallback applies to such a request only when no binding of the policy that is not a Fallback does; several Fallback bindings apply together. A binding with a paramRef that selects nothing does not apply, unless its parameterNotFoundAction is Deny. Alpha: needs the feature gate ValidatingAdmissionPolicyFallbackBinding.\n\nPossible enum values:\n - `\"Fallback\"` applies when no other binding of the policy does.",
+							Description: "bindingType defines when the binding applies. If it is unset, the binding applies to all requests that the policy and the binding match. Fallback bindings apply to such a request only if none of the policy's other bindings applies. A binding whose paramRef finds no params does not apply, unless its parameterNotFoundAction is Deny. Alpha: requires the feature gate ValidatingAdmissionPolicyFallbackBinding.\n\nPossible enum values:\n - `\"Fallback\"` applies if no other binding of the policy does.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Fallback"},
@@ -1540,7 +1540,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyList
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyList holds a page of policies.",
+				Description: "ValidatingAdmissionPolicyList is a list of ValidatingAdmissionPolicies.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1559,7 +1559,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyList
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -1590,18 +1590,18 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicySpec is what a policy matches and what it demands.",
+				Description: "ValidatingAdmissionPolicySpec selects requests and defines the rules for them.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"paramKind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paramKind is the kind of object that configures this policy. Bindings pick the objects, expressions read them as 'params'. Without it the policy takes no parameters and 'params' is not declared. When the server does not know the kind, requests the policy matches are handled by failurePolicy. When a binding has no paramRef, 'params' is null.",
+							Description: "paramKind is the kind of the objects that configure this policy. Bindings select objects of this kind, and expressions read them as 'params'. If paramKind is unset, 'params' is not declared. If the server does not serve the kind, failurePolicy applies to matching requests. If a binding has no paramRef, 'params' is null.",
 							Ref:         ref(v1.ParamKind{}.OpenAPIModelName()),
 						},
 					},
 					"matchConstraints": {
 						SchemaProps: spec.SchemaProps{
-							Description: "matchConstraints limits the requests that the policy looks at; a request has to meet all of them. Required. Requests for policies and bindings themselves never match, so that a wrong policy can always be removed.",
+							Description: "matchConstraints selects the requests that the policy is evaluated for. Required. Requests for policies and bindings never match, so that an incorrect policy can always be deleted.",
 							Ref:         ref(v1.MatchResources{}.OpenAPIModelName()),
 						},
 					},
@@ -1612,7 +1612,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "validations are the rules that a matched request has to satisfy. At least one validation or one audit annotation is required.",
+							Description: "validations are the rules for matching requests. A policy must have at least one validation or audit annotation.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1625,7 +1625,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 					},
 					"failurePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failurePolicy decides over requests for which the policy cannot be evaluated: an expression ends in an error, its cost exceeds the limit, or policy, binding or parameters are misconfigured. Fail treats the error as a failed validation, which bindings enforce by their validationActions; Ignore lets the request pass. Defaults to Fail. A validation that evaluates to false is not a failure in this sense.\n\nPossible enum values:\n - `\"Fail\"` treats the request as one that does not satisfy the policy.\n - `\"Ignore\"` admits the request as far as this policy is concerned.",
+							Description: "failurePolicy defines how a failure to evaluate the policy is handled: an expression returns an error, the cost exceeds the limit, or the policy, a binding or a param is misconfigured. Fail treats the failure like a failed validation, which validationActions of the binding enforce. Ignore admits the request. A validation that evaluates to false is not such a failure. Defaults to Fail.\n\nPossible enum values:\n - `\"Fail\"` treats the failure like a failed validation. If the policy is a mutating one, it rejects the request.\n - `\"Ignore\"` admits the request.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Fail", "Ignore"},
@@ -1638,7 +1638,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "auditAnnotations add values, computed by CEL, to the audit event of each matched request. At least one validation or one audit annotation is required.",
+							Description: "auditAnnotations compute values for the audit event of each matching request. A policy must have at least one validation or audit annotation.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1661,7 +1661,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "matchConditions narrow, in CEL, what rules and selectors have matched. At most 64. They see the same variables as validations, 'variables' excepted. If one is false, the policy is skipped. If none is false and one ends in an error, failurePolicy decides: Fail rejects the request, Ignore skips the policy. Otherwise the policy is evaluated.",
+							Description: "matchConditions are CEL expressions that further restrict the requests which matchConstraints select. They may read the same variables as validations, except 'variables'. At most 64.\n\nIf a condition is false, the policy is skipped. If none is false and one returns an error, failurePolicy applies: Fail rejects the request, Ignore skips the policy. If all conditions are true, the policy is evaluated.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1684,7 +1684,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "variables name expressions that the others reuse as 'variables.<name>'. A variable is evaluated at most once, when first read, and may read those that stand before it in the list. Match conditions cannot read variables.",
+							Description: "variables are named expressions that other expressions read as 'variables.<name>'. A variable is evaluated on its first read, and at most once. Its expression may read the variables that precede it in the list. Match conditions cannot read variables.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1697,7 +1697,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 					},
 					"policyType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "policyType says how the policy takes effect. Unset, it does through bindings. Singleton takes effect without a binding, for all requests that it matches; a failed validation refuses the request, and so does a failure to evaluate the policy when its failurePolicy is Fail. A Singleton has no paramKind, and bindings must not name it. Alpha: needs the feature gate ValidatingAdmissionPolicySingleton.\n\nPossible enum values:\n - `\"Singleton\"` takes effect without a binding.",
+							Description: "policyType defines how the policy is applied. If it is unset, the policy is applied through bindings. Singleton applies the policy to all requests that it matches, without a binding; the request is rejected if a validation fails, or if the policy cannot be evaluated and failurePolicy is Fail. A Singleton must not have a paramKind, and bindings must not refer to it. Alpha: requires the feature gate ValidatingAdmissionPolicySingleton.\n\nPossible enum values:\n - `\"Singleton\"` applies the policy without a binding.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Singleton"},
@@ -1705,7 +1705,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 					},
 					"typeChecking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "typeChecking says what type errors lead to: expressions that do not fit the types which matchConstraints and paramKind name. Informational reports them in the status and changes nothing else. Enforced refuses to store a policy with errors against built-in types; as long as there are errors against custom resources, requests that the policy matches are handled by failurePolicy. Unset means Informational. Alpha: needs the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` keeps a policy with type errors from being stored or from deciding over requests.\n - `\"Informational\"` reports type errors in the status.",
+							Description: "typeChecking defines how type errors are handled. An expression has a type error if it does not fit the schema of a kind that matchConstraints or paramKind selects. Informational reports type errors in the status. Enforced also rejects writes of a policy that has type errors for built-in kinds, and applies failurePolicy to matching requests while the policy has type errors for custom resources. Defaults to Informational. Alpha: requires the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` prevents a policy with type errors from being stored or evaluated.\n - `\"Informational\"` reports type errors in the status.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Enforced", "Informational"},
@@ -1723,7 +1723,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyStat
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyStatus is what the server found out about a policy.",
+				Description: "ValidatingAdmissionPolicyStatus contains observations of the server about a policy.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
@@ -1735,7 +1735,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyStat
 					},
 					"typeChecking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "typeChecking is the outcome of checking the expressions against the schemas of the matched kinds. It is set once the check is done.",
+							Description: "typeChecking is the result of checking the expressions against the schemas of the matched kinds. It is unset until the check has ended.",
 							Ref:         ref(v1.TypeChecking{}.OpenAPIModelName()),
 						},
 					},
@@ -1749,7 +1749,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyStat
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions are the latest observations of the policy's state. Available is False, with the reason Misconfigured, when something keeps the policy from deciding as written; the message says what. TypeChecked is True when the expressions fit the types that they are applied to.",
+							Description: "conditions are the latest observations of the policy's state. Available is False, with the reason Misconfigured, if the policy cannot be evaluated as specified; the message names the problem. TypeChecked is True if the expressions fit all kinds that they apply to.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1772,7 +1772,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicyStat
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "observedCustomResources are the custom resources, matched or used as parameters, whose definitions this status is based on.",
+							Description: "observedCustomResources are the matched custom resources, and the custom resources used as params, whose CustomResourceDefinitions this status is based on.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1800,7 +1800,7 @@ func schema_celadorio_api_admissionregistration_v1_Validation(ref common.Referen
 				Properties: map[string]spec.Schema{
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is a CEL expression (https://cel.dev) that is true for acceptable requests. Required. It may read:\n\n- 'object': the object as it would be stored; null for DELETE.\n\n- 'oldObject': the object as it is stored now; null for CREATE.\n\n- 'request': what is asked for: operation, resource, user and so on, in the shape of admission.k8s.io/v1 AdmissionRequest, without the objects.\n\n- 'params': the parameter object that the binding selects, for a policy with paramKind.\n\n- 'namespaceObject': the namespace of the object; null when the resource is cluster-scoped.\n\n- 'variables': the results of spec.variables, by name.\n\n- 'authorizer': answers what the requesting user may do; the request's own resource is 'authorizer.requestResource'.\n\nA property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*. Characters and words that CEL does not allow in a name are written as '__dot__' for '.', '__dash__' for '-', '__slash__' for '/', '__underscores__' for '__', and '__in__', '__namespace__' and so forth for CEL's keywords. So the property \"x-prop\" is object.x__dash__prop.\n\nLists with x-kubernetes-list-type set or map compare without regard to order, and '+' on them forms the union (set) or merges by key (map).",
+							Description: "expression is a CEL expression (https://cel.dev) that evaluates to true for requests to admit. Required. It may read:\n\n- 'object': the object that would be stored; null for DELETE.\n\n- 'oldObject': the stored object; null for CREATE.\n\n- 'request': the attributes of the request, such as operation, resource and user, with the fields of admission.k8s.io/v1 AdmissionRequest except the objects.\n\n- 'params': the param that the binding selects, if the policy has a paramKind.\n\n- 'namespaceObject': the namespace of the object; null for cluster-scoped resources.\n\n- 'variables': the values of spec.variables, by name.\n\n- 'authorizer': authorization checks for the requesting user; 'authorizer.requestResource' checks the resource of the request.\n\nA property is accessible if its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*. Characters and words that CEL does not allow in names are escaped: '.' as '__dot__', '-' as '__dash__', '/' as '__slash__', '__' as '__underscores__', and CEL's keywords as '__in__', '__namespace__' and so on. For example, object.x__dash__prop reads the property \"x-prop\".\n\nLists with x-kubernetes-list-type set or map compare without regard to order, and '+' on them forms the union (set) or merges by key (map).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1808,28 +1808,28 @@ func schema_celadorio_api_admissionregistration_v1_Validation(ref common.Referen
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is what the client reads when the expression is false. A single line. Without it the message is \"failed expression: \" and the expression, which is why an expression with line breaks requires one.",
+							Description: "message is returned to the client if the expression is false. It must be a single line. Defaults to \"failed expression: \" and the expression; therefore it is required if the expression contains line breaks.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is the machine-readable cause in the response when this is the first validation to fail; the HTTP status code follows it. One of \"Forbidden\", \"Invalid\" and \"RequestEntityTooLarge\". Defaults to \"Invalid\" in the response.",
+							Description: "reason is the machine-readable reason in the response if this is the first validation that fails. It determines the HTTP status code. One of \"Forbidden\", \"Invalid\" and \"RequestEntityTooLarge\". The response has the reason \"Invalid\" if it is unset.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"messageExpression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "messageExpression is a CEL expression of type string that computes the message; it wins over message. If it ends in an error, or in a text that is blank or has line breaks, the server logs that and falls back to message. It reads what expression may read, but not 'authorizer'. For example: \"at most \" + string(params.maxReplicas) + \" replicas are allowed\"",
+							Description: "messageExpression is a CEL expression of type string that computes the message. It takes precedence over message. If it returns an error, or a text that is blank or contains line breaks, the server logs the problem and uses message. It may read the variables that expression may read, except 'authorizer'. For example: \"at most \" + string(params.maxReplicas) + \" replicas are allowed\"",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"failurePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failurePolicy decides, instead of spec.failurePolicy, when this expression does not compile or ends in an error. What keeps the whole policy from being evaluated stays with spec.failurePolicy: its cost budget, match conditions, parameters and configuration. Defaults to spec.failurePolicy. Alpha: needs the feature gate ValidatingAdmissionPolicyValidationFailurePolicy.\n\nPossible enum values:\n - `\"Fail\"` treats the request as one that does not satisfy the policy.\n - `\"Ignore\"` admits the request as far as this policy is concerned.",
+							Description: "failurePolicy replaces spec.failurePolicy if this expression does not compile or returns an error. spec.failurePolicy still applies to other failures: an exceeded cost budget, and errors in match conditions, params and configuration. Defaults to spec.failurePolicy. Alpha: requires the feature gate ValidatingAdmissionPolicyValidationFailurePolicy.\n\nPossible enum values:\n - `\"Fail\"` treats the failure like a failed validation. If the policy is a mutating one, it rejects the request.\n - `\"Ignore\"` admits the request.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Fail", "Ignore"},
@@ -1846,12 +1846,12 @@ func schema_celadorio_api_admissionregistration_v1_Variable(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Variable gives an expression a name.",
+				Description: "Variable is a named expression.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is a CEL identifier, unique within the policy. Others read the value as 'variables.<name>'.",
+							Description: "name is a CEL identifier, unique within the policy. Other expressions read the value as 'variables.<name>'.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1859,7 +1859,7 @@ func schema_celadorio_api_admissionregistration_v1_Variable(ref common.Reference
 					},
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression computes the value. It reads what validations may read, and the variables before it.",
+							Description: "expression computes the value. It may read the variables that validations may read, and the variables that precede it in the list.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1881,7 +1881,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicy states changes, written in CEL, that the server makes to objects on their way into storage. It takes effect only through a MutatingAdmissionPolicyBinding that names it.",
+				Description: "MutatingAdmissionPolicy changes objects in API requests, before they are stored, as expressions written in CEL define. It applies through a MutatingAdmissionPolicyBinding that names it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1907,14 +1907,14 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the policy matches and what it changes.",
+							Description: "spec selects requests and defines the changes of their objects.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Description: "status contains observations of the server about the policy, such as type-checking warnings. Clients cannot set it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName()),
 						},
@@ -1931,7 +1931,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for which of the requests that the policy matches, and with which parameters.",
+				Description: "MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some of the requests that the policy matches, and the params for the policy.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1957,7 +1957,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is which policy takes effect where.",
+							Description: "spec defines how the policy is applied.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicyBindingSpec{}.OpenAPIModelName()),
 						},
@@ -1974,7 +1974,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBindingList holds a page of bindings.",
+				Description: "MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1993,7 +1993,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2024,7 +2024,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyList holds a page of policies.",
+				Description: "MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2043,7 +2043,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_MutatingAdmissionPolicy
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2074,7 +2074,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton, and it never changes the object under review.",
+				Description: "ValidatingAdmissionPolicy accepts or rejects API requests by rules written in CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton. It never changes objects.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2100,14 +2100,14 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the policy matches and what it demands.",
+							Description: "spec selects requests and defines the rules for them.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Description: "status contains observations of the server about the policy, such as type-checking warnings. Clients cannot set it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicyStatus{}.OpenAPIModelName()),
 						},
@@ -2124,7 +2124,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect: for which of the requests that the policy matches, with which parameters, and with what consequence.",
+				Description: "ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects some of the requests that the policy matches, the params for the policy, and the actions for failed validations.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2150,7 +2150,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is which policy takes effect where, and how.",
+							Description: "spec defines how the policy is applied.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicyBindingSpec{}.OpenAPIModelName()),
 						},
@@ -2168,7 +2168,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBindingList holds a page of bindings.",
+				Description: "ValidatingAdmissionPolicyBindingList is a list of ValidatingAdmissionPolicyBindings.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2187,7 +2187,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2218,7 +2218,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyList holds a page of policies.",
+				Description: "ValidatingAdmissionPolicyList is a list of ValidatingAdmissionPolicies.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2237,7 +2237,7 @@ func schema_celadorio_api_admissionregistration_v1alpha1_ValidatingAdmissionPoli
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2268,7 +2268,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicy(
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicy states changes, written in CEL, that the server makes to objects on their way into storage. It takes effect only through a MutatingAdmissionPolicyBinding that names it.",
+				Description: "MutatingAdmissionPolicy changes objects in API requests, before they are stored, as expressions written in CEL define. It applies through a MutatingAdmissionPolicyBinding that names it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2294,14 +2294,14 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicy(
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the policy matches and what it changes.",
+							Description: "spec selects requests and defines the changes of their objects.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Description: "status contains observations of the server about the policy, such as type-checking warnings. Clients cannot set it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicyStatus{}.OpenAPIModelName()),
 						},
@@ -2318,7 +2318,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicyB
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for which of the requests that the policy matches, and with which parameters.",
+				Description: "MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some of the requests that the policy matches, and the params for the policy.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2344,7 +2344,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicyB
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is which policy takes effect where.",
+							Description: "spec defines how the policy is applied.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.MutatingAdmissionPolicyBindingSpec{}.OpenAPIModelName()),
 						},
@@ -2361,7 +2361,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicyB
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyBindingList holds a page of bindings.",
+				Description: "MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2380,7 +2380,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicyB
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2411,7 +2411,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicyL
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MutatingAdmissionPolicyList holds a page of policies.",
+				Description: "MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2430,7 +2430,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_MutatingAdmissionPolicyL
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2461,7 +2461,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton, and it never changes the object under review.",
+				Description: "ValidatingAdmissionPolicy accepts or rejects API requests by rules written in CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless it is a Singleton. It never changes objects.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2487,14 +2487,14 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the policy matches and what it demands.",
+							Description: "spec selects requests and defines the rules for them.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicySpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the server found out about the policy, type-checking warnings among it. The server writes it; clients only read it.",
+							Description: "status contains observations of the server about the policy, such as type-checking warnings. Clients cannot set it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicyStatus{}.OpenAPIModelName()),
 						},
@@ -2511,7 +2511,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect: for which of the requests that the policy matches, with which parameters, and with what consequence.",
+				Description: "ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects some of the requests that the policy matches, the params for the policy, and the actions for failed validations.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2537,7 +2537,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is which policy takes effect where, and how.",
+							Description: "spec defines how the policy is applied.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ValidatingAdmissionPolicyBindingSpec{}.OpenAPIModelName()),
 						},
@@ -2555,7 +2555,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyBindingList holds a page of bindings.",
+				Description: "ValidatingAdmissionPolicyBindingList is a list of ValidatingAdmissionPolicyBindings.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2574,7 +2574,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},
@@ -2605,7 +2605,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ValidatingAdmissionPolicyList holds a page of policies.",
+				Description: "ValidatingAdmissionPolicyList is a list of ValidatingAdmissionPolicies.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2624,7 +2624,7 @@ func schema_celadorio_api_admissionregistration_v1beta1_ValidatingAdmissionPolic
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the resource version and the continue token of the list.",
+							Description: "metadata contains the resource version and the continue token of the list.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
 						},

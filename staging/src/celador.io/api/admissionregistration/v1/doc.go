@@ -8,7 +8,7 @@
 // +groupName=admissionregistration.k8s.io
 
 // Package v1 is the stable, stored version of the policy kinds of
-// admissionregistration.k8s.io. Its JSON and protobuf encodings are those of
-// k8s.io/api/admissionregistration/v1; fields of this project's own carry
+// admissionregistration.k8s.io. It has the JSON and protobuf encodings of
+// k8s.io/api/admissionregistration/v1. Fields that Kubernetes does not have use
 // protobuf numbers from 1000.
 package v1

@@ -3,44 +3,46 @@
 
 package v1
 
-// The types of the conditions in a policy's status.
+// The condition types in the status of a policy.
 const (
-	// PolicyConditionAvailable is True when the policy can decide as written over the
-	// requests that it matches, False when it cannot, and Unknown as long as the server
-	// cannot find out.
+	// PolicyConditionAvailable is True if the policy can be evaluated as specified,
+	// False if it cannot, and Unknown while the server cannot determine it.
 	PolicyConditionAvailable = "Available"
 
-	// PolicyConditionTypeChecked is True when the expressions fit all types that they
-	// are applied to, False when one does not, and else Unknown.
+	// PolicyConditionTypeChecked is True if the expressions fit all kinds that they
+	// apply to, False if an expression does not fit one of them, and Unknown
+	// otherwise.
 	PolicyConditionTypeChecked = "TypeChecked"
 )
 
-// The reasons of these conditions.
+// The reasons of the conditions.
 const (
-	// PolicyReasonConfigured is why a policy is Available.
+	// PolicyReasonConfigured is the reason if Available is True.
 	PolicyReasonConfigured = "Configured"
 
-	// PolicyReasonMisconfigured is why a policy is not Available. The message says what
-	// is wrong: expressions, the kind of its parameters, or custom resources that are
+	// PolicyReasonMisconfigured is the reason if Available is False. The message
+	// names the problem: expressions, the paramKind, or custom resources that are
 	// not defined (KEP-3488, "Writing to Status").
 	PolicyReasonMisconfigured = "Misconfigured"
 
-	// PolicyReasonNoTypeErrors is why TypeChecked is True.
+	// PolicyReasonNoTypeErrors is the reason if TypeChecked is True.
 	PolicyReasonNoTypeErrors = "NoTypeErrors"
 
-	// PolicyReasonTypeErrors is why TypeChecked is False. status.typeChecking has the
-	// errors.
+	// PolicyReasonTypeErrors is the reason if TypeChecked is False.
+	// status.typeChecking contains the errors.
 	PolicyReasonTypeErrors = "TypeErrors"
 
-	// PolicyReasonTypesNotFound is why TypeChecked is Unknown: no error was found, but
-	// the server does not know all of the types.
+	// PolicyReasonTypesNotFound is a reason if TypeChecked is Unknown: there are no
+	// errors for the known kinds, but the server does not know all kinds.
 	PolicyReasonTypesNotFound = "TypesNotFound"
 
-	// PolicyReasonTypesNotChecked is why TypeChecked is Unknown: no error was found, but
-	// there are types that are never looked at. The message says why.
+	// PolicyReasonTypesNotChecked is a reason if TypeChecked is Unknown: there are
+	// no errors for the checked kinds, but some kinds are never checked. The
+	// message names the cause.
 	PolicyReasonTypesNotChecked = "TypesNotChecked"
 
-	// PolicyReasonTypesUnavailable is why TypeChecked, Available or both are Unknown: the
-	// server could not find out about all of the types. It tries again.
+	// PolicyReasonTypesUnavailable is the reason if TypeChecked, Available or both
+	// are Unknown because the server failed to get the schemas of all kinds. The
+	// server retries.
 	PolicyReasonTypesUnavailable = "TypesUnavailable"
 )

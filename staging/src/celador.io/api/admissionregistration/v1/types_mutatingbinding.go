@@ -11,13 +11,13 @@ import (
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for
-// which of the requests that the policy matches, and with which parameters.
+// MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
+// of the requests that the policy matches, and the params for the policy.
 //
-// A matched request evaluates the policy once for each binding and each parameter
-// the binding selects, or once for a binding without parameters. Each of these
-// evaluations has a CEL cost budget of its own, so that other bindings and
-// parameters never decide whether one exceeds it.
+// For a matching request, the policy is evaluated once for each binding and each
+// param that the binding selects, or once for a binding without params. Each
+// evaluation has its own CEL cost budget, so it cannot exceed its budget because of
+// other bindings or params.
 type MutatingAdmissionPolicyBinding struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -25,17 +25,17 @@ type MutatingAdmissionPolicyBinding struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// spec is which policy takes effect where.
+	// spec defines how the policy is applied.
 	Spec MutatingAdmissionPolicyBindingSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// MutatingAdmissionPolicyBindingList holds a page of bindings.
+// MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.
 type MutatingAdmissionPolicyBindingList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the resource version and the continue token of the list.
+	// metadata contains the resource version and the continue token of the list.
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
@@ -43,21 +43,21 @@ type MutatingAdmissionPolicyBindingList struct {
 	Items []MutatingAdmissionPolicyBinding `json:"items" protobuf:"bytes,2,rep,name=items"`
 }
 
-// MutatingAdmissionPolicyBindingSpec is which policy takes effect where.
+// MutatingAdmissionPolicyBindingSpec defines how a policy is applied.
 type MutatingAdmissionPolicyBindingSpec struct {
-	// policyName is the policy's metadata.name. Required. As long as no such policy
-	// exists, the binding has no effect.
+	// policyName is the metadata.name of the policy. If no such policy exists, the
+	// binding has no effect. Required.
 	PolicyName string `json:"policyName,omitempty" protobuf:"bytes,1,rep,name=policyName"`
 
-	// paramRef selects the policy's parameters among the objects of its paramKind.
-	// It has no effect when the policy has no paramKind.
+	// paramRef selects params among the objects of the policy's paramKind. It is
+	// ignored if the policy has no paramKind.
 	// +optional
 	ParamRef *ParamRef `json:"paramRef,omitempty" protobuf:"bytes,2,rep,name=paramRef"`
 
-	// matchResources narrows what the policy's matchConstraints match; it cannot
-	// widen it. Without it, or without resource rules in it, resources are not
-	// narrowed further. Rules may list the operations CREATE, UPDATE and CONNECT;
-	// "*" stands for these.
+	// matchResources restricts the requests that the policy's matchConstraints
+	// select. It cannot extend them. If it is unset or has no resource rules, the
+	// binding does not restrict resources. Rules may contain the operations CREATE,
+	// UPDATE and CONNECT, or "*" for all three.
 	// +optional
 	MatchResources *MatchResources `json:"matchResources,omitempty" protobuf:"bytes,3,rep,name=matchResources"`
 }

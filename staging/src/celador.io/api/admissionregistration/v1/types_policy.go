@@ -13,10 +13,9 @@ import (
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +k8s:supportsSubresource="/status"
 
-// ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API
-// have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding
-// that names it, unless it is a Singleton, and it never changes the object under
-// review.
+// ValidatingAdmissionPolicy accepts or rejects API requests by rules written in
+// CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless
+// it is a Singleton. It never changes objects.
 type ValidatingAdmissionPolicy struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -24,22 +23,22 @@ type ValidatingAdmissionPolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// spec is what the policy matches and what it demands.
+	// spec selects requests and defines the rules for them.
 	Spec ValidatingAdmissionPolicySpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 
-	// status is what the server found out about the policy, type-checking
-	// warnings among it. The server writes it; clients only read it.
+	// status contains observations of the server about the policy, such as
+	// type-checking warnings. Clients cannot set it.
 	// +optional
 	Status ValidatingAdmissionPolicyStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ValidatingAdmissionPolicyList holds a page of policies.
+// ValidatingAdmissionPolicyList is a list of ValidatingAdmissionPolicies.
 type ValidatingAdmissionPolicyList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the resource version and the continue token of the list.
+	// metadata contains the resource version and the continue token of the list.
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
@@ -47,48 +46,49 @@ type ValidatingAdmissionPolicyList struct {
 	Items []ValidatingAdmissionPolicy `json:"items" protobuf:"bytes,2,rep,name=items"`
 }
 
-// ValidatingAdmissionPolicySpec is what a policy matches and what it demands.
+// ValidatingAdmissionPolicySpec selects requests and defines the rules for them.
 type ValidatingAdmissionPolicySpec struct {
-	// paramKind is the kind of object that configures this policy. Bindings pick
-	// the objects, expressions read them as 'params'. Without it the policy takes
-	// no parameters and 'params' is not declared. When the server does not know
-	// the kind, requests the policy matches are handled by failurePolicy. When a
-	// binding has no paramRef, 'params' is null.
+	// paramKind is the kind of the objects that configure this policy. Bindings
+	// select objects of this kind, and expressions read them as 'params'. If
+	// paramKind is unset, 'params' is not declared. If the server does not serve
+	// the kind, failurePolicy applies to matching requests. If a binding has no
+	// paramRef, 'params' is null.
 	// +optional
 	ParamKind *ParamKind `json:"paramKind,omitempty" protobuf:"bytes,1,rep,name=paramKind"`
 
-	// matchConstraints limits the requests that the policy looks at; a request
-	// has to meet all of them. Required. Requests for policies and bindings
-	// themselves never match, so that a wrong policy can always be removed.
+	// matchConstraints selects the requests that the policy is evaluated for.
+	// Required. Requests for policies and bindings never match, so that an
+	// incorrect policy can always be deleted.
 	MatchConstraints *MatchResources `json:"matchConstraints,omitempty" protobuf:"bytes,2,rep,name=matchConstraints"`
 
-	// validations are the rules that a matched request has to satisfy. At least
-	// one validation or one audit annotation is required.
+	// validations are the rules for matching requests. A policy must have at least
+	// one validation or audit annotation.
 	// +listType=atomic
 	// +optional
 	Validations []Validation `json:"validations,omitempty" protobuf:"bytes,3,rep,name=validations"`
 
-	// failurePolicy decides over requests for which the policy cannot be
-	// evaluated: an expression ends in an error, its cost exceeds the limit, or
-	// policy, binding or parameters are misconfigured. Fail treats the error as a
-	// failed validation, which bindings enforce by their validationActions;
-	// Ignore lets the request pass. Defaults to Fail. A validation that evaluates
-	// to false is not a failure in this sense.
+	// failurePolicy defines how a failure to evaluate the policy is handled: an
+	// expression returns an error, the cost exceeds the limit, or the policy, a
+	// binding or a param is misconfigured. Fail treats the failure like a failed
+	// validation, which validationActions of the binding enforce. Ignore admits the
+	// request. A validation that evaluates to false is not such a failure. Defaults
+	// to Fail.
 	// +optional
 	FailurePolicy *FailurePolicyType `json:"failurePolicy,omitempty" protobuf:"bytes,4,opt,name=failurePolicy,casttype=FailurePolicyType"`
 
-	// auditAnnotations add values, computed by CEL, to the audit event of each
-	// matched request. At least one validation or one audit annotation is
-	// required.
+	// auditAnnotations compute values for the audit event of each matching request.
+	// A policy must have at least one validation or audit annotation.
 	// +listType=atomic
 	// +optional
 	AuditAnnotations []AuditAnnotation `json:"auditAnnotations,omitempty" protobuf:"bytes,5,rep,name=auditAnnotations"`
 
-	// matchConditions narrow, in CEL, what rules and selectors have matched. At
-	// most 64. They see the same variables as validations, 'variables' excepted.
-	// If one is false, the policy is skipped. If none is false and one ends in an
-	// error, failurePolicy decides: Fail rejects the request, Ignore skips the
-	// policy. Otherwise the policy is evaluated.
+	// matchConditions are CEL expressions that further restrict the requests which
+	// matchConstraints select. They may read the same variables as validations,
+	// except 'variables'. At most 64.
+	//
+	// If a condition is false, the policy is skipped. If none is false and one
+	// returns an error, failurePolicy applies: Fail rejects the request, Ignore
+	// skips the policy. If all conditions are true, the policy is evaluated.
 	// +patchMergeKey=name
 	// +patchStrategy=merge
 	// +listType=map
@@ -96,9 +96,10 @@ type ValidatingAdmissionPolicySpec struct {
 	// +optional
 	MatchConditions []MatchCondition `json:"matchConditions,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,6,rep,name=matchConditions"`
 
-	// variables name expressions that the others reuse as 'variables.<name>'. A
-	// variable is evaluated at most once, when first read, and may read those
-	// that stand before it in the list. Match conditions cannot read variables.
+	// variables are named expressions that other expressions read as
+	// 'variables.<name>'. A variable is evaluated on its first read, and at most
+	// once. Its expression may read the variables that precede it in the list.
+	// Match conditions cannot read variables.
 	// +patchMergeKey=name
 	// +patchStrategy=merge
 	// +listType=map
@@ -106,181 +107,187 @@ type ValidatingAdmissionPolicySpec struct {
 	// +optional
 	Variables []Variable `json:"variables,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,7,rep,name=variables"`
 
-	// policyType says how the policy takes effect. Unset, it does through bindings.
-	// Singleton takes effect without a binding, for all requests that it matches; a
-	// failed validation refuses the request, and so does a failure to evaluate the
-	// policy when its failurePolicy is Fail. A Singleton has no paramKind, and
-	// bindings must not name it. Alpha: needs the feature gate
-	// ValidatingAdmissionPolicySingleton.
+	// policyType defines how the policy is applied. If it is unset, the policy is
+	// applied through bindings. Singleton applies the policy to all requests that
+	// it matches, without a binding; the request is rejected if a validation fails,
+	// or if the policy cannot be evaluated and failurePolicy is Fail. A Singleton
+	// must not have a paramKind, and bindings must not refer to it. Alpha: requires
+	// the feature gate ValidatingAdmissionPolicySingleton.
 	// +optional
 	PolicyType *PolicyType `json:"policyType,omitempty" protobuf:"bytes,1000,opt,name=policyType,casttype=PolicyType"`
 
-	// typeChecking says what type errors lead to: expressions that do not fit the
-	// types which matchConstraints and paramKind name. Informational reports them in
-	// the status and changes nothing else. Enforced refuses to store a policy with
-	// errors against built-in types; as long as there are errors against custom
-	// resources, requests that the policy matches are handled by failurePolicy. Unset
-	// means Informational. Alpha: needs the feature gate
-	// AdmissionPolicyTypeEnforcement.
+	// typeChecking defines how type errors are handled. An expression has a type
+	// error if it does not fit the schema of a kind that matchConstraints or
+	// paramKind selects. Informational reports type errors in the status. Enforced
+	// also rejects writes of a policy that has type errors for built-in kinds, and
+	// applies failurePolicy to matching requests while the policy has type errors
+	// for custom resources. Defaults to Informational. Alpha: requires the feature
+	// gate AdmissionPolicyTypeEnforcement.
 	// +optional
 	TypeChecking *TypeCheckingMode `json:"typeChecking,omitempty" protobuf:"bytes,1001,opt,name=typeChecking,casttype=TypeCheckingMode"`
 }
 
-// PolicyType says how a policy takes effect.
+// PolicyType defines how a policy is applied.
 // +enum
 type PolicyType string
 
 const (
-	// SingletonPolicy takes effect without a binding.
+	// SingletonPolicy applies the policy without a binding.
 	SingletonPolicy PolicyType = "Singleton"
 )
 
-// TypeCheckingMode says what the type errors of a policy lead to.
+// TypeCheckingMode defines how type errors of a policy are handled.
 // +enum
 type TypeCheckingMode string
 
 const (
 	// InformationalTypeChecking reports type errors in the status.
 	InformationalTypeChecking TypeCheckingMode = "Informational"
-	// EnforcedTypeChecking keeps a policy with type errors from being stored or from
-	// deciding over requests.
+	// EnforcedTypeChecking prevents a policy with type errors from being stored or
+	// evaluated.
 	EnforcedTypeChecking TypeCheckingMode = "Enforced"
 )
 
-// FailurePolicyType says what it means for a request that a policy cannot be evaluated.
+// FailurePolicyType defines how a failure to evaluate a policy is handled.
 // +enum
 type FailurePolicyType string
 
 const (
-	// Ignore admits the request as far as this policy is concerned.
+	// Ignore admits the request.
 	Ignore FailurePolicyType = "Ignore"
-	// Fail treats the request as one that does not satisfy the policy.
+	// Fail treats the failure like a failed validation. If the policy is a mutating
+	// one, it rejects the request.
 	Fail FailurePolicyType = "Fail"
 )
 
-// ParamKind names the kind of a policy's parameters.
+// ParamKind is the kind of a policy's params.
 // +structType=atomic
 type ParamKind struct {
-	// apiVersion is the group and version of the kind, as in "rules.example.com/v1",
-	// or the version alone for the core group. Required.
+	// apiVersion is the group and version of the kind, such as
+	// "rules.example.com/v1", or only the version for the core group. Required.
 	APIVersion string `json:"apiVersion,omitempty" protobuf:"bytes,1,rep,name=apiVersion"`
 
-	// kind is the kind itself, as in "ReplicaLimit". Required.
+	// kind is the name of the kind, such as "ReplicaLimit". Required.
 	Kind string `json:"kind,omitempty" protobuf:"bytes,2,rep,name=kind"`
 }
 
 // Validation is one rule of a policy.
 type Validation struct {
-	// expression is a CEL expression (https://cel.dev) that is true for acceptable
-	// requests. Required. It may read:
+	// expression is a CEL expression (https://cel.dev) that evaluates to true for
+	// requests to admit. Required. It may read:
 	//
-	// - 'object': the object as it would be stored; null for DELETE.
+	// - 'object': the object that would be stored; null for DELETE.
 	//
-	// - 'oldObject': the object as it is stored now; null for CREATE.
+	// - 'oldObject': the stored object; null for CREATE.
 	//
-	// - 'request': what is asked for: operation, resource, user and so on, in the
-	// shape of admission.k8s.io/v1 AdmissionRequest, without the objects.
+	// - 'request': the attributes of the request, such as operation, resource and
+	// user, with the fields of admission.k8s.io/v1 AdmissionRequest except the
+	// objects.
 	//
-	// - 'params': the parameter object that the binding selects, for a policy with
+	// - 'params': the param that the binding selects, if the policy has a
 	// paramKind.
 	//
-	// - 'namespaceObject': the namespace of the object; null when the resource is
-	// cluster-scoped.
+	// - 'namespaceObject': the namespace of the object; null for cluster-scoped
+	// resources.
 	//
-	// - 'variables': the results of spec.variables, by name.
+	// - 'variables': the values of spec.variables, by name.
 	//
-	// - 'authorizer': answers what the requesting user may do; the request's own
-	// resource is 'authorizer.requestResource'.
+	// - 'authorizer': authorization checks for the requesting user;
+	// 'authorizer.requestResource' checks the resource of the request.
 	//
-	// A property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
-	// Characters and words that CEL does not allow in a name are written as
-	// '__dot__' for '.', '__dash__' for '-', '__slash__' for '/', '__underscores__'
-	// for '__', and '__in__', '__namespace__' and so forth for CEL's keywords.
-	// So the property "x-prop" is object.x__dash__prop.
+	// A property is accessible if its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
+	// Characters and words that CEL does not allow in names are escaped: '.' as
+	// '__dot__', '-' as '__dash__', '/' as '__slash__', '__' as '__underscores__',
+	// and CEL's keywords as '__in__', '__namespace__' and so on. For example,
+	// object.x__dash__prop reads the property "x-prop".
 	//
 	// Lists with x-kubernetes-list-type set or map compare without regard to order,
 	// and '+' on them forms the union (set) or merges by key (map).
 	Expression string `json:"expression" protobuf:"bytes,1,opt,name=Expression"`
 
-	// message is what the client reads when the expression is false. A single
-	// line. Without it the message is "failed expression: " and the expression,
-	// which is why an expression with line breaks requires one.
+	// message is returned to the client if the expression is false. It must be a
+	// single line. Defaults to "failed expression: " and the expression; therefore
+	// it is required if the expression contains line breaks.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,2,opt,name=message"`
 
-	// reason is the machine-readable cause in the response when this is the first
-	// validation to fail; the HTTP status code follows it. One of "Forbidden",
-	// "Invalid" and "RequestEntityTooLarge". Defaults to "Invalid" in
-	// the response.
+	// reason is the machine-readable reason in the response if this is the first
+	// validation that fails. It determines the HTTP status code. One of
+	// "Forbidden", "Invalid" and "RequestEntityTooLarge". The response has the
+	// reason "Invalid" if it is unset.
 	// +optional
 	Reason *metav1.StatusReason `json:"reason,omitempty" protobuf:"bytes,3,opt,name=reason"`
 
 	// messageExpression is a CEL expression of type string that computes the
-	// message; it wins over message. If it ends in an error, or in a text that is
-	// blank or has line breaks, the server logs that and falls back to message.
-	// It reads what expression may read, but not 'authorizer'. For example:
+	// message. It takes precedence over message. If it returns an error, or a text
+	// that is blank or contains line breaks, the server logs the problem and uses
+	// message. It may read the variables that expression may read, except
+	// 'authorizer'. For example:
 	// "at most " + string(params.maxReplicas) + " replicas are allowed"
 	// +optional
 	MessageExpression string `json:"messageExpression,omitempty" protobuf:"bytes,4,opt,name=messageExpression"`
 
-	// failurePolicy decides, instead of spec.failurePolicy, when this expression
-	// does not compile or ends in an error. What keeps the whole policy from being
-	// evaluated stays with spec.failurePolicy: its cost budget, match conditions,
-	// parameters and configuration. Defaults to spec.failurePolicy. Alpha: needs the
-	// feature gate ValidatingAdmissionPolicyValidationFailurePolicy.
+	// failurePolicy replaces spec.failurePolicy if this expression does not compile
+	// or returns an error. spec.failurePolicy still applies to other failures: an
+	// exceeded cost budget, and errors in match conditions, params and
+	// configuration. Defaults to spec.failurePolicy. Alpha: requires the feature
+	// gate ValidatingAdmissionPolicyValidationFailurePolicy.
 	// +optional
 	FailurePolicy *FailurePolicyType `json:"failurePolicy,omitempty" protobuf:"bytes,1000,opt,name=failurePolicy,casttype=FailurePolicyType"`
 }
 
-// Variable gives an expression a name.
+// Variable is a named expression.
 // +structType=atomic
 type Variable struct {
-	// name is a CEL identifier, unique within the policy. Others read the value as
-	// 'variables.<name>'.
+	// name is a CEL identifier, unique within the policy. Other expressions read
+	// the value as 'variables.<name>'.
 	Name string `json:"name" protobuf:"bytes,1,opt,name=Name"`
 
-	// expression computes the value. It reads what validations may read, and the
-	// variables before it.
+	// expression computes the value. It may read the variables that validations may
+	// read, and the variables that precede it in the list.
 	Expression string `json:"expression" protobuf:"bytes,2,opt,name=Expression"`
 }
 
-// AuditAnnotation computes one annotation of a request's audit event.
+// AuditAnnotation computes one annotation of the audit event of a request.
 type AuditAnnotation struct {
-	// key is the second part of the annotation's name, which is "{policy name}/{key}".
-	// Required, unique within the policy, a qualified name of at most 63 bytes. An
-	// admission webhook of the same name could write the same annotation; the
-	// first to write it wins.
+	// key is the second part of the name of the annotation, which is "{policy
+	// name}/{key}". It must be a qualified name of at most 63 bytes, unique within
+	// the policy. If an admission webhook with the same name sets the same
+	// annotation, the first value is kept. Required.
 	Key string `json:"key" protobuf:"bytes,1,opt,name=key"`
 
-	// valueExpression is a CEL expression of at most 5 kB that gives a string or
-	// null. Required. Null and the empty string leave the annotation out; what
-	// exceeds 10 kB is cut off. When several bindings or parameters give different
-	// values, the annotation holds all of them, separated by commas.
+	// valueExpression is a CEL expression of at most 5 kB that evaluates to a
+	// string or null. If the value is null or empty, the annotation is omitted. A
+	// value of more than 10 kB is truncated. If several bindings or params result
+	// in different values, the annotation contains all of them, separated by
+	// commas. Required.
 	ValueExpression string `json:"valueExpression" protobuf:"bytes,2,opt,name=valueExpression"`
 }
 
-// ValidatingAdmissionPolicyStatus is what the server found out about a policy.
+// ValidatingAdmissionPolicyStatus contains observations of the server about a
+// policy.
 type ValidatingAdmissionPolicyStatus struct {
 	// observedGeneration is the metadata.generation that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,1,opt,name=observedGeneration"`
 
-	// typeChecking is the outcome of checking the expressions against the schemas
-	// of the matched kinds. It is set once the check is done.
+	// typeChecking is the result of checking the expressions against the schemas of
+	// the matched kinds. It is unset until the check has ended.
 	// +optional
 	TypeChecking *TypeChecking `json:"typeChecking,omitempty" protobuf:"bytes,2,opt,name=typeChecking"`
 
 	// conditions are the latest observations of the policy's state. Available is
-	// False, with the reason Misconfigured, when something keeps the policy from
-	// deciding as written; the message says what. TypeChecked is True when the
-	// expressions fit the types that they are applied to.
+	// False, with the reason Misconfigured, if the policy cannot be evaluated as
+	// specified; the message names the problem. TypeChecked is True if the
+	// expressions fit all kinds that they apply to.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty" protobuf:"bytes,3,rep,name=conditions"`
 
-	// observedCustomResources are the custom resources, matched or used as
-	// parameters, whose definitions this status is based on.
+	// observedCustomResources are the matched custom resources, and the custom
+	// resources used as params, whose CustomResourceDefinitions this status is
+	// based on.
 	// +optional
 	// +listType=map
 	// +listMapKey=group
@@ -289,44 +296,46 @@ type ValidatingAdmissionPolicyStatus struct {
 	ObservedCustomResources []ObservedCustomResource `json:"observedCustomResources,omitempty" protobuf:"bytes,1000,rep,name=observedCustomResources"`
 }
 
-// ObservedCustomResource says which state of a CustomResourceDefinition was looked at.
+// ObservedCustomResource identifies the state of a CustomResourceDefinition that a
+// status is based on.
 type ObservedCustomResource struct {
 	// group is the API group of the custom resource.
 	Group string `json:"group" protobuf:"bytes,1,opt,name=group"`
 
-	// version is the version of the custom resource whose schema was looked at.
+	// version is the version of the custom resource whose schema was checked.
 	Version string `json:"version" protobuf:"bytes,2,opt,name=version"`
 
 	// kind is the kind of the custom resource.
 	Kind string `json:"kind" protobuf:"bytes,3,opt,name=kind"`
 
-	// generation is the metadata.generation of the CustomResourceDefinition, or 0 when
-	// there was none.
+	// generation is the metadata.generation of the CustomResourceDefinition, or 0
+	// if it did not exist.
 	Generation int64 `json:"generation" protobuf:"varint,4,opt,name=generation"`
 
-	// uid is the metadata.uid of the CustomResourceDefinition, and empty when there was
-	// none. Generations tell older from newer only where the uid is the same: one that is
-	// created again starts at 1.
+	// uid is the metadata.uid of the CustomResourceDefinition, or empty if it did
+	// not exist. Generations are comparable only for equal UIDs: a
+	// CustomResourceDefinition that is deleted and created again starts at
+	// generation 1.
 	// +optional
 	UID types.UID `json:"uid,omitempty" protobuf:"bytes,5,opt,name=uid,casttype=k8s.io/apimachinery/pkg/types.UID"`
 }
 
-// TypeChecking is the outcome of checking a policy's expressions against the
-// schemas of the kinds they apply to.
+// TypeChecking is the result of checking the expressions of a policy against the
+// schemas of the kinds that they apply to.
 type TypeChecking struct {
-	// expressionWarnings has one entry for each expression that does not fit.
+	// expressionWarnings contains an entry for each expression with a type error.
 	// +optional
 	// +listType=atomic
 	ExpressionWarnings []ExpressionWarning `json:"expressionWarnings,omitempty" protobuf:"bytes,1,rep,name=expressionWarnings"`
 }
 
-// ExpressionWarning says what type checking found wrong with one expression.
+// ExpressionWarning describes the type errors of one expression.
 type ExpressionWarning struct {
-	// fieldRef is the field that holds the expression, as in
+	// fieldRef is the path of the field that contains the expression, such as
 	// "spec.validations[0].expression".
 	FieldRef string `json:"fieldRef" protobuf:"bytes,2,opt,name=fieldRef"`
 
-	// warning is text for people: for each kind that the expression does not fit,
-	// the kind and then the compiler's message.
+	// warning is a human-readable text. It contains, for each kind that the
+	// expression does not fit, the kind and the message of the compiler.
 	Warning string `json:"warning" protobuf:"bytes,3,opt,name=warning"`
 }

@@ -5,46 +5,49 @@ package v1
 
 // RuleWithOperations selects operations on resources.
 type RuleWithOperations struct {
-	// operations are those that the rule applies to: CREATE, UPDATE, DELETE, CONNECT,
-	// or "*" for all, also those to come. Required. "*" stands alone.
+	// operations are the operations that the rule matches: CREATE, UPDATE, DELETE,
+	// CONNECT, or "*" for all current and future operations. "*" must be the only
+	// entry. Required.
 	// +listType=atomic
 	Operations []OperationType `json:"operations,omitempty" protobuf:"bytes,1,rep,name=operations,casttype=OperationType"`
 
-	// Rule is what the operations are performed on.
+	// Rule selects the resources.
 	Rule `json:",inline" protobuf:"bytes,2,opt,name=rule"`
 }
 
-// Rule selects resources. The lists combine: each group with each version and each
-// resource.
+// Rule selects resources: the combinations of all listed groups, versions and
+// resources.
 type Rule struct {
-	// apiGroups are the groups of the resources; "" is the core group, "*" stands for
-	// all and stands alone. Required.
+	// apiGroups are the groups of the resources. "" is the core group, and "*"
+	// matches all groups. "*" must be the only entry. Required.
 	// +listType=atomic
 	APIGroups []string `json:"apiGroups,omitempty" protobuf:"bytes,1,rep,name=apiGroups"`
 
-	// apiVersions are the versions of the resources; "*" stands for all and stands
-	// alone. Required.
+	// apiVersions are the versions of the resources. "*" matches all versions and
+	// must be the only entry. Required.
 	// +listType=atomic
 	APIVersions []string `json:"apiVersions,omitempty" protobuf:"bytes,2,rep,name=apiVersions"`
 
-	// resources are the resources by their plural name, subresources after a slash:
+	// resources are the plural names of resources, with subresources after a slash:
 	//
-	// "pods" is pods. "pods/log" is the log of pods. "*" is all resources, but no
-	// subresources. "pods/*" is pods and their subresources, "*/scale" is all scale
-	// subresources, "*/*" is everything.
+	// "pods" matches pods. "pods/log" matches the log of pods. "*" matches all
+	// resources, but no subresources. "pods/*" matches pods and their subresources.
+	// "*/scale" matches all scale subresources. "*/*" matches all resources and
+	// subresources.
 	//
-	// Entries may not overlap where a wildcard is involved. Required.
+	// Entries with wildcards must not overlap with others. Required.
 	// +listType=atomic
 	Resources []string `json:"resources,omitempty" protobuf:"bytes,3,rep,name=resources"`
 
-	// scope limits the rule to resources that are in a namespace (Namespaced) or in
-	// none (Cluster, which includes namespaces themselves). Subresources have the scope
-	// of their resource. Defaults to "*", which is both.
+	// scope restricts the rule to resources in namespaces (Namespaced) or to
+	// cluster-scoped resources (Cluster), which include namespaces themselves.
+	// Subresources have the scope of their resource. Defaults to "*", which matches
+	// both.
 	// +optional
 	Scope *ScopeType `json:"scope,omitempty" protobuf:"bytes,4,rep,name=scope"`
 }
 
-// OperationType is an operation that admission decides over.
+// OperationType is an operation on a resource.
 // +enum
 type OperationType string
 
@@ -57,7 +60,7 @@ const (
 	Delete OperationType = "DELETE"
 	// Update is a change of an object.
 	Update OperationType = "UPDATE"
-	// OperationAll is every operation.
+	// OperationAll matches all operations.
 	OperationAll OperationType = "*"
 )
 
@@ -66,10 +69,10 @@ const (
 type ScopeType string
 
 const (
-	// AllScopes is all resources.
+	// AllScopes matches all resources.
 	AllScopes ScopeType = "*"
-	// NamespacedScope is resources inside of namespaces.
+	// NamespacedScope matches resources in namespaces.
 	NamespacedScope ScopeType = "Namespaced"
-	// ClusterScope is resources outside of namespaces, and namespaces themselves.
+	// ClusterScope matches cluster-scoped resources, including namespaces.
 	ClusterScope ScopeType = "Cluster"
 )

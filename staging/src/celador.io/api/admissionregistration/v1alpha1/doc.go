@@ -8,5 +8,5 @@
 // +groupName=admissionregistration.k8s.io
 
 // Package v1alpha1 is the alpha version of the policy kinds of
-// admissionregistration.k8s.io. Spec and status are those of v1.
+// admissionregistration.k8s.io. Spec and status have the types of v1.
 package v1alpha1

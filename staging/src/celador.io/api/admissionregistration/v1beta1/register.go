@@ -12,14 +12,17 @@ import (
 // GroupName is the API group of every kind in this package.
 const GroupName = "admissionregistration.k8s.io"
 
-// SchemeGroupVersion is the group and version under which AddToScheme registers.
+// SchemeGroupVersion is the group and version of the kinds that AddToScheme
+// registers.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1beta1"}
 
 var (
-	// SchemeBuilder collects what AddToScheme registers; generated code adds to it.
+	// SchemeBuilder collects the functions that AddToScheme calls. Generated code
+	// adds to it.
 	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
-	// AddToScheme registers the policy kinds and their lists. It fails when the
-	// scheme already maps one of these kinds to another Go type, such as upstream's.
+	// AddToScheme registers the policy kinds and their lists. It returns an error
+	// if the scheme already maps one of these kinds to another Go type, such as the
+	// type of k8s.io/api.
 	AddToScheme = SchemeBuilder.AddToScheme
 )
 

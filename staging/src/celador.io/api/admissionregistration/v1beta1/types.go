@@ -13,10 +13,9 @@ import (
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +k8s:supportsSubresource="/status"
 
-// ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API
-// have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding
-// that names it, unless it is a Singleton, and it never changes the object under
-// review.
+// ValidatingAdmissionPolicy accepts or rejects API requests by rules written in
+// CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless
+// it is a Singleton. It never changes objects.
 type ValidatingAdmissionPolicy struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -24,22 +23,22 @@ type ValidatingAdmissionPolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// spec is what the policy matches and what it demands.
+	// spec selects requests and defines the rules for them.
 	Spec v1.ValidatingAdmissionPolicySpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 
-	// status is what the server found out about the policy, type-checking
-	// warnings among it. The server writes it; clients only read it.
+	// status contains observations of the server about the policy, such as
+	// type-checking warnings. Clients cannot set it.
 	// +optional
 	Status v1.ValidatingAdmissionPolicyStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ValidatingAdmissionPolicyList holds a page of policies.
+// ValidatingAdmissionPolicyList is a list of ValidatingAdmissionPolicies.
 type ValidatingAdmissionPolicyList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the resource version and the continue token of the list.
+	// metadata contains the resource version and the continue token of the list.
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
@@ -51,9 +50,9 @@ type ValidatingAdmissionPolicyList struct {
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect:
-// for which of the requests that the policy matches, with which parameters, and
-// with what consequence.
+// ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects
+// some of the requests that the policy matches, the params for the policy, and the
+// actions for failed validations.
 type ValidatingAdmissionPolicyBinding struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -61,18 +60,19 @@ type ValidatingAdmissionPolicyBinding struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// spec is which policy takes effect where, and how.
+	// spec defines how the policy is applied.
 	// +required
 	Spec v1.ValidatingAdmissionPolicyBindingSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ValidatingAdmissionPolicyBindingList holds a page of bindings.
+// ValidatingAdmissionPolicyBindingList is a list of
+// ValidatingAdmissionPolicyBindings.
 type ValidatingAdmissionPolicyBindingList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the resource version and the continue token of the list.
+	// metadata contains the resource version and the continue token of the list.
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 

@@ -12,8 +12,8 @@ import (
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// MutatingAdmissionPolicy states changes, written in CEL, that the server makes to
-// objects on their way into storage. It takes effect only through a
+// MutatingAdmissionPolicy changes objects in API requests, before they are stored,
+// as expressions written in CEL define. It applies through a
 // MutatingAdmissionPolicyBinding that names it.
 type MutatingAdmissionPolicy struct {
 	metav1.TypeMeta `json:",inline"`
@@ -22,22 +22,22 @@ type MutatingAdmissionPolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// spec is what the policy matches and what it changes.
+	// spec selects requests and defines the changes of their objects.
 	Spec v1.MutatingAdmissionPolicySpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 
-	// status is what the server found out about the policy, type-checking
-	// warnings among it. The server writes it; clients only read it.
+	// status contains observations of the server about the policy, such as
+	// type-checking warnings. Clients cannot set it.
 	// +optional
 	Status v1.MutatingAdmissionPolicyStatus `json:"status,omitempty,omitzero" protobuf:"bytes,1000,opt,name=status"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// MutatingAdmissionPolicyList holds a page of policies.
+// MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.
 type MutatingAdmissionPolicyList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the resource version and the continue token of the list.
+	// metadata contains the resource version and the continue token of the list.
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
@@ -49,8 +49,8 @@ type MutatingAdmissionPolicyList struct {
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for
-// which of the requests that the policy matches, and with which parameters.
+// MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
+// of the requests that the policy matches, and the params for the policy.
 type MutatingAdmissionPolicyBinding struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -58,17 +58,17 @@ type MutatingAdmissionPolicyBinding struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// spec is which policy takes effect where.
+	// spec defines how the policy is applied.
 	Spec v1.MutatingAdmissionPolicyBindingSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// MutatingAdmissionPolicyBindingList holds a page of bindings.
+// MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.
 type MutatingAdmissionPolicyBindingList struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the resource version and the continue token of the list.
+	// metadata contains the resource version and the continue token of the list.
 	// +optional
 	metav1.ListMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 

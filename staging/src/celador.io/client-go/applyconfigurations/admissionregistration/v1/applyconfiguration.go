@@ -8,20 +8,21 @@ package v1
 // ApplyConfigurationApplyConfiguration represents a declarative configuration of the ApplyConfiguration type for use
 // with apply.
 //
-// The conversion generator would take runtime.ApplyConfiguration for its counterpart.
-// ApplyConfiguration computes fields of an object.
+// Without the tag, the conversion generator would convert ApplyConfiguration to
+// runtime.ApplyConfiguration.
+// ApplyConfiguration computes an apply configuration.
 type ApplyConfigurationApplyConfiguration struct {
-	// expression is a CEL expression of type Object: what it has is set in the
-	// object under review, what it lacks stays. Required. For example:
+	// expression is a CEL expression of type Object. Fields that it returns are set
+	// in the object; other fields are unchanged. Required. For example:
 	//
 	// Object{spec: Object.spec{dnsPolicy: "ClusterFirst"}}
 	//
-	// Object is the type of the whole object, Object.spec that of its field spec,
-	// and so on. Lists and maps are merged as the schema of the object says. Those
-	// that are atomic cannot be set, as entries could get lost.
+	// Object is the type of the object, Object.spec the type of its field spec, and
+	// so on. Lists and maps are merged as the schema of the object defines. Atomic
+	// lists and maps cannot be set, because entries could be lost.
 	//
-	// It reads what validations read: object, oldObject, request, params,
-	// namespaceObject, variables and authorizer.
+	// The expression may read the variables that validations may read: object,
+	// oldObject, request, params, namespaceObject, variables and authorizer.
 	Expression *string `json:"expression,omitempty"`
 }
 

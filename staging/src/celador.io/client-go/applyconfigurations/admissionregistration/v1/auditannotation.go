@@ -8,17 +8,18 @@ package v1
 // AuditAnnotationApplyConfiguration represents a declarative configuration of the AuditAnnotation type for use
 // with apply.
 //
-// AuditAnnotation computes one annotation of a request's audit event.
+// AuditAnnotation computes one annotation of the audit event of a request.
 type AuditAnnotationApplyConfiguration struct {
-	// key is the second part of the annotation's name, which is "{policy name}/{key}".
-	// Required, unique within the policy, a qualified name of at most 63 bytes. An
-	// admission webhook of the same name could write the same annotation; the
-	// first to write it wins.
+	// key is the second part of the name of the annotation, which is "{policy
+	// name}/{key}". It must be a qualified name of at most 63 bytes, unique within
+	// the policy. If an admission webhook with the same name sets the same
+	// annotation, the first value is kept. Required.
 	Key *string `json:"key,omitempty"`
-	// valueExpression is a CEL expression of at most 5 kB that gives a string or
-	// null. Required. Null and the empty string leave the annotation out; what
-	// exceeds 10 kB is cut off. When several bindings or parameters give different
-	// values, the annotation holds all of them, separated by commas.
+	// valueExpression is a CEL expression of at most 5 kB that evaluates to a
+	// string or null. If the value is null or empty, the annotation is omitted. A
+	// value of more than 10 kB is truncated. If several bindings or params result
+	// in different values, the annotation contains all of them, separated by
+	// commas. Required.
 	ValueExpression *string `json:"valueExpression,omitempty"`
 }
 

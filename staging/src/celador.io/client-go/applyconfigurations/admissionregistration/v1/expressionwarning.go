@@ -8,13 +8,13 @@ package v1
 // ExpressionWarningApplyConfiguration represents a declarative configuration of the ExpressionWarning type for use
 // with apply.
 //
-// ExpressionWarning says what type checking found wrong with one expression.
+// ExpressionWarning describes the type errors of one expression.
 type ExpressionWarningApplyConfiguration struct {
-	// fieldRef is the field that holds the expression, as in
+	// fieldRef is the path of the field that contains the expression, such as
 	// "spec.validations[0].expression".
 	FieldRef *string `json:"fieldRef,omitempty"`
-	// warning is text for people: for each kind that the expression does not fit,
-	// the kind and then the compiler's message.
+	// warning is a human-readable text. It contains, for each kind that the
+	// expression does not fit, the kind and the message of the compiler.
 	Warning *string `json:"warning,omitempty"`
 }
 

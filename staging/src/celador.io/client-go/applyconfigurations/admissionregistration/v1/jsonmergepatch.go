@@ -10,8 +10,8 @@ package v1
 //
 // JSONMergePatch computes a JSON merge patch.
 type JSONMergePatchApplyConfiguration struct {
-	// expression is a CEL expression that gives the patch, an Object or a map. It
-	// reads what jsonPatch.expression reads. Required.
+	// expression is a CEL expression that returns the patch, an Object or a map. It
+	// may read the variables that jsonPatch.expression may read. Required.
 	Expression *string `json:"expression,omitempty"`
 }
 

@@ -10,18 +10,18 @@ package v1
 //
 // JSONPatch computes the operations of a JSON patch.
 type JSONPatchApplyConfiguration struct {
-	// expression is a CEL expression that gives a list of JSONPatch values, which
-	// are performed in order. Required. For example:
+	// expression is a CEL expression that returns a list of JSONPatch values, which
+	// are applied in order. Required. For example:
 	//
 	// [JSONPatch{op: "add", path: "/metadata/labels/team", value: "blue"}]
 	//
-	// A JSONPatch has the fields op, path, from and value; value may be anything,
-	// objects such as Object.spec{replicas: 3} included. jsonpatch.escapeKey(key)
-	// makes a part of a path from a key with '/' or '~' in it. A failed operation
-	// "test" ends the patch without an error, and none of it is done.
+	// A JSONPatch has the fields op, path, from and value. The value may have any
+	// type, including objects such as Object.spec{replicas: 3}.
+	// jsonpatch.escapeKey(key) escapes '/' and '~' in a key for use in a path. If
+	// an operation "test" fails, the whole patch is skipped without an error.
 	//
-	// It reads what validations read: object, oldObject, request, params,
-	// namespaceObject, variables and authorizer.
+	// The expression may read the variables that validations may read: object,
+	// oldObject, request, params, namespaceObject, variables and authorizer.
 	Expression *string `json:"expression,omitempty"`
 }
 

@@ -8,11 +8,11 @@ package v1
 // MatchConditionApplyConfiguration represents a declarative configuration of the MatchCondition type for use
 // with apply.
 //
-// MatchCondition is a named CEL predicate over requests.
+// MatchCondition is a named CEL expression that selects requests.
 type MatchConditionApplyConfiguration struct {
-	// name identifies the condition in messages and when lists are merged. Required,
-	// unique within the list, a qualified name such as "not-leases" or
-	// "example.com/not-leases".
+	// name identifies the condition in messages, and when lists are merged. It must
+	// be a qualified name such as "not-leases" or "example.com/not-leases", unique
+	// within the list. Required.
 	Name *string `json:"name,omitempty"`
 	// expression is a CEL expression of type bool. Required. It may read 'object',
 	// 'oldObject', 'request' and 'authorizer', as validations do.

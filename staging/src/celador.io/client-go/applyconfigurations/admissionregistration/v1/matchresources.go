@@ -13,36 +13,37 @@ import (
 // MatchResourcesApplyConfiguration represents a declarative configuration of the MatchResources type for use
 // with apply.
 //
-// MatchResources selects requests by resource, namespace and labels. A request
-// that an exclude rule matches is never selected.
+// MatchResources selects requests by resource, namespace and labels. Requests that
+// an exclude rule matches are not selected.
 type MatchResourcesApplyConfiguration struct {
-	// namespaceSelector selects by the labels of the object's namespace, or by the
-	// object's own labels when it is a namespace. Other cluster-scoped objects
-	// always pass. Defaults to the empty selector, which selects everything. This
-	// one keeps system namespaces out:
+	// namespaceSelector selects requests by the labels of the object's namespace,
+	// or by the object's own labels if the object is a namespace. It does not
+	// restrict requests for other cluster-scoped objects. Defaults to the empty
+	// selector, which selects all objects. For example, this selector excludes
+	// system namespaces:
 	//
 	// matchExpressions:
 	// - key: kubernetes.io/metadata.name
 	// operator: NotIn
 	// values: ["kube-system", "kube-node-lease"]
 	NamespaceSelector *metav1.LabelSelectorApplyConfiguration `json:"namespaceSelector,omitempty"`
-	// objectSelector selects by the labels of the object; it is enough that either
-	// the new or the old object has them. An object without labels of its own, such
-	// as the options of a connect request, is not selected. Users choose the labels
-	// of what they write, so this suits rules that one opts into. Defaults to the
-	// empty selector, which selects everything.
+	// objectSelector selects requests by the labels of the object. It selects a
+	// request if the new or the old object has the labels. Objects without labels,
+	// such as the options of a connect request, are not selected. Users set the
+	// labels of their objects, so use objectSelector only for rules that users opt
+	// into. Defaults to the empty selector, which selects all objects.
 	ObjectSelector *metav1.LabelSelectorApplyConfiguration `json:"objectSelector,omitempty"`
-	// resourceRules select operations on resources and subresources; one that
-	// matches is enough. A policy requires at least one. In a binding, no rules
-	// means everything that the policy matches.
+	// resourceRules select operations on resources and subresources. One rule must
+	// match. A policy requires at least one rule. A binding without rules selects
+	// all requests that the policy matches.
 	ResourceRules []NamedRuleWithOperationsApplyConfiguration `json:"resourceRules,omitempty"`
-	// excludeResourceRules take operations on resources and subresources out again,
-	// whatever resourceRules say.
+	// excludeResourceRules exclude operations on resources and subresources. They
+	// take precedence over resourceRules.
 	ExcludeResourceRules []NamedRuleWithOperationsApplyConfiguration `json:"excludeResourceRules,omitempty"`
-	// matchPolicy decides over requests that reach a listed resource through another
-	// group or version that serves the same objects. Exact ignores them. Equivalent
-	// selects them, and expressions see the object converted to the version that the
-	// rule lists. Defaults to Equivalent.
+	// matchPolicy defines whether rules match requests for a listed resource that
+	// use another group or version. Exact does not match them. Equivalent matches
+	// them, and expressions read the object converted to the version that the rule
+	// lists. Defaults to Equivalent.
 	MatchPolicy *admissionregistrationv1.MatchPolicyType `json:"matchPolicy,omitempty"`
 }
 

@@ -17,18 +17,18 @@ import (
 // MutatingAdmissionPolicyBindingApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicyBinding type for use
 // with apply.
 //
-// MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for
-// which of the requests that the policy matches, and with which parameters.
+// MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
+// of the requests that the policy matches, and the params for the policy.
 //
-// A matched request evaluates the policy once for each binding and each parameter
-// the binding selects, or once for a binding without parameters. Each of these
-// evaluations has a CEL cost budget of its own, so that other bindings and
-// parameters never decide whether one exceeds it.
+// For a matching request, the policy is evaluated once for each binding and each
+// param that the binding selects, or once for a binding without params. Each
+// evaluation has its own CEL cost budget, so it cannot exceed its budget because of
+// other bindings or params.
 type MutatingAdmissionPolicyBindingApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is which policy takes effect where.
+	// spec defines how the policy is applied.
 	Spec *MutatingAdmissionPolicyBindingSpecApplyConfiguration `json:"spec,omitempty"`
 }
 

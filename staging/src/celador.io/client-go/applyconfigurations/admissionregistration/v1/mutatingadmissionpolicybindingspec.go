@@ -8,18 +8,18 @@ package v1
 // MutatingAdmissionPolicyBindingSpecApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicyBindingSpec type for use
 // with apply.
 //
-// MutatingAdmissionPolicyBindingSpec is which policy takes effect where.
+// MutatingAdmissionPolicyBindingSpec defines how a policy is applied.
 type MutatingAdmissionPolicyBindingSpecApplyConfiguration struct {
-	// policyName is the policy's metadata.name. Required. As long as no such policy
-	// exists, the binding has no effect.
+	// policyName is the metadata.name of the policy. If no such policy exists, the
+	// binding has no effect. Required.
 	PolicyName *string `json:"policyName,omitempty"`
-	// paramRef selects the policy's parameters among the objects of its paramKind.
-	// It has no effect when the policy has no paramKind.
+	// paramRef selects params among the objects of the policy's paramKind. It is
+	// ignored if the policy has no paramKind.
 	ParamRef *ParamRefApplyConfiguration `json:"paramRef,omitempty"`
-	// matchResources narrows what the policy's matchConstraints match; it cannot
-	// widen it. Without it, or without resource rules in it, resources are not
-	// narrowed further. Rules may list the operations CREATE, UPDATE and CONNECT;
-	// "*" stands for these.
+	// matchResources restricts the requests that the policy's matchConstraints
+	// select. It cannot extend them. If it is unset or has no resource rules, the
+	// binding does not restrict resources. Rules may contain the operations CREATE,
+	// UPDATE and CONNECT, or "*" for all three.
 	MatchResources *MatchResourcesApplyConfiguration `json:"matchResources,omitempty"`
 }
 

@@ -12,51 +12,55 @@ import (
 // MutatingAdmissionPolicySpecApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicySpec type for use
 // with apply.
 //
-// MutatingAdmissionPolicySpec is what a policy matches and what it changes.
+// MutatingAdmissionPolicySpec selects requests and defines the changes of their
+// objects.
 type MutatingAdmissionPolicySpecApplyConfiguration struct {
-	// paramKind is the kind of object that configures this policy. Bindings pick
-	// the objects, expressions read them as 'params'. Without it the policy takes
-	// no parameters and 'params' is not declared. When the server does not know
-	// the kind, requests the policy matches are handled by failurePolicy. When a
-	// binding has no paramRef, 'params' is null.
+	// paramKind is the kind of the objects that configure this policy. Bindings
+	// select objects of this kind, and expressions read them as 'params'. If
+	// paramKind is unset, 'params' is not declared. If the server does not serve
+	// the kind, failurePolicy applies to matching requests. If a binding has no
+	// paramRef, 'params' is null.
 	ParamKind *ParamKindApplyConfiguration `json:"paramKind,omitempty"`
-	// matchConstraints limits the requests that the policy looks at; a request
-	// has to meet all of them. Required. Rules may list the operations CREATE,
-	// UPDATE and CONNECT; "*" stands for these. Requests for policies and bindings
-	// themselves never match, so that a wrong policy can always be removed.
+	// matchConstraints selects the requests that the policy is evaluated for. Rules
+	// may contain the operations CREATE, UPDATE and CONNECT, or "*" for all three.
+	// Required. Requests for policies and bindings never match, so that an
+	// incorrect policy can always be deleted.
 	MatchConstraints *MatchResourcesApplyConfiguration `json:"matchConstraints,omitempty"`
-	// variables name expressions that the others reuse as 'variables.<name>'. A
-	// variable is evaluated at most once, when first read, and may read those
-	// that stand before it in the list. Match conditions cannot read variables.
+	// variables are named expressions that other expressions read as
+	// 'variables.<name>'. A variable is evaluated on its first read, and at most
+	// once. Its expression may read the variables that precede it in the list.
+	// Match conditions cannot read variables.
 	Variables []VariableApplyConfiguration `json:"variables,omitempty"`
-	// mutations are the changes, made one after the other: each sees the object as
-	// the one before it has left it. At least one is required. All of them are made
-	// for each binding and each parameter that the binding selects.
+	// mutations are the changes of the object. They are applied in order, and each
+	// reads the object that the previous one has returned. All mutations are
+	// applied once for each binding and each param that the binding selects. At
+	// least one is required.
 	Mutations []MutationApplyConfiguration `json:"mutations,omitempty"`
-	// failurePolicy decides over requests for which the policy cannot be
-	// evaluated: an expression ends in an error, its cost exceeds the limit, a
-	// change cannot be made, or policy, binding or parameters are misconfigured.
-	// Fail refuses the request; Ignore lets it go on without the change. Defaults
-	// to Fail.
+	// failurePolicy defines how a failure to evaluate the policy is handled: an
+	// expression returns an error, the cost exceeds the limit, a patch cannot be
+	// applied, or the policy, a binding or a param is misconfigured. Fail rejects
+	// the request. Ignore admits the request without the change. Defaults to Fail.
 	FailurePolicy *admissionregistrationv1.FailurePolicyType `json:"failurePolicy,omitempty"`
-	// matchConditions narrow, in CEL, what rules and selectors have matched. At
-	// most 64. They see the same variables as mutations, 'variables' excepted.
-	// If one is false, the policy is skipped. If none is false and one ends in an
-	// error, failurePolicy decides: Fail rejects the request, Ignore skips the
-	// policy. Otherwise the policy is evaluated.
+	// matchConditions are CEL expressions that further restrict the requests which
+	// matchConstraints select. They may read the same variables as mutations,
+	// except 'variables'. At most 64.
+	//
+	// If a condition is false, the policy is skipped. If none is false and one
+	// returns an error, failurePolicy applies: Fail rejects the request, Ignore
+	// skips the policy. If all conditions are true, the policy is evaluated.
 	MatchConditions []MatchConditionApplyConfiguration `json:"matchConditions,omitempty"`
-	// reinvocationPolicy says whether the mutations of a binding may be made again
-	// in the same request. Never makes them once. IfNeeded makes them again when
-	// another policy, webhook or plugin has changed the object since; in what order
-	// is not defined. Required.
+	// reinvocationPolicy defines whether the mutations of a binding may be applied
+	// again to the same request. Never applies them once. IfNeeded applies them
+	// again if another policy, webhook or plugin has changed the object afterwards;
+	// the order is undefined. Required.
 	ReinvocationPolicy *admissionregistrationv1.ReinvocationPolicyType `json:"reinvocationPolicy,omitempty"`
-	// typeChecking says what type errors lead to: expressions that do not fit the
-	// types which matchConstraints and paramKind name. Informational reports them in
-	// the status and changes nothing else. Enforced refuses to store a policy with
-	// errors against built-in types; as long as there are errors against custom
-	// resources, requests that the policy matches are handled by failurePolicy. Unset
-	// means Informational. Alpha: needs the feature gate
-	// AdmissionPolicyTypeEnforcement.
+	// typeChecking defines how type errors are handled. An expression has a type
+	// error if it does not fit the schema of a kind that matchConstraints or
+	// paramKind selects. Informational reports type errors in the status. Enforced
+	// also rejects writes of a policy that has type errors for built-in kinds, and
+	// applies failurePolicy to matching requests while the policy has type errors
+	// for custom resources. Defaults to Informational. Alpha: requires the feature
+	// gate AdmissionPolicyTypeEnforcement.
 	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
 }
 

@@ -12,21 +12,22 @@ import (
 // MutatingAdmissionPolicyStatusApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicyStatus type for use
 // with apply.
 //
-// MutatingAdmissionPolicyStatus is what the server found out about a policy. Its fields
-// are those of ValidatingAdmissionPolicyStatus.
+// MutatingAdmissionPolicyStatus contains observations of the server about a policy.
+// It has the same fields as ValidatingAdmissionPolicyStatus.
 type MutatingAdmissionPolicyStatusApplyConfiguration struct {
 	// observedGeneration is the metadata.generation that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// typeChecking is the outcome of checking the expressions against the schemas
-	// of the matched kinds. It is set once the check is done.
+	// typeChecking is the result of checking the expressions against the schemas of
+	// the matched kinds. It is unset until the check has ended.
 	TypeChecking *TypeCheckingApplyConfiguration `json:"typeChecking,omitempty"`
 	// conditions are the latest observations of the policy's state. Available is
-	// False, with the reason Misconfigured, when something keeps the policy from
-	// deciding as written; the message says what. TypeChecked is True when the
-	// expressions fit the types that they are applied to.
+	// False, with the reason Misconfigured, if the policy cannot be evaluated as
+	// specified; the message names the problem. TypeChecked is True if the
+	// expressions fit all kinds that they apply to.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// observedCustomResources are the custom resources, matched or used as
-	// parameters, whose definitions this status is based on.
+	// observedCustomResources are the matched custom resources, and the custom
+	// resources used as params, whose CustomResourceDefinitions this status is
+	// based on.
 	ObservedCustomResources []ObservedCustomResourceApplyConfiguration `json:"observedCustomResources,omitempty"`
 }
 

@@ -13,49 +13,51 @@ import (
 // MutationApplyConfiguration represents a declarative configuration of the Mutation type for use
 // with apply.
 //
-// Mutation is one change that a policy makes.
+// Mutation is one change of the object.
 type MutationApplyConfiguration struct {
-	// patchType is how the change is written, and so which of the other fields has
-	// the expression: applyConfiguration for ApplyConfiguration and jsonPatch for
-	// JSONPatch. Required, unless there is an expression. The patch types
-	// JSONMergePatch and StrategicMergePatch are alpha: they need the feature gate
+	// patchType is the type of the patch. It determines which of the fields
+	// applyConfiguration, jsonPatch, jsonMergePatch and strategicMergePatch must be
+	// set. Required unless expression is set. The types JSONMergePatch and
+	// StrategicMergePatch are alpha and require the feature gate
 	// MutatingAdmissionPolicyInlineExpressions.
 	PatchType *admissionregistrationv1.PatchType `json:"patchType,omitempty"`
-	// applyConfiguration computes fields that are merged into the object as
-	// server-side apply merges them.
+	// applyConfiguration computes an apply configuration, which is merged into the
+	// object as server-side apply does.
 	ApplyConfiguration *ApplyConfigurationApplyConfiguration `json:"applyConfiguration,omitempty"`
-	// jsonPatch computes the operations of a JSON patch (https://jsonpatch.com).
+	// jsonPatch computes a JSON patch (https://jsonpatch.com).
 	JSONPatch *JSONPatchApplyConfiguration `json:"jsonPatch,omitempty"`
-	// expression is a CEL expression whose value says what to do: a JSONPatch or a
-	// list of them changes the object, null does nothing, true accepts the object
-	// as it is, and false refuses the request. It takes the place of patchType and
-	// what belongs to that, and reads what jsonPatch.expression reads. Alpha: needs
-	// the feature gate MutatingAdmissionPolicyInlineExpressions.
+	// expression is a CEL expression that returns a patch or a decision. A
+	// JSONPatch or a list of them is applied to the object. null and true leave the
+	// object unchanged; false rejects the request. Excludes patchType and the
+	// fields of patches. It may read the variables that jsonPatch.expression may
+	// read. Alpha: requires the feature gate
+	// MutatingAdmissionPolicyInlineExpressions.
 	Expression *string `json:"expression,omitempty"`
-	// condition is a CEL expression of type bool. The mutation is made only where it
-	// is true. It reads what variables read, and the variables themselves. Alpha:
-	// needs the feature gate MutatingAdmissionPolicyInlineExpressions.
+	// condition is a CEL expression of type bool. The mutation is skipped if it is
+	// false. It may read the variables that validations may read, including
+	// 'variables'. Alpha: requires the feature gate
+	// MutatingAdmissionPolicyInlineExpressions.
 	Condition *string `json:"condition,omitempty"`
-	// message is what the client reads when the mutation refuses the request or
-	// cannot be made. A single line. Alpha: needs the feature gate
+	// message is returned to the client if the mutation rejects the request or
+	// fails. It must be a single line. Alpha: requires the feature gate
 	// MutatingAdmissionPolicyInlineExpressions.
 	Message *string `json:"message,omitempty"`
-	// reason is the machine-readable cause in the response when the mutation refuses
-	// the request; the HTTP status code follows it. One of "Forbidden", "Invalid" and
-	// "RequestEntityTooLarge". Defaults to "Invalid" in the response. Alpha: needs
-	// the feature gate MutatingAdmissionPolicyInlineExpressions.
+	// reason is the machine-readable reason in the response if the mutation rejects
+	// the request. It determines the HTTP status code. One of "Forbidden",
+	// "Invalid" and "RequestEntityTooLarge". The response has the reason "Invalid"
+	// if it is unset. Alpha: requires the feature gate
+	// MutatingAdmissionPolicyInlineExpressions.
 	Reason *metav1.StatusReason `json:"reason,omitempty"`
-	// reinvocationPolicy decides for this mutation, instead of that of the policy,
-	// whether it may be made again in the same request. Defaults to
-	// spec.reinvocationPolicy. Alpha: needs the feature gate
-	// MutatingAdmissionPolicyInlineExpressions.
+	// reinvocationPolicy defines whether this mutation may be applied again to the
+	// same request. Defaults to spec.reinvocationPolicy. Alpha: requires the
+	// feature gate MutatingAdmissionPolicyInlineExpressions.
 	ReinvocationPolicy *admissionregistrationv1.ReinvocationPolicyType `json:"reinvocationPolicy,omitempty"`
-	// jsonMergePatch computes a JSON merge patch (RFC 7396). Alpha: needs the feature
-	// gate MutatingAdmissionPolicyInlineExpressions.
+	// jsonMergePatch computes a JSON merge patch (RFC 7396). Alpha: requires the
+	// feature gate MutatingAdmissionPolicyInlineExpressions.
 	JSONMergePatch *JSONMergePatchApplyConfiguration `json:"jsonMergePatch,omitempty"`
-	// strategicMergePatch computes a patch that merges lists as Kubernetes' built-in
-	// types say. Alpha: needs the feature gate
-	// MutatingAdmissionPolicyInlineExpressions.
+	// strategicMergePatch computes a strategic merge patch, which merges lists by
+	// the merge keys of Kubernetes' built-in types. Alpha: requires the feature
+	// gate MutatingAdmissionPolicyInlineExpressions.
 	StrategicMergePatch *StrategicMergePatchApplyConfiguration `json:"strategicMergePatch,omitempty"`
 }
 

@@ -12,12 +12,14 @@ import (
 // NamedRuleWithOperationsApplyConfiguration represents a declarative configuration of the NamedRuleWithOperations type for use
 // with apply.
 //
-// NamedRuleWithOperations selects operations on resources, optionally on
-// particular objects only.
+// NamedRuleWithOperations selects operations on resources, optionally on objects
+// with certain names only.
 type NamedRuleWithOperationsApplyConfiguration struct {
-	// resourceNames limits the rule to objects of these names. Empty means all.
+	// resourceNames restricts the rule to objects with these names. If it is empty,
+	// the rule matches all names.
 	ResourceNames []string `json:"resourceNames,omitempty"`
-	// RuleWithOperations is the rule: groups, versions, resources, scope, operations.
+	// RuleWithOperations selects operations, groups, versions, resources and a
+	// scope.
 	RuleWithOperationsApplyConfiguration `json:""`
 }
 

@@ -12,20 +12,22 @@ import (
 // ObservedCustomResourceApplyConfiguration represents a declarative configuration of the ObservedCustomResource type for use
 // with apply.
 //
-// ObservedCustomResource says which state of a CustomResourceDefinition was looked at.
+// ObservedCustomResource identifies the state of a CustomResourceDefinition that a
+// status is based on.
 type ObservedCustomResourceApplyConfiguration struct {
 	// group is the API group of the custom resource.
 	Group *string `json:"group,omitempty"`
-	// version is the version of the custom resource whose schema was looked at.
+	// version is the version of the custom resource whose schema was checked.
 	Version *string `json:"version,omitempty"`
 	// kind is the kind of the custom resource.
 	Kind *string `json:"kind,omitempty"`
-	// generation is the metadata.generation of the CustomResourceDefinition, or 0 when
-	// there was none.
+	// generation is the metadata.generation of the CustomResourceDefinition, or 0
+	// if it did not exist.
 	Generation *int64 `json:"generation,omitempty"`
-	// uid is the metadata.uid of the CustomResourceDefinition, and empty when there was
-	// none. Generations tell older from newer only where the uid is the same: one that is
-	// created again starts at 1.
+	// uid is the metadata.uid of the CustomResourceDefinition, or empty if it did
+	// not exist. Generations are comparable only for equal UIDs: a
+	// CustomResourceDefinition that is deleted and created again starts at
+	// generation 1.
 	UID *types.UID `json:"uid,omitempty"`
 }
 

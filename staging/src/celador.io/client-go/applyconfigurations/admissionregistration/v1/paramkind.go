@@ -8,12 +8,12 @@ package v1
 // ParamKindApplyConfiguration represents a declarative configuration of the ParamKind type for use
 // with apply.
 //
-// ParamKind names the kind of a policy's parameters.
+// ParamKind is the kind of a policy's params.
 type ParamKindApplyConfiguration struct {
-	// apiVersion is the group and version of the kind, as in "rules.example.com/v1",
-	// or the version alone for the core group. Required.
+	// apiVersion is the group and version of the kind, such as
+	// "rules.example.com/v1", or only the version for the core group. Required.
 	APIVersion *string `json:"apiVersion,omitempty"`
-	// kind is the kind itself, as in "ReplicaLimit". Required.
+	// kind is the name of the kind, such as "ReplicaLimit". Required.
 	Kind *string `json:"kind,omitempty"`
 }
 

@@ -13,23 +13,22 @@ import (
 // ParamRefApplyConfiguration represents a declarative configuration of the ParamRef type for use
 // with apply.
 //
-// ParamRef selects parameter objects, either by name or by labels.
+// ParamRef selects params by name or by labels.
 type ParamRefApplyConfiguration struct {
-	// name is the name of the one parameter object. Excludes selector; one of the
-	// two is required.
+	// name is the name of the param. Excludes selector; one of the two is required.
 	Name *string `json:"name,omitempty"`
-	// namespace is where parameters are looked up, by name or by selector. For a
-	// namespaced paramKind, leaving it empty takes parameters from the namespace of
-	// the object under review; then no cluster-scoped resource may be matched. For a
-	// cluster-scoped paramKind it has to be empty.
+	// namespace is the namespace of the params. If the paramKind is namespaced and
+	// namespace is empty, params are taken from the namespace of the request's
+	// object; the policy must then not match cluster-scoped resources. If the
+	// paramKind is cluster-scoped, namespace must be empty.
 	Namespace *string `json:"namespace,omitempty"`
-	// selector selects any number of parameter objects by their labels; the empty
-	// selector selects all. The request has to satisfy the policy for each of them.
+	// selector selects params by their labels. The empty selector selects all
+	// objects of the paramKind. The policy is evaluated once for each param.
 	// Excludes name; one of the two is required.
 	Selector *metav1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
-	// parameterNotFoundAction decides when name or selector finds nothing. Allow
-	// means that the binding has nothing to object to; Deny hands the request to the
-	// policy's failurePolicy. Required.
+	// parameterNotFoundAction defines the behavior if name or selector finds no
+	// params. Allow skips the binding. Deny applies the failurePolicy of the
+	// policy. Required.
 	ParameterNotFoundAction *admissionregistrationv1.ParameterNotFoundActionType `json:"parameterNotFoundAction,omitempty"`
 }
 

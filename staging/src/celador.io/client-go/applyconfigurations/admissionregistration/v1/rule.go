@@ -12,26 +12,28 @@ import (
 // RuleApplyConfiguration represents a declarative configuration of the Rule type for use
 // with apply.
 //
-// Rule selects resources. The lists combine: each group with each version and each
-// resource.
+// Rule selects resources: the combinations of all listed groups, versions and
+// resources.
 type RuleApplyConfiguration struct {
-	// apiGroups are the groups of the resources; "" is the core group, "*" stands for
-	// all and stands alone. Required.
+	// apiGroups are the groups of the resources. "" is the core group, and "*"
+	// matches all groups. "*" must be the only entry. Required.
 	APIGroups []string `json:"apiGroups,omitempty"`
-	// apiVersions are the versions of the resources; "*" stands for all and stands
-	// alone. Required.
+	// apiVersions are the versions of the resources. "*" matches all versions and
+	// must be the only entry. Required.
 	APIVersions []string `json:"apiVersions,omitempty"`
-	// resources are the resources by their plural name, subresources after a slash:
+	// resources are the plural names of resources, with subresources after a slash:
 	//
-	// "pods" is pods. "pods/log" is the log of pods. "*" is all resources, but no
-	// subresources. "pods/*" is pods and their subresources, "*/scale" is all scale
-	// subresources, "*/*" is everything.
+	// "pods" matches pods. "pods/log" matches the log of pods. "*" matches all
+	// resources, but no subresources. "pods/*" matches pods and their subresources.
+	// "*/scale" matches all scale subresources. "*/*" matches all resources and
+	// subresources.
 	//
-	// Entries may not overlap where a wildcard is involved. Required.
+	// Entries with wildcards must not overlap with others. Required.
 	Resources []string `json:"resources,omitempty"`
-	// scope limits the rule to resources that are in a namespace (Namespaced) or in
-	// none (Cluster, which includes namespaces themselves). Subresources have the scope
-	// of their resource. Defaults to "*", which is both.
+	// scope restricts the rule to resources in namespaces (Namespaced) or to
+	// cluster-scoped resources (Cluster), which include namespaces themselves.
+	// Subresources have the scope of their resource. Defaults to "*", which matches
+	// both.
 	Scope *admissionregistrationv1.ScopeType `json:"scope,omitempty"`
 }
 

@@ -14,10 +14,11 @@ import (
 //
 // RuleWithOperations selects operations on resources.
 type RuleWithOperationsApplyConfiguration struct {
-	// operations are those that the rule applies to: CREATE, UPDATE, DELETE, CONNECT,
-	// or "*" for all, also those to come. Required. "*" stands alone.
+	// operations are the operations that the rule matches: CREATE, UPDATE, DELETE,
+	// CONNECT, or "*" for all current and future operations. "*" must be the only
+	// entry. Required.
 	Operations []admissionregistrationv1.OperationType `json:"operations,omitempty"`
-	// Rule is what the operations are performed on.
+	// Rule selects the resources.
 	RuleApplyConfiguration `json:""`
 }
 

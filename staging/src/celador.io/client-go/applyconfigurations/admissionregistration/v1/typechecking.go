@@ -8,10 +8,10 @@ package v1
 // TypeCheckingApplyConfiguration represents a declarative configuration of the TypeChecking type for use
 // with apply.
 //
-// TypeChecking is the outcome of checking a policy's expressions against the
-// schemas of the kinds they apply to.
+// TypeChecking is the result of checking the expressions of a policy against the
+// schemas of the kinds that they apply to.
 type TypeCheckingApplyConfiguration struct {
-	// expressionWarnings has one entry for each expression that does not fit.
+	// expressionWarnings contains an entry for each expression with a type error.
 	ExpressionWarnings []ExpressionWarningApplyConfiguration `json:"expressionWarnings,omitempty"`
 }
 

@@ -17,19 +17,19 @@ import (
 // ValidatingAdmissionPolicyBindingApplyConfiguration represents a declarative configuration of the ValidatingAdmissionPolicyBinding type for use
 // with apply.
 //
-// ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect:
-// for which of the requests that the policy matches, with which parameters, and
-// with what consequence.
+// ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects
+// some of the requests that the policy matches, the params for the policy, and the
+// actions for failed validations.
 //
-// A matched request evaluates the policy once for each binding and each parameter
-// the binding selects, or once for a binding without parameters. Each of these
-// evaluations has a CEL cost budget of its own, so that other bindings and
-// parameters never decide whether one exceeds it.
+// For a matching request, the policy is evaluated once for each binding and each
+// param that the binding selects, or once for a binding without params. Each
+// evaluation has its own CEL cost budget, so it cannot exceed its budget because of
+// other bindings or params.
 type ValidatingAdmissionPolicyBindingApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is which policy takes effect where, and how.
+	// spec defines how the policy is applied.
 	Spec *ValidatingAdmissionPolicyBindingSpecApplyConfiguration `json:"spec,omitempty"`
 }
 

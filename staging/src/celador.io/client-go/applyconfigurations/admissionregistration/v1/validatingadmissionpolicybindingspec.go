@@ -12,40 +12,40 @@ import (
 // ValidatingAdmissionPolicyBindingSpecApplyConfiguration represents a declarative configuration of the ValidatingAdmissionPolicyBindingSpec type for use
 // with apply.
 //
-// ValidatingAdmissionPolicyBindingSpec is which policy takes effect where, and how.
+// ValidatingAdmissionPolicyBindingSpec defines how a policy is applied.
 type ValidatingAdmissionPolicyBindingSpecApplyConfiguration struct {
-	// policyName is the policy's metadata.name. Required. As long as no such policy
-	// exists, the binding has no effect.
+	// policyName is the metadata.name of the policy. If no such policy exists, the
+	// binding has no effect. Required.
 	PolicyName *string `json:"policyName,omitempty"`
-	// paramRef selects the policy's parameters among the objects of its paramKind.
-	// It has no effect when the policy has no paramKind.
+	// paramRef selects params among the objects of the policy's paramKind. It is
+	// ignored if the policy has no paramKind.
 	ParamRef *ParamRefApplyConfiguration `json:"paramRef,omitempty"`
-	// matchResources narrows what the policy's matchConstraints match; it cannot
-	// widen it. Without it, or without resource rules in it, resources are not
-	// narrowed further.
+	// matchResources restricts the requests that the policy's matchConstraints
+	// select. It cannot extend them. If it is unset or has no resource rules, the
+	// binding does not restrict resources.
 	MatchResources *MatchResourcesApplyConfiguration `json:"matchResources,omitempty"`
-	// validationActions is what a failed validation leads to; also a failure to
-	// evaluate the policy, when its failurePolicy is Fail. Required, in any order,
-	// each at most once:
+	// validationActions are the actions for a failed validation, and for a failure
+	// to evaluate the policy if its failurePolicy is Fail. Each action may be
+	// listed once, in any order. Required.
 	//
-	// "Deny" refuses the request.
+	// "Deny" rejects the request.
 	//
-	// "Warn" sends the message to the client in a Warning header (code 299),
-	// whether or not the request is refused for other reasons.
+	// "Warn" returns the message to the client in a Warning header (code 299),
+	// whether or not the request is rejected.
 	//
-	// "Audit" adds the failure to the request's audit event, in the annotation
+	// "Audit" adds the failure to the audit event of the request, in the annotation
 	// 'validation.policy.admission.k8s.io/validation_failure': a JSON list of
 	// objects with the fields message, policy, binding, expressionIndex and
 	// validationActions.
 	//
-	// Deny and Warn exclude each other, as the client would read the same message
-	// twice. Clients should accept values that they do not know.
+	// Deny and Warn must not be used together, because the client would receive the
+	// same message twice. Clients should accept unknown values.
 	ValidationActions []admissionregistrationv1.ValidationAction `json:"validationActions,omitempty"`
-	// bindingType says when the binding applies. Unset, it does to every request
-	// that policy and binding match. Fallback applies to such a request only when no
-	// binding of the policy that is not a Fallback does; several Fallback bindings
-	// apply together. A binding with a paramRef that selects nothing does not apply,
-	// unless its parameterNotFoundAction is Deny. Alpha: needs the feature gate
+	// bindingType defines when the binding applies. If it is unset, the binding
+	// applies to all requests that the policy and the binding match. Fallback
+	// bindings apply to such a request only if none of the policy's other bindings
+	// applies. A binding whose paramRef finds no params does not apply, unless its
+	// parameterNotFoundAction is Deny. Alpha: requires the feature gate
 	// ValidatingAdmissionPolicyFallbackBinding.
 	BindingType *admissionregistrationv1.BindingType `json:"bindingType,omitempty"`
 }

@@ -12,56 +12,58 @@ import (
 // ValidatingAdmissionPolicySpecApplyConfiguration represents a declarative configuration of the ValidatingAdmissionPolicySpec type for use
 // with apply.
 //
-// ValidatingAdmissionPolicySpec is what a policy matches and what it demands.
+// ValidatingAdmissionPolicySpec selects requests and defines the rules for them.
 type ValidatingAdmissionPolicySpecApplyConfiguration struct {
-	// paramKind is the kind of object that configures this policy. Bindings pick
-	// the objects, expressions read them as 'params'. Without it the policy takes
-	// no parameters and 'params' is not declared. When the server does not know
-	// the kind, requests the policy matches are handled by failurePolicy. When a
-	// binding has no paramRef, 'params' is null.
+	// paramKind is the kind of the objects that configure this policy. Bindings
+	// select objects of this kind, and expressions read them as 'params'. If
+	// paramKind is unset, 'params' is not declared. If the server does not serve
+	// the kind, failurePolicy applies to matching requests. If a binding has no
+	// paramRef, 'params' is null.
 	ParamKind *ParamKindApplyConfiguration `json:"paramKind,omitempty"`
-	// matchConstraints limits the requests that the policy looks at; a request
-	// has to meet all of them. Required. Requests for policies and bindings
-	// themselves never match, so that a wrong policy can always be removed.
+	// matchConstraints selects the requests that the policy is evaluated for.
+	// Required. Requests for policies and bindings never match, so that an
+	// incorrect policy can always be deleted.
 	MatchConstraints *MatchResourcesApplyConfiguration `json:"matchConstraints,omitempty"`
-	// validations are the rules that a matched request has to satisfy. At least
-	// one validation or one audit annotation is required.
+	// validations are the rules for matching requests. A policy must have at least
+	// one validation or audit annotation.
 	Validations []ValidationApplyConfiguration `json:"validations,omitempty"`
-	// failurePolicy decides over requests for which the policy cannot be
-	// evaluated: an expression ends in an error, its cost exceeds the limit, or
-	// policy, binding or parameters are misconfigured. Fail treats the error as a
-	// failed validation, which bindings enforce by their validationActions;
-	// Ignore lets the request pass. Defaults to Fail. A validation that evaluates
-	// to false is not a failure in this sense.
+	// failurePolicy defines how a failure to evaluate the policy is handled: an
+	// expression returns an error, the cost exceeds the limit, or the policy, a
+	// binding or a param is misconfigured. Fail treats the failure like a failed
+	// validation, which validationActions of the binding enforce. Ignore admits the
+	// request. A validation that evaluates to false is not such a failure. Defaults
+	// to Fail.
 	FailurePolicy *admissionregistrationv1.FailurePolicyType `json:"failurePolicy,omitempty"`
-	// auditAnnotations add values, computed by CEL, to the audit event of each
-	// matched request. At least one validation or one audit annotation is
-	// required.
+	// auditAnnotations compute values for the audit event of each matching request.
+	// A policy must have at least one validation or audit annotation.
 	AuditAnnotations []AuditAnnotationApplyConfiguration `json:"auditAnnotations,omitempty"`
-	// matchConditions narrow, in CEL, what rules and selectors have matched. At
-	// most 64. They see the same variables as validations, 'variables' excepted.
-	// If one is false, the policy is skipped. If none is false and one ends in an
-	// error, failurePolicy decides: Fail rejects the request, Ignore skips the
-	// policy. Otherwise the policy is evaluated.
+	// matchConditions are CEL expressions that further restrict the requests which
+	// matchConstraints select. They may read the same variables as validations,
+	// except 'variables'. At most 64.
+	//
+	// If a condition is false, the policy is skipped. If none is false and one
+	// returns an error, failurePolicy applies: Fail rejects the request, Ignore
+	// skips the policy. If all conditions are true, the policy is evaluated.
 	MatchConditions []MatchConditionApplyConfiguration `json:"matchConditions,omitempty"`
-	// variables name expressions that the others reuse as 'variables.<name>'. A
-	// variable is evaluated at most once, when first read, and may read those
-	// that stand before it in the list. Match conditions cannot read variables.
+	// variables are named expressions that other expressions read as
+	// 'variables.<name>'. A variable is evaluated on its first read, and at most
+	// once. Its expression may read the variables that precede it in the list.
+	// Match conditions cannot read variables.
 	Variables []VariableApplyConfiguration `json:"variables,omitempty"`
-	// policyType says how the policy takes effect. Unset, it does through bindings.
-	// Singleton takes effect without a binding, for all requests that it matches; a
-	// failed validation refuses the request, and so does a failure to evaluate the
-	// policy when its failurePolicy is Fail. A Singleton has no paramKind, and
-	// bindings must not name it. Alpha: needs the feature gate
-	// ValidatingAdmissionPolicySingleton.
+	// policyType defines how the policy is applied. If it is unset, the policy is
+	// applied through bindings. Singleton applies the policy to all requests that
+	// it matches, without a binding; the request is rejected if a validation fails,
+	// or if the policy cannot be evaluated and failurePolicy is Fail. A Singleton
+	// must not have a paramKind, and bindings must not refer to it. Alpha: requires
+	// the feature gate ValidatingAdmissionPolicySingleton.
 	PolicyType *admissionregistrationv1.PolicyType `json:"policyType,omitempty"`
-	// typeChecking says what type errors lead to: expressions that do not fit the
-	// types which matchConstraints and paramKind name. Informational reports them in
-	// the status and changes nothing else. Enforced refuses to store a policy with
-	// errors against built-in types; as long as there are errors against custom
-	// resources, requests that the policy matches are handled by failurePolicy. Unset
-	// means Informational. Alpha: needs the feature gate
-	// AdmissionPolicyTypeEnforcement.
+	// typeChecking defines how type errors are handled. An expression has a type
+	// error if it does not fit the schema of a kind that matchConstraints or
+	// paramKind selects. Informational reports type errors in the status. Enforced
+	// also rejects writes of a policy that has type errors for built-in kinds, and
+	// applies failurePolicy to matching requests while the policy has type errors
+	// for custom resources. Defaults to Informational. Alpha: requires the feature
+	// gate AdmissionPolicyTypeEnforcement.
 	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
 }
 

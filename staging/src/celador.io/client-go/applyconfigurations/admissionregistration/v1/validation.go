@@ -15,56 +15,58 @@ import (
 //
 // Validation is one rule of a policy.
 type ValidationApplyConfiguration struct {
-	// expression is a CEL expression (https://cel.dev) that is true for acceptable
-	// requests. Required. It may read:
+	// expression is a CEL expression (https://cel.dev) that evaluates to true for
+	// requests to admit. Required. It may read:
 	//
-	// - 'object': the object as it would be stored; null for DELETE.
+	// - 'object': the object that would be stored; null for DELETE.
 	//
-	// - 'oldObject': the object as it is stored now; null for CREATE.
+	// - 'oldObject': the stored object; null for CREATE.
 	//
-	// - 'request': what is asked for: operation, resource, user and so on, in the
-	// shape of admission.k8s.io/v1 AdmissionRequest, without the objects.
+	// - 'request': the attributes of the request, such as operation, resource and
+	// user, with the fields of admission.k8s.io/v1 AdmissionRequest except the
+	// objects.
 	//
-	// - 'params': the parameter object that the binding selects, for a policy with
+	// - 'params': the param that the binding selects, if the policy has a
 	// paramKind.
 	//
-	// - 'namespaceObject': the namespace of the object; null when the resource is
-	// cluster-scoped.
+	// - 'namespaceObject': the namespace of the object; null for cluster-scoped
+	// resources.
 	//
-	// - 'variables': the results of spec.variables, by name.
+	// - 'variables': the values of spec.variables, by name.
 	//
-	// - 'authorizer': answers what the requesting user may do; the request's own
-	// resource is 'authorizer.requestResource'.
+	// - 'authorizer': authorization checks for the requesting user;
+	// 'authorizer.requestResource' checks the resource of the request.
 	//
-	// A property is reachable when its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
-	// Characters and words that CEL does not allow in a name are written as
-	// '__dot__' for '.', '__dash__' for '-', '__slash__' for '/', '__underscores__'
-	// for '__', and '__in__', '__namespace__' and so forth for CEL's keywords.
-	// So the property "x-prop" is object.x__dash__prop.
+	// A property is accessible if its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
+	// Characters and words that CEL does not allow in names are escaped: '.' as
+	// '__dot__', '-' as '__dash__', '/' as '__slash__', '__' as '__underscores__',
+	// and CEL's keywords as '__in__', '__namespace__' and so on. For example,
+	// object.x__dash__prop reads the property "x-prop".
 	//
 	// Lists with x-kubernetes-list-type set or map compare without regard to order,
 	// and '+' on them forms the union (set) or merges by key (map).
 	Expression *string `json:"expression,omitempty"`
-	// message is what the client reads when the expression is false. A single
-	// line. Without it the message is "failed expression: " and the expression,
-	// which is why an expression with line breaks requires one.
+	// message is returned to the client if the expression is false. It must be a
+	// single line. Defaults to "failed expression: " and the expression; therefore
+	// it is required if the expression contains line breaks.
 	Message *string `json:"message,omitempty"`
-	// reason is the machine-readable cause in the response when this is the first
-	// validation to fail; the HTTP status code follows it. One of "Forbidden",
-	// "Invalid" and "RequestEntityTooLarge". Defaults to "Invalid" in
-	// the response.
+	// reason is the machine-readable reason in the response if this is the first
+	// validation that fails. It determines the HTTP status code. One of
+	// "Forbidden", "Invalid" and "RequestEntityTooLarge". The response has the
+	// reason "Invalid" if it is unset.
 	Reason *metav1.StatusReason `json:"reason,omitempty"`
 	// messageExpression is a CEL expression of type string that computes the
-	// message; it wins over message. If it ends in an error, or in a text that is
-	// blank or has line breaks, the server logs that and falls back to message.
-	// It reads what expression may read, but not 'authorizer'. For example:
+	// message. It takes precedence over message. If it returns an error, or a text
+	// that is blank or contains line breaks, the server logs the problem and uses
+	// message. It may read the variables that expression may read, except
+	// 'authorizer'. For example:
 	// "at most " + string(params.maxReplicas) + " replicas are allowed"
 	MessageExpression *string `json:"messageExpression,omitempty"`
-	// failurePolicy decides, instead of spec.failurePolicy, when this expression
-	// does not compile or ends in an error. What keeps the whole policy from being
-	// evaluated stays with spec.failurePolicy: its cost budget, match conditions,
-	// parameters and configuration. Defaults to spec.failurePolicy. Alpha: needs the
-	// feature gate ValidatingAdmissionPolicyValidationFailurePolicy.
+	// failurePolicy replaces spec.failurePolicy if this expression does not compile
+	// or returns an error. spec.failurePolicy still applies to other failures: an
+	// exceeded cost budget, and errors in match conditions, params and
+	// configuration. Defaults to spec.failurePolicy. Alpha: requires the feature
+	// gate ValidatingAdmissionPolicyValidationFailurePolicy.
 	FailurePolicy *admissionregistrationv1.FailurePolicyType `json:"failurePolicy,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1
 // VariableApplyConfiguration represents a declarative configuration of the Variable type for use
 // with apply.
 //
-// Variable gives an expression a name.
+// Variable is a named expression.
 type VariableApplyConfiguration struct {
-	// name is a CEL identifier, unique within the policy. Others read the value as
-	// 'variables.<name>'.
+	// name is a CEL identifier, unique within the policy. Other expressions read
+	// the value as 'variables.<name>'.
 	Name *string `json:"name,omitempty"`
-	// expression computes the value. It reads what validations may read, and the
-	// variables before it.
+	// expression computes the value. It may read the variables that validations may
+	// read, and the variables that precede it in the list.
 	Expression *string `json:"expression,omitempty"`
 }
 

@@ -18,17 +18,17 @@ import (
 // MutatingAdmissionPolicyApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicy type for use
 // with apply.
 //
-// MutatingAdmissionPolicy states changes, written in CEL, that the server makes to
-// objects on their way into storage. It takes effect only through a
+// MutatingAdmissionPolicy changes objects in API requests, before they are stored,
+// as expressions written in CEL define. It applies through a
 // MutatingAdmissionPolicyBinding that names it.
 type MutatingAdmissionPolicyApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what the policy matches and what it changes.
+	// spec selects requests and defines the changes of their objects.
 	Spec *admissionregistrationv1.MutatingAdmissionPolicySpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what the server found out about the policy, type-checking
-	// warnings among it. The server writes it; clients only read it.
+	// status contains observations of the server about the policy, such as
+	// type-checking warnings. Clients cannot set it.
 	Status *admissionregistrationv1.MutatingAdmissionPolicyStatusApplyConfiguration `json:"status,omitempty"`
 }
 

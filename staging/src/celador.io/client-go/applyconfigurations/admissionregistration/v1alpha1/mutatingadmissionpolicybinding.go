@@ -18,13 +18,13 @@ import (
 // MutatingAdmissionPolicyBindingApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicyBinding type for use
 // with apply.
 //
-// MutatingAdmissionPolicyBinding puts a MutatingAdmissionPolicy into effect: for
-// which of the requests that the policy matches, and with which parameters.
+// MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
+// of the requests that the policy matches, and the params for the policy.
 type MutatingAdmissionPolicyBindingApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is which policy takes effect where.
+	// spec defines how the policy is applied.
 	Spec *admissionregistrationv1.MutatingAdmissionPolicyBindingSpecApplyConfiguration `json:"spec,omitempty"`
 }
 

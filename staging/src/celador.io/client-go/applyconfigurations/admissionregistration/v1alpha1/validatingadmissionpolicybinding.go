@@ -18,14 +18,14 @@ import (
 // ValidatingAdmissionPolicyBindingApplyConfiguration represents a declarative configuration of the ValidatingAdmissionPolicyBinding type for use
 // with apply.
 //
-// ValidatingAdmissionPolicyBinding puts a ValidatingAdmissionPolicy into effect:
-// for which of the requests that the policy matches, with which parameters, and
-// with what consequence.
+// ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects
+// some of the requests that the policy matches, the params for the policy, and the
+// actions for failed validations.
 type ValidatingAdmissionPolicyBindingApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is which policy takes effect where, and how.
+	// spec defines how the policy is applied.
 	Spec *admissionregistrationv1.ValidatingAdmissionPolicyBindingSpecApplyConfiguration `json:"spec,omitempty"`
 }
 

@@ -18,18 +18,17 @@ import (
 // ValidatingAdmissionPolicyApplyConfiguration represents a declarative configuration of the ValidatingAdmissionPolicy type for use
 // with apply.
 //
-// ValidatingAdmissionPolicy states rules, written in CEL, that writes to the API
-// have to satisfy. It takes effect only through a ValidatingAdmissionPolicyBinding
-// that names it, unless it is a Singleton, and it never changes the object under
-// review.
+// ValidatingAdmissionPolicy accepts or rejects API requests by rules written in
+// CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless
+// it is a Singleton. It never changes objects.
 type ValidatingAdmissionPolicyApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the object's name, labels and other standard metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what the policy matches and what it demands.
+	// spec selects requests and defines the rules for them.
 	Spec *admissionregistrationv1.ValidatingAdmissionPolicySpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what the server found out about the policy, type-checking
-	// warnings among it. The server writes it; clients only read it.
+	// status contains observations of the server about the policy, such as
+	// type-checking warnings. Clients cannot set it.
 	Status *admissionregistrationv1.ValidatingAdmissionPolicyStatusApplyConfiguration `json:"status,omitempty"`
 }
 
