@@ -57,6 +57,8 @@ const MutatingAdmissionPolicyInlineExpressions = policyspec.InlineExpressions
 // gates holds the stages of every gate by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ValidatingAdmissionPolicy: {
+		{Version: version.MajorMinor(1, 26), Default: false, PreRelease: featuregate.Alpha},
+		{Version: version.MajorMinor(1, 28), Default: false, PreRelease: featuregate.Beta},
 		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
 	},
 	AdmissionWebhookMatchConditions: {

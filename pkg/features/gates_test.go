@@ -25,44 +25,32 @@ func TestGateOfKubeComponent(t *testing.T) {
 	}
 }
 
-func TestGateSwitches(t *testing.T) {
-	for _, emulated := range []string{"1.34", "1.36", "1.37"} {
-		t.Run(emulated, func(t *testing.T) {
-			gate := own(t, emulated)
-			if !gate.Enabled(features.ValidatingAdmissionPolicy) {
-				t.Error("off by default")
+// TestStagesOfStableGates shows that gates which Kubernetes locked in their last stage, and removed
+// later, have the stages that they had in Kubernetes. Here they can be switched in all stages.
+func TestStagesOfStableGates(t *testing.T) {
+	for gate, stages := range map[featuregate.Feature]map[string]bool{
+		features.ValidatingAdmissionPolicy:       {"1.26": false, "1.28": false, "1.29": false, "1.30": true, "1.34": true, "1.37": true},
+		features.AdmissionWebhookMatchConditions: {"1.27": false, "1.28": true, "1.29": true, "1.30": true, "1.34": true, "1.37": true},
+	} {
+		for emulated, byDefault := range stages {
+			for _, on := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s in %s set to %v", gate, emulated, on), func(t *testing.T) {
+					gates := own(t, emulated)
+					if got := gates.Enabled(gate); got != byDefault {
+						t.Errorf("on by default: %v, want %v", got, byDefault)
+					}
+					if err := gates.Set(fmt.Sprintf("%s=%v", gate, on)); err != nil {
+						t.Fatal(err)
+					}
+					if got := gates.Enabled(gate); got != on {
+						t.Errorf("on after it was set: %v, want %v", got, on)
+					}
+				})
 			}
-			if err := gate.Set("ValidatingAdmissionPolicy=false"); err != nil {
-				t.Fatal(err)
-			}
-			if gate.Enabled(features.ValidatingAdmissionPolicy) {
-				t.Error("still on after --feature-gates=ValidatingAdmissionPolicy=false")
-			}
-		})
-	}
-}
-
-// The gate has its stages in Kubernetes, which locked it in the last one. Here it can be set in all
-// of them.
-func TestMatchConditionsGate(t *testing.T) {
-	for emulated, byDefault := range map[string]bool{"1.27": false, "1.28": true, "1.29": true, "1.30": true, "1.34": true, "1.37": true} {
-		for _, on := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s set to %v", emulated, on), func(t *testing.T) {
-				gate := own(t, emulated)
-				if got := gate.Enabled(features.AdmissionWebhookMatchConditions); got != byDefault {
-					t.Errorf("on by default: %v, want %v", got, byDefault)
-				}
-				if err := gate.Set(fmt.Sprintf("AdmissionWebhookMatchConditions=%v", on)); err != nil {
-					t.Fatal(err)
-				}
-				if got := gate.Enabled(features.AdmissionWebhookMatchConditions); got != on {
-					t.Errorf("on after it was set: %v, want %v", got, on)
-				}
-			})
 		}
-	}
-	if line := "kube:AdmissionWebhookMatchConditions=true|false (GA - default=true)"; !slices.Contains(features.Help(), line) {
-		t.Errorf("--help has no %q", line)
+		if line := "kube:" + string(gate) + "=true|false (GA - default=true)"; !slices.Contains(features.Help(), line) {
+			t.Errorf("--help has no %q", line)
+		}
 	}
 }
 
