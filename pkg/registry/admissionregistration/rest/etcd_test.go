@@ -38,14 +38,15 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
-// server is upstream's storage as a kube-apiserver sets it up, over an etcd of its own.
+// server holds the storage options of a kube-apiserver, and the etcd that they name.
 type server struct {
 	generic.RESTOptionsGetter
 	etcd   *kubernetes.Client
 	config *storagebackend.Config
 }
 
-// newServer emulates the version, if there is one, and encrypts if sealed is set.
+// newServer returns the options of a server that emulates a version, unless that is empty, and
+// marks stored data as encrypted if sealed is set.
 func newServer(t *testing.T, mediaType, emulated string, sealed bool) server {
 	etcd, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.EventsHistoryWindow = storagebackend.DefaultEventsHistoryWindow
@@ -67,7 +68,7 @@ func newServer(t *testing.T, mediaType, emulated string, sealed bool) server {
 	return server{etcdOptions.CreateRESTOptionsGetter(factory, transformers), etcd.V3Client, config}
 }
 
-// install returns the group as it runs on the server.
+// install returns the group with v1 and v1beta1 enabled.
 func (s server) install(t *testing.T, mediaType string) genericapiserver.APIGroupInfo {
 	t.Helper()
 	p := provider()
@@ -96,7 +97,7 @@ func (s server) raw(t *testing.T, key string) []byte {
 	return found.KV.Value
 }
 
-// seal marks what it would encrypt.
+// seal is an encryption provider that puts a prefix before the data instead of encrypting it.
 type seal struct{}
 
 func (seal) TransformerForResource(schema.GroupResource) value.Transformer {
@@ -129,7 +130,8 @@ const manifest = `{
 	}
 }`
 
-// TestEtcdIsInterchangeable has each server read what the other one has stored.
+// TestEtcdIsInterchangeable reads each policy with the server that stored it and with the other
+// one.
 func TestEtcdIsInterchangeable(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mediaType, emulated string
@@ -178,7 +180,8 @@ func TestEtcdIsInterchangeable(t *testing.T) {
 	}
 }
 
-// TestParamAccess shows that users, discovery and stored policies reach the checks.
+// TestParamAccess shows that the user, discovery and the stored policy decide whether a write
+// that names params is allowed.
 func TestParamAccess(t *testing.T) {
 	binding := func(policy, param string) *admissionregistration.ValidatingAdmissionPolicyBinding {
 		return &admissionregistration.ValidatingAdmissionPolicyBinding{
@@ -213,7 +216,8 @@ func TestParamAccess(t *testing.T) {
 		})
 	}
 
-	// Without policies to look at, a binding takes the right to read everything.
+	// If policies are not served, nobody knows the paramKind of a binding, and only a user who may
+	// read everything can write one.
 	config := enabled(v1.SchemeGroupVersion)
 	config.DisableResources(v1.SchemeGroupVersion.WithResource("validatingadmissionpolicies"))
 	bindings, err := provider().NewRESTStorage(config, s)

@@ -47,8 +47,8 @@ const typedManifest = `{
 	}
 }`
 
-// TestStoredFieldsOutliveTheirGates writes fields with their gates on, changes the
-// objects with the gates off, and has everything back when they are on again.
+// TestStoredFieldsOutliveTheirGates stores gated fields while their gates are on, and updates the
+// objects while the gates are off and when they are on again. The stored fields stay.
 func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
 	group := s.install(t, runtime.ContentTypeProtobuf).VersionedResourcesStorageMap
@@ -66,7 +66,7 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 	for _, step := range []struct {
 		name        string
 		on          bool
-		wantBinding string // why no binding can name the Singleton
+		wantBinding string // the error for a binding that names the Singleton
 	}{
 		{"on", true, refused},
 		{"off with stored data", false, ""},
@@ -108,7 +108,8 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 	}
 }
 
-// With its gate on, the server refuses policies of both kinds that do not fit built-in types.
+// TestTypeEnforcement creates policies of both kinds that do not fit built-in types: the server refuses
+// them while the gate is on.
 func TestTypeEnforcement(t *testing.T) {
 	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
 	group := s.install(t, runtime.ContentTypeProtobuf).VersionedResourcesStorageMap
@@ -136,7 +137,7 @@ func TestTypeEnforcement(t *testing.T) {
 	}
 }
 
-// annotate updates an object, and returns what is stored then.
+// annotate sets an annotation of a stored object and returns the updated object.
 func annotate(t *testing.T, storage registryrest.Storage, name, step string) runtime.Object {
 	t.Helper()
 	updated := update(t, storage, name, func(obj runtime.Object) {
@@ -148,7 +149,7 @@ func annotate(t *testing.T, storage registryrest.Storage, name, step string) run
 	return updated
 }
 
-// update edits what is stored.
+// update edits a stored object and returns the updated object.
 func update(t *testing.T, storage registryrest.Storage, name string, edit func(runtime.Object)) runtime.Object {
 	t.Helper()
 	ctx := by(t.Context(), root, "v1")

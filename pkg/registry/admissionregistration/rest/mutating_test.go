@@ -42,8 +42,8 @@ const mutatingManifest = `{
 	}
 }`
 
-// TestMutatingPoliciesAreInterchangeable has each server read what the other one has
-// stored. Kubernetes does not know their status.
+// TestMutatingPoliciesAreInterchangeable reads each policy with the server that stored it and with
+// the other one. Kubernetes reads no status.
 func TestMutatingPoliciesAreInterchangeable(t *testing.T) {
 	for mediaType, wantPrefix := range map[string]string{
 		runtime.ContentTypeProtobuf: "k8s\x00",
@@ -106,8 +106,8 @@ func fields(t *testing.T, text string) map[string]any {
 	return content
 }
 
-// A binding's parameters are those of the mutating policy that it names, even where a
-// validating one has the same name.
+// TestParamAccessOfMutatingBindings shows that the paramKind of a binding is that of the mutating
+// policy which it names, even if a validating policy has the same name.
 func TestParamAccessOfMutatingBindings(t *testing.T) {
 	binding := func(policy, param string) *admissionregistration.MutatingAdmissionPolicyBinding {
 		return &admissionregistration.MutatingAdmissionPolicyBinding{
@@ -145,7 +145,8 @@ func TestParamAccessOfMutatingBindings(t *testing.T) {
 		})
 	}
 
-	// Without policies to look at, a binding takes the right to read everything.
+	// If policies are not served, nobody knows the paramKind of a binding, and only a user who may
+	// read everything can write one.
 	config := enabled(v1.SchemeGroupVersion)
 	config.DisableResources(v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicies"))
 	bindings, err := provider().NewRESTStorage(config, s)
@@ -173,8 +174,8 @@ const inlineManifest = `{
 	}
 }`
 
-// TestStoredMutationsOutliveTheirGate writes fields with their gate on, changes the object
-// with the gate off, and has everything back when it is on again.
+// TestStoredMutationsOutliveTheirGate stores gated fields while their gate is on, and updates the
+// object while the gate is off and when it is on again. The stored fields stay.
 func TestStoredMutationsOutliveTheirGate(t *testing.T) {
 	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
 	policies := s.install(t, runtime.ContentTypeProtobuf).VersionedResourcesStorageMap["v1"]["mutatingadmissionpolicies"]

@@ -11,7 +11,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Celador refuses the same writes as Kubernetes to a user who may not read the params.
+// TestWritesThatNeedParams compares which writes both servers refuse to a user who may not read the
+// params.
 func TestWritesThatNeedParams(t *testing.T) {
 	stock, celador, _ := bothServers(t)
 	for _, kind := range []string{"Validating", "Mutating"} {
@@ -45,7 +46,7 @@ func TestWritesThatNeedParams(t *testing.T) {
 		const dryRun = "?dryRun=All"
 		for name, tc := range map[string]struct {
 			call
-			want int // status code of Celador; 0 if it equals Kubernetes'
+			want int // Celador's status code; 0 means Kubernetes'
 		}{
 			"create a policy":                        {call{"POST", policies, "application/yaml", policy("new", "ConfigMap")}, 0},
 			"create a policy of unknown params":      {call{"POST", policies, "application/yaml", policy("new", "Unheard")}, 0},
@@ -64,7 +65,8 @@ func TestWritesThatNeedParams(t *testing.T) {
 			"readable binding, matchResources":       {call{"PATCH", bindings + "/readable", merge, []byte(`{"spec": {"matchResources": {"matchPolicy": "Exact"}}}`)}, 0},
 			"readable binding, other param":          {call{"PATCH", bindings + "/readable", merge, []byte(`{"spec": {"paramRef": {"name": "hidden"}}}`)}, 0},
 			"binding without params, matchResources": {call{"PATCH", bindings + "/none", merge, []byte(`{"spec": {"matchResources": {"matchPolicy": "Exact"}}}`)}, 0},
-			// Kubernetes compares pointers in the paramRefs of two objects.
+			// Kubernetes compares the pointers in paramRefs instead of their values, and takes each update
+			// for a change of the paramRef.
 			"binding, labels":  {call{"PATCH", bindings + "/hidden", merge, []byte(`{"metadata": {"labels": {"team": "blue"}}}`)}, http.StatusOK},
 			"binding, nothing": {call{"PATCH", bindings + "/hidden", merge, []byte(`{}`)}, http.StatusOK},
 		} {

@@ -13,15 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// named returns the YAML of a condition that is true, with a name.
+// named returns the YAML of a condition with a name, whose expression is true.
 func named(name string) string { return fmt.Sprintf("{name: %q, expression: 'true'}", name) }
 
-// expressed returns the YAML of a condition of that expression.
+// expressed returns the YAML of a condition with an expression.
 func expressed(expression string) string {
 	return fmt.Sprintf("{name: a, expression: %q}", expression)
 }
 
-// matchConditions returns the field of a webhook in YAML.
+// matchConditions returns the YAML of a webhook's field with these conditions.
 func matchConditions(each ...string) string {
 	return "matchConditions: [" + strings.Join(each, ", ") + "]"
 }
@@ -34,11 +34,11 @@ func many(n int) []string {
 	return all
 }
 
-// ruleOfNames ends the messages about names.
+// ruleOfNames is the end of the error messages about invalid names.
 const ruleOfNames = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
 	"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 
-// TestNewConditions has the server judge the conditions of new webhooks.
+// TestNewConditions creates webhooks and compares the errors about their conditions.
 func TestNewConditions(t *testing.T) {
 	const (
 		list       = "webhooks[0].matchConditions"
@@ -108,7 +108,8 @@ func TestNewConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsOfSeveralWebhooks shows that names and limits are those of one webhook.
+// TestConditionsOfSeveralWebhooks shows that names must be unique, and the number of conditions
+// limited, within one webhook only.
 func TestConditionsOfSeveralWebhooks(t *testing.T) {
 	s := newWebhookServer(t)
 	for resource := range webhookKinds {
@@ -123,11 +124,10 @@ func TestConditionsOfSeveralWebhooks(t *testing.T) {
 	}
 }
 
-// TestStoredConditions has the server judge updates of what may not be written, but is
-// stored.
+// TestStoredConditions updates stored webhooks whose conditions would be invalid in a new webhook.
 func TestStoredConditions(t *testing.T) {
-	// Function includes came with Kubernetes 1.37: a server of that version refuses it in
-	// new expressions, as the version before, to which it may be rolled back, does not know it.
+	// Kubernetes 1.37 introduced function includes. A server of that version refuses it in new
+	// expressions, because a server of 1.36, to which it may be rolled back, does not know it.
 	const (
 		newest  = "['a'].includes(request.name)"
 		refused = `: Invalid value: "` + newest + `": compilation failed: ERROR: <input>:1:15: undeclared reference to 'includes' (in container '')` +
@@ -151,7 +151,7 @@ func TestStoredConditions(t *testing.T) {
 			webhook("a", matchConditions(named("a"))) + webhook("b", matchConditions(expressed(newest))), nil},
 		"stored expression, changed": {webhook("a", matchConditions(expressed(newest))), webhook("a", matchConditions(expressed("!"+newest))),
 			[]string{"webhooks[0].matchConditions[0].expression" + strings.NewReplacer(newest, "!"+newest, "1:15", "1:16", "....^", ".....^").Replace(refused)}},
-		// What is compared is the expression as it is stored, what is compiled has no space around.
+		// The server compares stored expressions with their spaces, but compiles them without.
 		"stored expression with space around": {webhook("a", matchConditions(expressed(" "+newest))), webhook("a", matchConditions(expressed(" "+newest), named("b"))),
 			[]string{"webhooks[0].matchConditions[0].expression" + refused}},
 

@@ -24,7 +24,8 @@ func switchConditions(t *testing.T, on bool) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionWebhookMatchConditions, on)
 }
 
-// TestConditionsByGate writes match conditions in all ways in which clients write.
+// TestConditionsByGate writes match conditions with each verb and patch type, with the gate off and
+// on.
 func TestConditionsByGate(t *testing.T) {
 	const (
 		without, first = "matchConditions: []", `matchConditions: [{name: first, expression: "true"}]`
@@ -58,7 +59,7 @@ func TestConditionsByGate(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		write write
-		// stored has the fields of the stored webhook; none is stored if it is empty.
+		// stored is the YAML of the webhook that is stored before the write; empty means none.
 		stored          string
 		wantOff, wantOn []string
 	}{
@@ -105,9 +106,8 @@ func TestConditionsByGate(t *testing.T) {
 	}
 }
 
-// TestConditionsOutliveTheirGate follows one configuration through a rollback of the
-// gate: what is stored stays, and what is taken away cannot come back before the gate is on
-// again.
+// TestConditionsOutliveTheirGate updates one configuration while the gate is off and when it is on
+// again. Stored conditions stay; removed conditions can only be added again with the gate on.
 func TestConditionsOutliveTheirGate(t *testing.T) {
 	const condition = `matchConditions: [{name: first, expression: "true"}]`
 	want := []string{"a.example.com first: true"}
@@ -153,8 +153,8 @@ func TestConditionsOutliveTheirGate(t *testing.T) {
 	}
 }
 
-// TestApplyAgain applies conditions while the gate is off, and the same again when it is
-// on: that is all that it takes to have them then.
+// TestApplyAgain applies the same conditions while the gate is off and when it is on. The second
+// request stores them.
 func TestApplyAgain(t *testing.T) {
 	s := newWebhookServer(t)
 	for resource := range webhookKinds {

@@ -32,28 +32,28 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
-// webhookKinds are by the resource that serves them.
+// webhookKinds maps resources to the kinds that they serve.
 var webhookKinds = map[string]string{
 	"validatingwebhookconfigurations": "ValidatingWebhookConfiguration",
 	"mutatingwebhookconfigurations":   "MutatingWebhookConfiguration",
 }
 
-// webhookServer serves the group over HTTP as the generic API server does for any
-// group, to everybody and without admission.
+// webhookServer is a generic API server with the group, which allows every request and runs no
+// admission plugins.
 type webhookServer struct {
 	server
 	client   dynamic.Interface
 	warnings *warnings
 }
 
-// warnings collects what the server warns of.
+// warnings collects the texts of Warning headers.
 type warnings []string
 
 func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
 	*w = append(*w, text)
 }
 
-// taken returns the warnings since the last call.
+// taken returns the warnings since the last call and removes them.
 func (w *warnings) taken() []string {
 	taken := *w
 	*w = nil
@@ -76,11 +76,11 @@ func newWebhookServer(t *testing.T) webhookServer {
 	return webhookServer{s, client, collected}
 }
 
-// userHeader is the header by which alice makes a request. Others come from root.
+// userHeader is the header that names the user of a request: alice, otherwise root.
 const userHeader = "X-Test-User"
 
-// serve returns the URL at which the group is served to everybody and without admission.
-// definitions and models are those of its OpenAPI document.
+// serve starts a generic API server with the group, which allows every request and runs no admission
+// plugins, and returns its URL. Its OpenAPI document has the definitions of models.
 func serve(t *testing.T, group genericapiserver.APIGroupInfo, definitions openapicommon.GetOpenAPIDefinitions, models *runtime.Scheme) string {
 	t.Helper()
 	config := genericapiserver.NewConfig(scheme.Codecs)
@@ -112,7 +112,7 @@ func (s webhookServer) resource(resource string) dynamic.ResourceInterface {
 	return s.client.Resource(upstreamv1.SchemeGroupVersion.WithResource(resource))
 }
 
-// create stores a configuration.
+// create creates a configuration.
 func (s webhookServer) create(t *testing.T, resource, name, webhooks string) *unstructured.Unstructured {
 	t.Helper()
 	created, err := s.resource(resource).Create(t.Context(), configuration(t, resource, name, webhooks), metav1.CreateOptions{})
@@ -122,8 +122,7 @@ func (s webhookServer) create(t *testing.T, resource, name, webhooks string) *un
 	return created
 }
 
-// put stores a configuration without asking the server, as another version of it may
-// have stored it.
+// put writes a configuration to etcd directly, as a server of another version may have.
 func (s webhookServer) put(t *testing.T, resource, name, webhooks string) *unstructured.Unstructured {
 	t.Helper()
 	obj := configuration(t, resource, name, webhooks)
@@ -151,7 +150,7 @@ func (s webhookServer) remove(t *testing.T, resource, name string) {
 	}
 }
 
-// configuration returns one with a list of webhooks in YAML.
+// configuration returns a webhook configuration with webhooks, a list in YAML.
 func configuration(t *testing.T, resource, name, webhooks string) *unstructured.Unstructured {
 	t.Helper()
 	obj := &unstructured.Unstructured{}
@@ -162,8 +161,7 @@ func configuration(t *testing.T, resource, name, webhooks string) *unstructured.
 	return obj
 }
 
-// webhook returns, in YAML, an element of a list of valid webhooks: what every webhook
-// needs and more fields.
+// webhook returns the YAML of a list element: a valid webhook with more fields.
 func webhook(name, fields string) string {
 	return `
 - name: ` + name + `.example.com
@@ -173,8 +171,7 @@ func webhook(name, fields string) string {
   ` + fields
 }
 
-// conditions returns the names and expressions of the conditions of all webhooks,
-// sorted.
+// conditions returns the sorted conditions of all webhooks as "webhook name: expression".
 func conditions(t *testing.T, obj *unstructured.Unstructured) []string {
 	t.Helper()
 	var found []string
@@ -196,7 +193,7 @@ func conditions(t *testing.T, obj *unstructured.Unstructured) []string {
 	return found
 }
 
-// causes returns what an answer finds wrong, each as field and message.
+// causes returns the causes of an invalid error as "field: message", or none for a nil error.
 func causes(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {

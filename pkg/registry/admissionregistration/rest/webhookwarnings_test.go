@@ -14,8 +14,7 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 )
 
-// rules returns the field of a webhook in YAML, with a rule for each pair of groups and
-// resources.
+// rules returns the YAML of a webhook's field with a rule for each pair of groups and resources.
 func rules(each ...[2]string) string {
 	text := "rules:"
 	for _, rule := range each {
@@ -24,14 +23,14 @@ func rules(each ...[2]string) string {
 	return text
 }
 
-// TestWebhookWarnings has the server warn of webhooks that it stores, but that do not do
-// what they say: in every write, not only in the one that brings the mistake.
+// TestWebhookWarnings creates and updates valid webhooks with rules that have no effect. The server
+// warns about them in each response.
 func TestWebhookWarnings(t *testing.T) {
 	const noEffect = " is excluded from admission webhooks; this rule will have no effect"
 	s := newWebhookServer(t)
 	for title, tc := range map[string]struct {
 		webhooks string
-		// included leaves virtual resources to webhooks, as versions before 1.37 did.
+		// included sends requests for virtual resources to webhooks, as versions before 1.37 did.
 		included bool
 		want     []string
 	}{
@@ -96,7 +95,7 @@ func TestWebhookWarnings(t *testing.T) {
 	}
 }
 
-// TestReservedNames has the server keep names for webhooks from manifest files.
+// TestReservedNames writes configurations whose names are reserved for manifest files.
 func TestReservedNames(t *testing.T) {
 	const (
 		name  = "demo.static.k8s.io"
@@ -124,7 +123,7 @@ func TestReservedNames(t *testing.T) {
 					t.Errorf("create: warnings (-want +got):\n%s", diff)
 				}
 
-				// One that is stored may go on to be there, with a warning.
+				// A stored configuration with such a name can be updated, with a warning.
 				s.put(t, resource, name, webhook("a", ""))
 				t.Cleanup(func() { s.remove(t, resource, name) })
 				if _, err := s.resource(resource).Patch(t.Context(), name, types.MergePatchType, []byte(label), metav1.PatchOptions{}); err != nil {
