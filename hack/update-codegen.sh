@@ -26,7 +26,7 @@ mkdir -p "${work}/bin"
 # The tools of go.mod come first in PATH, for tools that run other tools.
 export PATH="${work}/bin:${PATH}"
 for tool in deepcopy-gen defaulter-gen conversion-gen client-gen lister-gen informer-gen \
-  applyconfiguration-gen go-to-protobuf protoc-gen-gogo goimports openapi-gen; do
+  applyconfiguration-gen go-to-protobuf protoc-gen-gogo goimports openapi-gen prerelease-lifecycle-gen; do
   go build -o "${work}/bin/${tool}" "$(go tool -n "${tool}" >/dev/null && go list -f '{{.ImportPath}}' tool | grep "/${tool}$")"
 done
 
@@ -43,6 +43,9 @@ go-to-protobuf --go-header-file "${header}" --output-dir "${staging}" --proto-im
 
 echo "== deepcopy"
 deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${version_packages[@]}" "${hub}"
+
+echo "== lifecycle"
+prerelease-lifecycle-gen --go-header-file "${header}" --output-file zz_generated.prerelease-lifecycle.go "${version_packages[@]}"
 
 echo "== conversion and defaults"
 for version in "${versions[@]}"; do

@@ -82,6 +82,7 @@ func storageProvider(config CompletedConfig) (controlplaneapiserver.RESTStorageP
 		Authorizer:       generic.Authorization.Authorizer,
 		Discovery:        client,
 		StorageMediaType: config.Options.Etcd.DefaultStorageMediaType,
+		EffectiveVersion: generic.EffectiveVersion,
 	}, nil
 }
 

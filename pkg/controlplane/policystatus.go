@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	basecompatibility "k8s.io/component-base/compatibility"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
 
 	"celador.io/admission/expression"
@@ -31,6 +32,7 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	registry "celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 
 // typesTimeout limits a discovery request to an aggregated server.
@@ -68,7 +70,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 func newPolicyStatusController(config CompletedConfig, crds apiextensionsinformers.CustomResourceDefinitionInformer, aggregated func(schema.GroupVersion) bool) (*admissionpolicystatus.Controller, error) {
 	base := config.KubeAPIs.ControlPlane
 	loopback := base.Generic.LoopbackClientConfig
-	kinds, err := servedKinds(base.APIResourceConfigSource, loopback)
+	kinds, err := servedKinds(base.APIResourceConfigSource, base.Generic.EffectiveVersion, loopback)
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
@@ -97,8 +99,8 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 	})
 }
 
-// servedKinds returns the kinds of policies that the server serves.
-func servedKinds(resources serverstorage.APIResourceConfigSource, loopback *rest.Config) ([]*admissionpolicystatus.Kind, error) {
+// servedKinds returns the kinds of policies that the server serves with a status.
+func servedKinds(resources serverstorage.APIResourceConfigSource, effective basecompatibility.EffectiveVersion, loopback *rest.Config) ([]*admissionpolicystatus.Kind, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func servedKinds(resources serverstorage.APIResourceConfigSource, loopback *rest
 	if served("validatingadmissionpolicies") && gates.Enabled(features.ValidatingAdmissionPolicy) {
 		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, enabled))
 	}
-	if served("mutatingadmissionpolicies") {
+	if served("mutatingadmissionpolicies") && registry.HasMutatingStatus(effective) {
 		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, enabled))
 	}
 	return kinds, nil

@@ -44,7 +44,7 @@ func applied(t *testing.T, version, name, spec, manager string, force bool) erro
 }
 
 func TestApplyByTwoManagers(t *testing.T) {
-	for _, version := range versions {
+	for _, version := range versions[policies] {
 		t.Run(version, func(t *testing.T) {
 			name, client := testserver.UniqueName("apply"), raw(t, admin, version, policies)
 			t.Cleanup(func() { remove(t, client, name) })

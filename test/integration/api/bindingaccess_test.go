@@ -72,7 +72,7 @@ matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: 
 			expectToken(t, "", guarded)
 
 			for field, value := range tc.changes {
-				for _, version := range versions {
+				for _, version := range versions[resource] {
 					for how, write := range specWrites {
 						t.Run(strings.Join([]string{field, version, how}, " "), func(t *testing.T) {
 							err := write(t, raw(t, as(editor), version, resource), version, resource, name, field, value)

@@ -119,7 +119,7 @@ func TestPatchesOfMutatingLists(t *testing.T) {
 		types.StrategicMergePatchType: `[{name: humans, expression: "!request.userInfo.username.startsWith('system:')"}, {name: always, expression: "false"}]`,
 		types.MergePatchType:          `[{name: always, expression: "false"}]`,
 	} {
-		for _, version := range versions {
+		for _, version := range versions[mutatingPolicies] {
 			t.Run(string(kind)+" "+version, func(t *testing.T) {
 				client := raw(t, admin, version, mutatingPolicies)
 				sent := create(t, client, object(t, version, mutatingPolicies, testserver.UniqueName("patch"), fullMutatingPolicy))
@@ -146,7 +146,7 @@ mutations:
 - {expression: "null"}
 - {patchType: JSONMergePatch, jsonMergePatch: {expression: "{}"}}
 `
-	for _, version := range versions {
+	for _, version := range versions[mutatingPolicies] {
 		t.Run(version, func(t *testing.T) {
 			sent := object(t, version, mutatingPolicies, testserver.UniqueName("invalid"), policy(mutations))
 			_, err := raw(t, admin, version, mutatingPolicies).Create(t.Context(), sent, metav1.CreateOptions{})

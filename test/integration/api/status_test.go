@@ -41,7 +41,7 @@ reinvocationPolicy: Never`},
 func eachPolicy(t *testing.T, test func(t *testing.T, version, resource string)) {
 	t.Helper()
 	for resource := range rules {
-		for _, version := range versions {
+		for _, version := range versions[resource] {
 			t.Run(resource+" "+version, func(t *testing.T) { test(t, version, resource) })
 		}
 	}

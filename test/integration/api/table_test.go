@@ -50,7 +50,7 @@ func TestTables(t *testing.T) {
 			columns: []string{"Name", "PolicyName", "ParamRef", "Age"}, cells: []any{"demo", "default/limits"},
 		},
 	} {
-		for _, version := range versions {
+		for _, version := range versions[tc.resource] {
 			t.Run(name+" "+version, func(t *testing.T) {
 				created := create(t, raw(t, admin, version, tc.resource), object(t, version, tc.resource, testserver.UniqueName("table"), tc.spec))
 				for _, path := range []string{"/" + created.GetName(), "?fieldSelector=metadata.name%3D" + created.GetName()} {

@@ -56,15 +56,11 @@ func TestTypedClients(t *testing.T) {
 			},
 			"celador v1beta1": func(t *testing.T) {
 				client := ours.AdmissionregistrationV1beta1()
-				use(t, "v1beta1", policies, client.ValidatingAdmissionPolicies())
-				use(t, "v1beta1", bindings, client.ValidatingAdmissionPolicyBindings())
 				use(t, "v1beta1", mutatingPolicies, client.MutatingAdmissionPolicies())
 				use(t, "v1beta1", mutatingBindings, client.MutatingAdmissionPolicyBindings())
 			},
 			"celador v1alpha1": func(t *testing.T) {
 				client := ours.AdmissionregistrationV1alpha1()
-				use(t, "v1alpha1", policies, client.ValidatingAdmissionPolicies())
-				use(t, "v1alpha1", bindings, client.ValidatingAdmissionPolicyBindings())
 				use(t, "v1alpha1", mutatingPolicies, client.MutatingAdmissionPolicies())
 				use(t, "v1alpha1", mutatingBindings, client.MutatingAdmissionPolicyBindings())
 			},
@@ -77,15 +73,11 @@ func TestTypedClients(t *testing.T) {
 			},
 			"stock v1beta1": func(t *testing.T) {
 				client := theirs.AdmissionregistrationV1beta1()
-				use(t, "v1beta1", policies, client.ValidatingAdmissionPolicies())
-				use(t, "v1beta1", bindings, client.ValidatingAdmissionPolicyBindings())
 				use(t, "v1beta1", mutatingPolicies, client.MutatingAdmissionPolicies())
 				use(t, "v1beta1", mutatingBindings, client.MutatingAdmissionPolicyBindings())
 			},
 			"stock v1alpha1": func(t *testing.T) {
 				client := theirs.AdmissionregistrationV1alpha1()
-				use(t, "v1alpha1", policies, client.ValidatingAdmissionPolicies())
-				use(t, "v1alpha1", bindings, client.ValidatingAdmissionPolicyBindings())
 				use(t, "v1alpha1", mutatingPolicies, client.MutatingAdmissionPolicies())
 				use(t, "v1alpha1", mutatingBindings, client.MutatingAdmissionPolicyBindings())
 			},

@@ -60,7 +60,7 @@ items:
       - apiGroups: [admissionregistration.k8s.io]
         apiVersions: [v1]
         operations: ["*"]
-        resources: [validatingadmissionpolicies, validatingadmissionpolicybindings]
+        resources: [validatingadmissionpolicies, validatingadmissionpolicybindings, mutatingadmissionpolicies, mutatingadmissionpolicybindings]
     validations: [{expression: "!(oldObject == null ? object : oldObject).metadata.name.startsWith('guarded')", message: on guard, reason: Forbidden}]
 - apiVersion: admissionregistration.k8s.io/v1
   kind: ValidatingAdmissionPolicy
@@ -147,6 +147,17 @@ func testProtected(t *testing.T, dir string, server *testserver.Server, client c
 	if _, err := client.create(ctx, "guarded"); err != nil {
 		t.Fatal(err)
 	}
+	mutating := testserver.Parse[v1.MutatingAdmissionPolicySpec](t, `
+matchConstraints:
+  resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{}]"}}]
+reinvocationPolicy: Never`)
+	beta := client.policies.AdmissionregistrationV1beta1()
+	if _, err := beta.MutatingAdmissionPolicies().Create(ctx, &v1beta1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "guarded"}, Spec: mutating,
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	write(t, dir, "guard.json", guard)
 	const onGuard = "ValidatingAdmissionPolicy 'guard.static.k8s.io' with binding 'guard.static.k8s.io' denied request: on guard"
 	const label = `{"metadata": {"labels": {"changed": "true"}}}`
@@ -155,12 +166,12 @@ func testProtected(t *testing.T, dir string, server *testserver.Server, client c
 		return expect(err, onGuard)
 	})
 	check(t, policies.Delete(ctx, "guarded", metav1.DeleteOptions{}), onGuard)
-	check(t, client.policies.AdmissionregistrationV1beta1().ValidatingAdmissionPolicies().Delete(ctx, "guarded", metav1.DeleteOptions{}), onGuard)
+	check(t, beta.MutatingAdmissionPolicies().Delete(ctx, "guarded", metav1.DeleteOptions{}), onGuard)
 	check(t, policies.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}), onGuard)
 	_, err := client.create(ctx, "guarded-too")
 	check(t, err, onGuard)
-	_, err = client.policies.AdmissionregistrationV1beta1().ValidatingAdmissionPolicyBindings().Create(ctx, &v1beta1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "guarded"}, Spec: binding("other"),
+	_, err = beta.MutatingAdmissionPolicyBindings().Create(ctx, &v1beta1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "guarded"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: "other"},
 	}, metav1.CreateOptions{})
 	check(t, err, onGuard)
 

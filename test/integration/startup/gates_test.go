@@ -31,8 +31,12 @@ const (
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )
 
-// versions are all that serve policies and bindings.
-var versions = []string{"v1", "v1beta1", "v1alpha1"}
+// versions are the versions that serve each kind.
+var versions = map[string][]string{
+	"ValidatingAdmissionPolicy":        {"v1"},
+	"ValidatingAdmissionPolicyBinding": {"v1"},
+	"MutatingAdmissionPolicy":          {"v1", "v1beta1", "v1alpha1"},
+}
 
 // gated are objects that use every field behind an alpha gate, each in the name of its
 // case. Requests state their case in a label.
@@ -91,6 +95,15 @@ spec:
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: typed}
 spec: {policyName: typed, validationActions: [Deny]}
+`, `
+kind: MutatingAdmissionPolicy
+metadata: {name: typed}
+spec:
+  typeChecking: Enforced
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{data: {'some': 'data'}}"}}]
+  reinvocationPolicy: Never
 `}
 
 // boxes do not fit the policy "typed".
@@ -240,7 +253,7 @@ func (s gateServer) touch(t *testing.T) {
 	t.Helper()
 	for _, text := range gated {
 		obj := parse(t, text)
-		for _, version := range versions {
+		for _, version := range versions[obj.GetKind()] {
 			client := s.resource(t, version, obj.GetKind())
 			// The server writes the status meanwhile.
 			if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -280,8 +293,8 @@ func fields(obj *unstructured.Unstructured) map[string]any {
 func (s gateServer) expectStored(t *testing.T) {
 	t.Helper()
 	for _, text := range gated {
-		for _, version := range versions {
-			want := parse(t, text)
+		want := parse(t, text)
+		for _, version := range versions[want.GetKind()] {
 			got, err := s.resource(t, version, want.GetKind()).Get(t.Context(), want.GetName(), metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -299,7 +312,7 @@ func (s gateServer) expectWritten(t *testing.T) {
 	t.Helper()
 	dryRun := []string{metav1.DryRunAll}
 	for _, text := range gated {
-		for _, version := range versions {
+		for _, version := range versions[parse(t, text).GetKind()] {
 			sent := parse(t, text)
 			want := map[string]any{}
 			if s.on {

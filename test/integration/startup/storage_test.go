@@ -20,20 +20,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/api/admissionregistration/v1alpha1"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Policies are stored as stock servers store them: in v1 whatever version they are
-// written in, as protobuf, under the name of the resource. So either server can take
+// TestStorage shows that policies and bindings are stored as a stock server stores them: in v1
+// whatever version a client writes, as protobuf, under the name of the resource. Either server can take
 // over the other's etcd.
 func TestStorage(t *testing.T) {
 	dir := t.TempDir()
 	client := clientsOf(t, testserver.Start(t, dir, "--runtime-config="+group+"/v1alpha1=true"))
 	policy, binding := client.forbid(t)
-	alpha := &v1alpha1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "alpha"}, Spec: binding.Spec}
-	if _, err := client.policies.AdmissionregistrationV1alpha1().ValidatingAdmissionPolicyBindings().Create(t.Context(), alpha, metav1.CreateOptions{}); err != nil {
+	alpha := &v1alpha1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "alpha"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: "none"}}
+	if _, err := client.policies.AdmissionregistrationV1alpha1().MutatingAdmissionPolicyBindings().Create(t.Context(), alpha, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	store := etcd(t, dir)
@@ -44,7 +45,7 @@ func TestStorage(t *testing.T) {
 	}{
 		"validatingadmissionpolicies/forbid":       {"ValidatingAdmissionPolicy", string(policy.UID)},
 		"validatingadmissionpolicybindings/forbid": {"ValidatingAdmissionPolicyBinding", string(binding.UID)},
-		"validatingadmissionpolicybindings/alpha":  {"ValidatingAdmissionPolicyBinding", ""},
+		"mutatingadmissionpolicybindings/alpha":    {"MutatingAdmissionPolicyBinding", ""},
 	} {
 		t.Run(key, func(t *testing.T) {
 			found, err := store.Get(t.Context(), "/registry/"+key)

@@ -45,6 +45,9 @@ type kind[T Object, S policyspec.Spec] struct {
 	table      rest.TableConvertor
 }
 
+// Resource returns the name of the resource.
+func (k kind[T, S]) Resource() string { return k.plural }
+
 // Strategy validates and prepares writes to objects of one kind, except for writes to their
 // status. It implements rest.RESTCreateUpdateStrategy, rest.RESTDeleteStrategy and
 // rest.ResetFieldsStrategy, and is safe for concurrent use.

@@ -10,50 +10,62 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	basecompatibility "k8s.io/component-base/compatibility"
 
-	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
-// codecGetter gives what the server's own getter gives (etcd servers, key prefix,
-// encryption, watch cache, object counts) with a codec that knows the policy
-// kinds. They are stored in v1, whatever version the server emulates, as stock
-// servers store them: either can take over the other's etcd.
+// codecGetter returns the server's storage options (etcd servers, key prefix, encryption, watch
+// cache, object counts) with a codec for the policy kinds, which the server's scheme lacks. The
+// codec writes the version that a stock server with the same effective version writes, so that
+// either server can take over the other's etcd.
 type codecGetter struct {
 	server    generic.RESTOptionsGetter
-	codec     runtime.Codec
-	versioner runtime.GroupVersioner
+	mediaType string
+	effective basecompatibility.EffectiveVersion
 }
 
-// newCodecGetter returns a getter that writes the media type; as for the flag
-// --storage-media-type, empty means JSON. It reads every supported media type.
-// It returns an error for a media type that is not supported.
-func newCodecGetter(server generic.RESTOptionsGetter, mediaType string) (generic.RESTOptionsGetter, error) {
+// newCodecGetter returns a getter whose codecs write mediaType, a value of the flag
+// --storage-media-type: empty means JSON. The codecs read every supported media type. A nil
+// effective version stands for the preferred storage versions.
+func newCodecGetter(server generic.RESTOptionsGetter, mediaType string, effective basecompatibility.EffectiveVersion) generic.RESTOptionsGetter {
 	if mediaType == "" {
 		mediaType = runtime.ContentTypeJSON
 	}
-	codec, versioner, err := serverstorage.NewStorageCodec(serverstorage.StorageCodecConfig{
-		StorageMediaType:  mediaType,
-		StorageSerializer: scheme.Codecs,
-		StorageVersion:    v1.SchemeGroupVersion,
-		MemoryVersion:     admissionregistration.SchemeGroupVersion,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("storage codec of group %s: %w", admissionregistration.GroupName, err)
-	}
-	return codecGetter{server: server, codec: codec, versioner: versioner}, nil
+	return codecGetter{server: server, mediaType: mediaType, effective: effective}
 }
 
-// GetRESTOptions asks the server without an example object, since its scheme would
-// not know the type.
-func (g codecGetter) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+// GetRESTOptions implements generic.RESTOptionsGetter. The example decides the kind whose
+// lifecycle gives the storage version. It returns an error for an unsupported media type.
+func (g codecGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	// The server's scheme does not know the type of the example.
 	options, err := g.server.GetRESTOptions(resource, nil)
 	if err != nil {
 		return generic.RESTOptions{}, err
 	}
+	versions := serverstorage.NewDefaultResourceEncodingConfigForEffectiveVersion(scheme.Scheme, g.effective)
+	stored, err := versions.BackwardCompatibileStorageEncodingFor(resource, example)
+	if err != nil {
+		return generic.RESTOptions{}, fmt.Errorf("storage version of %s: %w", resource, err)
+	}
+	codec := serverstorage.StorageCodecConfig{
+		StorageMediaType:  g.mediaType,
+		StorageSerializer: scheme.Codecs,
+		StorageVersion:    stored,
+		MemoryVersion:     admissionregistration.SchemeGroupVersion,
+	}
+	statusless := !HasMutatingStatus(g.effective)
+	if statusless && g.mediaType == runtime.ContentTypeProtobuf {
+		codec.EncoderDecoratorFn = func(encoder runtime.Encoder) runtime.Encoder { return statuslessProtobuf{encoder} }
+	}
 	config := *options.StorageConfig
-	config.Codec, config.EncodeVersioner = g.codec, g.versioner
+	if config.Codec, config.EncodeVersioner, err = serverstorage.NewStorageCodec(codec); err != nil {
+		return generic.RESTOptions{}, fmt.Errorf("storage codec of %s: %w", resource, err)
+	}
+	if statusless {
+		config.Codec = statuslessCodec{config.Codec}
+	}
 	options.StorageConfig = &config
 	return options, nil
 }

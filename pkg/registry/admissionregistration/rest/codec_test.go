@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	upstream "k8s.io/kubernetes/pkg/apis/admissionregistration"
@@ -22,9 +23,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// TestCodecWritesWhatKubernetesWrites reads objects that Kubernetes stored in any
-// of its versions, with its codec and with ours, and writes them again: the bytes
-// have to be the same. So every field, its number and its default are.
+// TestCodecWritesWhatKubernetesWrites decodes objects of each version with Kubernetes' storage
+// codec and with Celador's, encodes them again, and compares the bytes. Equal bytes prove that
+// fields, their protobuf numbers and their defaults are equal.
 func TestCodecWritesWhatKubernetesWrites(t *testing.T) {
 	objects := map[string][]runtime.Object{
 		"validatingadmissionpolicies": {
@@ -50,10 +51,14 @@ func TestCodecWritesWhatKubernetesWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stores := recorder{}
+		stores, older := recorder{}, recorder{}
 		p := provider()
 		p.StorageMediaType = mediaType
 		if _, err := p.NewRESTStorage(enabled(v1.SchemeGroupVersion), stores); err != nil {
+			t.Fatal(err)
+		}
+		p.EffectiveVersion = effectiveVersion(version.MajorMinor(1, 36), version.MajorMinor(1, 36))
+		if _, err := p.NewRESTStorage(enabled(v1.SchemeGroupVersion), older); err != nil {
 			t.Fatal(err)
 		}
 		info, _ := runtime.SerializerInfoForMediaType(legacyscheme.Codecs.SupportedMediaTypes(), mediaType)
@@ -78,8 +83,11 @@ func TestCodecWritesWhatKubernetesWrites(t *testing.T) {
 							t.Fatal(err)
 						}
 						want, got := rewritten(t, theirs, stored), rewritten(t, ours.Codec, stored)
+						if emulating := rewritten(t, older[resource].Codec, stored); !bytes.Equal(want, emulating) {
+							t.Fatalf("rewritten by Kubernetes:\n%q\nby us, emulating 1.36:\n%q", want, emulating)
+						}
 						if resource == "mutatingadmissionpolicies" && mediaType == runtime.ContentTypeProtobuf {
-							got = rewritten(t, theirs, got) // an empty status, which Kubernetes does not have, takes some bytes
+							got = rewritten(t, theirs, got) // drops the empty status, a field that Kubernetes lacks
 						}
 						if !bytes.Equal(want, got) {
 							t.Fatalf("rewritten by Kubernetes:\n%q\nby us:\n%q", want, got)

@@ -70,8 +70,7 @@ metadata: {name: demo}
 webhooks: []`,
 }
 
-// sentKinds returns kinds to send to the resource of a kind: kinds of other groups, and
-// versions of kinds in the group.
+// sentKinds returns the kinds of the bodies that the test sends to the resource of kind own.
 func sentKinds(own string) []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{
 		{Version: "v1", Kind: "Pod"},
@@ -98,7 +97,8 @@ func sentKinds(own string) []schema.GroupVersionKind {
 	return kinds
 }
 
-// Both servers give the same answers to bodies of another kind than the resource's.
+// TestForeignKinds compares the answers of both servers to bodies whose kind is not the kind of the
+// resource.
 func TestForeignKinds(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, genericfeatures.CBORServingAndStorage, true)
 	stock, celador, theirs := bothServers(t)
@@ -109,7 +109,7 @@ func TestForeignKinds(t *testing.T) {
 			path := collection + "/demo" + strings.TrimPrefix(resource, base)
 			for _, host := range []string{stock, celador} {
 				valid := call{"POST", collection, "application/yaml", []byte("apiVersion: " + v1.GroupName + "/" + version + validObjects[base])}
-				// In another version it may be there already.
+				// A request for another version may have created the object.
 				if got := send(t, host, valid, root); got.Code != http.StatusCreated && got.Code != http.StatusConflict {
 					t.Fatalf("%s %s: %v", host, collection, got)
 				}
@@ -128,8 +128,8 @@ func TestForeignKinds(t *testing.T) {
 	}
 }
 
-// bothServers serves the group with Kubernetes' storage and with Celador's, each over an etcd
-// of its own. It returns their URLs, and Kubernetes' resources by version.
+// bothServers starts a server with Kubernetes' storage and one with Celador's, each with its own
+// etcd. It returns their URLs, and Kubernetes' resources by version.
 func bothServers(t *testing.T) (stock, celador string, resources map[string]map[string]registryrest.Storage) {
 	t.Helper()
 	config := enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
@@ -151,13 +151,13 @@ func kindOf(t *testing.T, resource string) string {
 	return meta.Kind
 }
 
-// call is a request that does not write.
+// call is a request.
 type call struct {
 	method, path, mediaType string
 	body                    []byte
 }
 
-// calls returns the ways to send the body, as JSON has it, for an object or a collection.
+// calls returns a request for each verb and media type in which a client can send the body.
 func calls(t *testing.T, collection, path string, body map[string]any) []call {
 	t.Helper()
 	const dryRun = "?dryRun=All"
@@ -196,7 +196,7 @@ func calls(t *testing.T, collection, path string, body map[string]any) []call {
 	return all
 }
 
-// answer is the error that a client gets, if any.
+// answer holds the status code and the warnings of a response, and its Status if it is an error.
 type answer struct {
 	Code     int
 	Warnings []string
@@ -214,12 +214,7 @@ func send(t *testing.T, host string, c call, who user.Info) (got answer) {
 	response := must(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	content := must(io.ReadAll(response.Body))(t)
-	got.Code = response.StatusCode
-	for _, warning := range response.Header["Warning"] {
-		if !strings.Contains(warning, " is deprecated in ") { // Kubernetes' only, of the version in the path
-			got.Warnings = append(got.Warnings, warning)
-		}
-	}
+	got.Code, got.Warnings = response.StatusCode, response.Header["Warning"]
 	if got.Code >= 400 {
 		if err := json.Unmarshal(uid.ReplaceAll(content, []byte("UID")), &got.Status); err != nil {
 			t.Fatalf("%v: %s", err, content)

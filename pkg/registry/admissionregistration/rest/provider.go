@@ -1,26 +1,33 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rest installs group admissionregistration.k8s.io into a server.
+// Package rest provides the storage of API group admissionregistration.k8s.io to a server.
 package rest
 
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
+	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 
+	"celador.io/admission/policyspec"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/api/admissionregistration/v1alpha1"
+	"celador.io/api/admissionregistration/v1beta1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
@@ -30,37 +37,39 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/webhookconfiguration"
 )
 
-// StorageProvider makes the storage of every resource in the group. It implements
+// StorageProvider provides the storage of every resource in the group. It implements
 // RESTStorageProvider of k8s.io/kubernetes/pkg/controlplane/apiserver.
 type StorageProvider struct {
-	// Authorizer decides who may choose the parameters of policies. Required.
+	// Authorizer authorizes users to choose the parameters of policies. Required.
 	Authorizer authorizer.UnconditionalAuthorizer
-	// Discovery finds the resources that serve paramKinds; it sees what this server
-	// serves, custom and aggregated resources included. Required.
+	// Discovery finds the resources that serve paramKinds. It must see all resources of the
+	// server, custom and aggregated ones included. Required.
 	Discovery discovery.DiscoveryInterface
-	// StorageMediaType is how policies and bindings are written to etcd: the value
-	// of the flag --storage-media-type. Empty means application/json.
+	// StorageMediaType is the media type in which policies and bindings are written to etcd, a
+	// value of the flag --storage-media-type. Empty means application/json.
 	StorageMediaType string
+	// EffectiveVersion decides in which API version policies and bindings are stored, and whether
+	// MutatingAdmissionPolicy has a status. Nil means v1, and a status.
+	EffectiveVersion basecompatibility.EffectiveVersion
 }
 
 // GroupName returns the name of the group.
 func (StorageProvider) GroupName() string { return admissionregistration.GroupName }
 
-// NewRESTStorage returns the storage of those resources and versions that enabled
-// names: policies and bindings in all versions and webhook configurations in v1, but no
-// validating policies and bindings if feature gate ValidatingAdmissionPolicy is off. As in
-// Kubernetes, the gate MutatingAdmissionPolicy is for enforcement alone. All versions of a
-// resource share one store and watch cache. Errors are a missing field, an unsupported
-// media type and those of the getter.
+// NewRESTStorage returns the storage of the resources and versions that enabled names. The result
+// includes versions that the emulated Kubernetes release does not serve; InstallAPIs of
+// k8s.io/kubernetes/pkg/controlplane/apiserver removes these. Feature gate ValidatingAdmissionPolicy
+// must be on for validating policies and bindings; gate MutatingAdmissionPolicy does not matter, as
+// in Kubernetes. All versions of a resource share one store and watch cache. NewRESTStorage returns
+// an error for a missing field, for an unsupported media type, and when the getter does.
 func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
-	ours, err := p.policyResources(getter)
+	policies, err := p.policyResources(getter)
 	if err != nil {
 		return genericapiserver.APIGroupInfo{}, err
 	}
-	resources := append(webhookResources(getter), ours...)
 	group := genericapiserver.NewDefaultAPIGroupInfo(p.GroupName(), scheme.Scheme, scheme.ParameterCodec, scheme.Codecs)
 	group.NegotiatedSerializer = newForeignKinds(group.NegotiatedSerializer)
-	for _, resource := range resources {
+	for _, resource := range append(webhookResources(getter), policies...) {
 		if err := resource.addTo(group.VersionedResourcesStorageMap, enabled); err != nil {
 			return genericapiserver.APIGroupInfo{}, err
 		}
@@ -68,28 +77,29 @@ func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigS
 	return group, nil
 }
 
-// resource is one that the group can serve, with its subresources.
+// resource is a resource of the group with its subresources.
 type resource struct {
 	name     string
 	versions []schema.GroupVersion
-	// storage is by subresource path: "" is the resource itself.
-	storage func() (map[string]rest.Storage, error)
+	// open opens the store and returns its storage by subresource path: "" is the resource itself.
+	open func() (*registry.Store, map[string]rest.Storage, error)
 }
 
-// addTo makes the storage if any version is enabled, and puts it into each of those.
+// addTo adds the storage of the enabled versions to group, which maps versions and resources to
+// storage. It opens the store if at least one version is enabled.
 func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource) error {
-	var storage map[string]rest.Storage
-	for _, version := range r.versions {
-		if !enabled.ResourceEnabled(version.WithResource(r.name)) {
-			continue
-		}
-		if storage == nil {
-			made, err := r.storage()
-			if err != nil {
-				return fmt.Errorf("storage of %s: %w", r.name, err)
-			}
-			storage = made
-		}
+	served := slices.DeleteFunc(slices.Clone(r.versions), func(version schema.GroupVersion) bool {
+		return !enabled.ResourceEnabled(version.WithResource(r.name))
+	})
+	if len(served) == 0 {
+		return nil
+	}
+	store, storage, err := r.open()
+	if err != nil {
+		return fmt.Errorf("storage of %s: %w", r.name, err)
+	}
+	destroyAfter(len(served), store)
+	for _, version := range served {
 		if group[version.Version] == nil {
 			group[version.Version] = map[string]rest.Storage{}
 		}
@@ -100,100 +110,104 @@ func (r resource) addTo(group map[string]map[string]rest.Storage, enabled server
 	return nil
 }
 
-// webhookResources are of upstream's types, in the one version that it serves.
+// destroyAfter makes store, which several versions of a resource share, outlive all but the last of
+// them. The server destroys the storage of each version on its own: at once if the emulated Kubernetes
+// version does not serve it, otherwise when the server shuts down.
+func destroyAfter(versions int, store *registry.Store) {
+	destroy := store.DestroyFunc
+	var destroyed atomic.Int32
+	store.DestroyFunc = func() {
+		if destroyed.Add(1) == int32(versions) {
+			destroy()
+		}
+	}
+}
+
+// webhookResources returns the webhook configurations. Their types are Kubernetes', which serves
+// them in v1 only.
 func webhookResources(getter generic.RESTOptionsGetter) []resource {
 	versions := []schema.GroupVersion{v1.SchemeGroupVersion}
 	return []resource{{
 		name: "validatingwebhookconfigurations", versions: versions,
-		storage: func() (map[string]rest.Storage, error) {
-			all, err := webhookconfiguration.NewValidatingREST(getter)
-			return map[string]rest.Storage{"": all}, err
+		open: func() (*registry.Store, map[string]rest.Storage, error) {
+			configurations, err := webhookconfiguration.NewValidatingREST(getter)
+			if err != nil {
+				return nil, nil, err
+			}
+			return configurations.Store, map[string]rest.Storage{"": configurations}, nil
 		},
 	}, {
 		name: "mutatingwebhookconfigurations", versions: versions,
-		storage: func() (map[string]rest.Storage, error) {
-			all, err := webhookconfiguration.NewMutatingREST(getter)
-			return map[string]rest.Storage{"": all}, err
+		open: func() (*registry.Store, map[string]rest.Storage, error) {
+			configurations, err := webhookconfiguration.NewMutatingREST(getter)
+			if err != nil {
+				return nil, nil, err
+			}
+			return configurations.Store, map[string]rest.Storage{"": configurations}, nil
 		},
 	}}
 }
 
+// policyResources returns policies and bindings.
 func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]resource, error) {
 	if p.Authorizer == nil || p.Discovery == nil {
 		return nil, fmt.Errorf("group %s: StorageProvider needs an Authorizer and Discovery to check access to policy parameters", p.GroupName())
 	}
-	getter, err := newCodecGetter(getter, p.StorageMediaType)
-	if err != nil {
-		return nil, err
-	}
+	getter = newCodecGetter(getter, p.StorageMediaType, p.EffectiveVersion)
 	kinds, err := resolver.NewDiscoveryResourceResolver(p.Discovery)
 	if err != nil {
 		return nil, err
 	}
 	params := paramaccess.Checker{Authorizer: p.Authorizer, Resolver: kinds}
 
-	versions := scheme.Scheme.PrioritizedVersionsForGroup(p.GroupName())
-	resources := mutatingResources(versions, getter, params)
+	// No version that a server can emulate has validating policies in v1alpha1, which Kubernetes
+	// removed in 1.32.
+	versions := []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion}
+	var resources []resource
 	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
-		resources = append(validatingResources(versions, getter, params), resources...)
+		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, builtintypes.Validate, true)
 	}
-	return resources, nil
+	versions = append(versions, v1alpha1.SchemeGroupVersion)
+	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, builtintypes.ValidateMutating, HasMutatingStatus(p.EffectiveVersion))...), nil
 }
 
-func validatingResources(versions []schema.GroupVersion, getter generic.RESTOptionsGetter, params paramaccess.Checker) []resource {
-	const name = "validatingadmissionpolicies"
-	var stored *policy.REST // nil unless policies are served
-	bound := func(ctx context.Context, policy string) (*admissionregistration.ValidatingAdmissionPolicy, error) {
+// policiesAndBindings returns a kind of policies, with or without a status, and their bindings.
+func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
+	policies policy.Kind[P, S, V], bindings policy.BindingKind[B, P, BS], versions []schema.GroupVersion,
+	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policy.TypeCheck[V], hasStatus bool,
+) []resource {
+	var stored *policy.REST // nil if policies are not served
+	bound := func(ctx context.Context, name string) (policy P, err error) {
 		if stored == nil {
-			return nil, apierrors.NewNotFound(admissionregistration.Resource(name), policy)
+			return policy, apierrors.NewNotFound(admissionregistration.Resource(policies.Resource()), name)
 		}
-		obj, err := stored.Get(ctx, policy, &metav1.GetOptions{})
+		object, err := stored.Get(ctx, name, &metav1.GetOptions{})
 		if err != nil {
-			return nil, err
+			return policy, err
 		}
-		return obj.(*admissionregistration.ValidatingAdmissionPolicy), nil
+		return object.(P), nil
 	}
 	return []resource{{
-		name: name, versions: versions,
-		storage: func() (map[string]rest.Storage, error) {
-			all, status, err := policy.NewREST(policy.Validating, getter, params, builtintypes.Validate)
-			stored = all
-			return map[string]rest.Storage{"": all, "/status": status}, err
+		name: policies.Resource(), versions: versions,
+		open: func() (_ *registry.Store, _ map[string]rest.Storage, err error) {
+			var status rest.Storage
+			if stored, status, err = policy.NewREST(policies, getter, params, types); err != nil {
+				return nil, nil, err
+			}
+			storage := map[string]rest.Storage{"": stored}
+			if hasStatus {
+				storage["/status"] = status
+			}
+			return stored.Store, storage, nil
 		},
 	}, {
-		name: "validatingadmissionpolicybindings", versions: versions,
-		storage: func() (map[string]rest.Storage, error) {
-			all, err := policy.NewBindingREST(policy.ValidatingBinding, getter, params, bound)
-			return map[string]rest.Storage{"": all}, err
-		},
-	}}
-}
-
-func mutatingResources(versions []schema.GroupVersion, getter generic.RESTOptionsGetter, params paramaccess.Checker) []resource {
-	const name = "mutatingadmissionpolicies"
-	var stored *policy.REST // nil unless policies are served
-	bound := func(ctx context.Context, policy string) (*admissionregistration.MutatingAdmissionPolicy, error) {
-		if stored == nil {
-			return nil, apierrors.NewNotFound(admissionregistration.Resource(name), policy)
-		}
-		obj, err := stored.Get(ctx, policy, &metav1.GetOptions{})
-		if err != nil {
-			return nil, err
-		}
-		return obj.(*admissionregistration.MutatingAdmissionPolicy), nil
-	}
-	return []resource{{
-		name: name, versions: versions,
-		storage: func() (map[string]rest.Storage, error) {
-			all, status, err := policy.NewREST(policy.Mutating, getter, params, builtintypes.ValidateMutating)
-			stored = all
-			return map[string]rest.Storage{"": all, "/status": status}, err
-		},
-	}, {
-		name: "mutatingadmissionpolicybindings", versions: versions,
-		storage: func() (map[string]rest.Storage, error) {
-			all, err := policy.NewBindingREST(policy.MutatingBinding, getter, params, bound)
-			return map[string]rest.Storage{"": all}, err
+		name: bindings.Resource(), versions: versions,
+		open: func() (*registry.Store, map[string]rest.Storage, error) {
+			stored, err := policy.NewBindingREST(bindings, getter, params, bound)
+			if err != nil {
+				return nil, nil, err
+			}
+			return stored.Store, map[string]rest.Storage{"": stored}, nil
 		},
 	}}
 }

@@ -37,7 +37,7 @@ import (
 
 var _ apiserver.RESTStorageProvider = rest.StorageProvider{}
 
-// provider lets users get the config map "readable", and nothing else.
+// provider returns a provider whose authorizer only lets users get the config map "readable".
 func provider() rest.StorageProvider {
 	return rest.StorageProvider{
 		Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -65,8 +65,8 @@ func with(config *serverstorage.ResourceConfig, resources ...schema.GroupVersion
 	return config
 }
 
-// recorder stands in for the server's storage: nothing can be stored, but it keeps
-// what each store was made with, by resource.
+// recorder is a RESTOptionsGetter whose stores keep nothing. It maps each resource to the storage
+// configuration of its store.
 type recorder map[string]*storagebackend.ConfigForResource
 
 func (r recorder) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
@@ -99,14 +99,15 @@ func TestServedResources(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		config *serverstorage.ResourceConfig
-		// gateOff, of validating policies, decides over serving; mutatingOff does not.
+		// gateOff disables ValidatingAdmissionPolicy, which is then not served. mutatingOff disables
+		// MutatingAdmissionPolicy, which is still served.
 		gateOff, mutatingOff bool
 		want                 map[string][]string
 	}{
 		"nothing":        {config: enabled(), want: map[string][]string{}},
 		"v1":             {config: enabled(v1.SchemeGroupVersion), want: map[string][]string{"v1": everything}},
-		"all versions":   {config: enabled(all...), want: map[string][]string{"v1": everything, "v1beta1": policies, "v1alpha1": policies}},
-		"an old version": {config: enabled(v1alpha1.SchemeGroupVersion), want: map[string][]string{"v1alpha1": policies}},
+		"all versions":   {config: enabled(all...), want: map[string][]string{"v1": everything, "v1beta1": policies, "v1alpha1": mutating}},
+		"an old version": {config: enabled(v1alpha1.SchemeGroupVersion), want: map[string][]string{"v1alpha1": mutating}},
 		"v1 and one old resource": {
 			config: with(enabled(v1.SchemeGroupVersion), v1beta1.SchemeGroupVersion.WithResource("validatingadmissionpolicybindings")),
 			want:   map[string][]string{"v1": everything, "v1beta1": {"validatingadmissionpolicybindings"}},

@@ -4,6 +4,7 @@
 // +k8s:deepcopy-gen=package
 // +k8s:protobuf-gen=package
 // +k8s:openapi-gen=true
+// +k8s:prerelease-lifecycle-gen=true
 // +k8s:openapi-model-package=io.k8s.api.admissionregistration.v1
 // +groupName=admissionregistration.k8s.io
 

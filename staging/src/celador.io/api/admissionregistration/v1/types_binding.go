@@ -10,6 +10,7 @@ import (
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.30
 
 // ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects
 // some of the requests that the policy matches, the params for the policy, and the
@@ -32,6 +33,7 @@ type ValidatingAdmissionPolicyBinding struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.30
 
 // ValidatingAdmissionPolicyBindingList is a list of
 // ValidatingAdmissionPolicyBindings.

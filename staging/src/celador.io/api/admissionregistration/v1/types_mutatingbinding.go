@@ -10,6 +10,7 @@ import (
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.36
 
 // MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
 // of the requests that the policy matches, and the params for the policy.
@@ -30,6 +31,7 @@ type MutatingAdmissionPolicyBinding struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.36
 
 // MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.
 type MutatingAdmissionPolicyBindingList struct {

@@ -10,6 +10,7 @@ import (
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.36
 
 // MutatingAdmissionPolicy changes objects in API requests, before they are stored,
 // as expressions written in CEL define. It applies through a
@@ -31,6 +32,7 @@ type MutatingAdmissionPolicy struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.36
 
 // MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.
 type MutatingAdmissionPolicyList struct {

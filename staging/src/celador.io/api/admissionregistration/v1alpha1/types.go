@@ -12,6 +12,7 @@ import (
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +k8s:supportsSubresource="/status"
+// +k8s:prerelease-lifecycle-gen:introduced=1.26
 
 // ValidatingAdmissionPolicy accepts or rejects API requests by rules written in
 // CEL. It applies through a ValidatingAdmissionPolicyBinding that names it, unless
@@ -33,6 +34,7 @@ type ValidatingAdmissionPolicy struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.26
 
 // ValidatingAdmissionPolicyList is a list of ValidatingAdmissionPolicies.
 type ValidatingAdmissionPolicyList struct {
@@ -49,6 +51,7 @@ type ValidatingAdmissionPolicyList struct {
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.26
 
 // ValidatingAdmissionPolicyBinding applies a ValidatingAdmissionPolicy. It selects
 // some of the requests that the policy matches, the params for the policy, and the
@@ -66,6 +69,7 @@ type ValidatingAdmissionPolicyBinding struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.26
 
 // ValidatingAdmissionPolicyBindingList is a list of
 // ValidatingAdmissionPolicyBindings.

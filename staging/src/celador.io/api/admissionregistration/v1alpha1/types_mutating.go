@@ -11,6 +11,7 @@ import (
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.32
 
 // MutatingAdmissionPolicy changes objects in API requests, before they are stored,
 // as expressions written in CEL define. It applies through a
@@ -32,6 +33,7 @@ type MutatingAdmissionPolicy struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.32
 
 // MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.
 type MutatingAdmissionPolicyList struct {
@@ -48,6 +50,7 @@ type MutatingAdmissionPolicyList struct {
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.32
 
 // MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
 // of the requests that the policy matches, and the params for the policy.
@@ -63,6 +66,7 @@ type MutatingAdmissionPolicyBinding struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.32
 
 // MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.
 type MutatingAdmissionPolicyBindingList struct {

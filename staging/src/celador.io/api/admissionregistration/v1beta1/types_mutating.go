@@ -11,6 +11,8 @@ import (
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.34
+// +k8s:prerelease-lifecycle-gen:replacement=admissionregistration.k8s.io,v1,MutatingAdmissionPolicy
 
 // MutatingAdmissionPolicy changes objects in API requests, before they are stored,
 // as expressions written in CEL define. It applies through a
@@ -32,6 +34,8 @@ type MutatingAdmissionPolicy struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.34
+// +k8s:prerelease-lifecycle-gen:replacement=admissionregistration.k8s.io,v1,MutatingAdmissionPolicyList
 
 // MutatingAdmissionPolicyList is a list of MutatingAdmissionPolicies.
 type MutatingAdmissionPolicyList struct {
@@ -48,6 +52,8 @@ type MutatingAdmissionPolicyList struct {
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.34
+// +k8s:prerelease-lifecycle-gen:replacement=admissionregistration.k8s.io,v1,MutatingAdmissionPolicyBinding
 
 // MutatingAdmissionPolicyBinding applies a MutatingAdmissionPolicy. It selects some
 // of the requests that the policy matches, and the params for the policy.
@@ -63,6 +69,8 @@ type MutatingAdmissionPolicyBinding struct {
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +k8s:prerelease-lifecycle-gen:introduced=1.34
+// +k8s:prerelease-lifecycle-gen:replacement=admissionregistration.k8s.io,v1,MutatingAdmissionPolicyBindingList
 
 // MutatingAdmissionPolicyBindingList is a list of MutatingAdmissionPolicyBindings.
 type MutatingAdmissionPolicyBindingList struct {
