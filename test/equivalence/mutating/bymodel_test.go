@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	models "k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
 // byModel generates apply configurations and JSON patches from the schema of a kind and an
@@ -40,18 +42,18 @@ func (m *byModel) objectOf(model *models.Schema, name string, live any, depth in
 		return property == "apiVersion" || property == "kind" || !identifier.MatchString(property) || depth == 1 && strings.HasSuffix(name, "metadata") && (property == "name" || property == "namespace")
 	})
 	var set []string
-	for range pick(m.generator, 1, 1, 2, 2, 3) {
+	for range harness.Pick(m.generator, 1, 1, 2, 2, 3) {
 		if len(properties) == 0 {
 			break
 		}
 		present := slices.DeleteFunc(slices.Clone(properties), func(property string) bool { _, has := fields[property]; return !has })
-		property := pick(m.generator, properties...)
-		if len(present) > 0 && m.chance(60) {
-			property = pick(m.generator, present...)
+		property := harness.Pick(m.generator, properties...)
+		if len(present) > 0 && m.Chance(60) {
+			property = harness.Pick(m.generator, present...)
 		}
 		properties = slices.DeleteFunc(properties, func(other string) bool { return other == property })
 		schema := model.Properties[property]
-		if atomic(&schema) && !m.chance(5) {
+		if atomic(&schema) && !m.Chance(5) {
 			continue
 		}
 		set = append(set, property+": "+m.value(&schema, name+"."+property, fields[property], depth+1))
@@ -75,31 +77,31 @@ func atomic(schema *models.Schema) bool {
 
 // value generates an expression that usually has the type of the schema.
 func (m *byModel) value(schema *models.Schema, name string, live any, depth int) string {
-	if m.chance(4) && !m.inKey {
+	if m.Chance(4) && !m.inKey {
 		return m.odd()
 	}
 	target, model := resolved(schema)
 	switch {
 	case strings.HasSuffix(model, ".Quantity"):
-		return pick(m.generator, strconv.Quote(pick(m.generator, madeUpQuantities...)), strconv.Quote(fmt.Sprint(live)), "5")
+		return harness.Pick(m.generator, strconv.Quote(harness.Pick(m.generator, generatedQuantities...)), strconv.Quote(fmt.Sprint(live)), "5")
 	case strings.HasSuffix(model, ".Time") || strings.HasSuffix(model, ".MicroTime"):
-		return pick(m.generator, `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05.678912Z"`)
+		return harness.Pick(m.generator, `"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:05.678912Z"`)
 	case strings.HasSuffix(model, ".IntOrString"):
-		return pick(m.generator, "5", `"25%"`, "0")
-	case live != nil && m.chance(15) && !target.Type.Contains("object") && !target.Type.Contains("array"):
+		return harness.Pick(m.generator, "5", `"25%"`, "0")
+	case live != nil && m.Chance(15) && !target.Type.Contains("object") && !target.Type.Contains("array"):
 		text, err := json.Marshal(live)
 		if err != nil {
 			panic(err)
 		}
 		return string(text)
 	case target.Type.Contains("string"):
-		return strconv.Quote(pick(m.generator, madeUpTexts...))
+		return strconv.Quote(harness.Pick(m.generator, generatedTexts...))
 	case target.Type.Contains("integer"):
-		return pick(m.generator, "0", "1", "5", "80", "5.0", "int(string(5))")
+		return harness.Pick(m.generator, "0", "1", "5", "80", "5.0", "int(string(5))")
 	case target.Type.Contains("number"):
-		return pick(m.generator, "0.5", "1", "2.0")
+		return harness.Pick(m.generator, "0.5", "1", "2.0")
 	case target.Type.Contains("boolean"):
-		return pick(m.generator, "true", "false", "object.kind != ''")
+		return harness.Pick(m.generator, "true", "false", "object.kind != ''")
 	case target.Type.Contains("array"):
 		return m.list(schema, target, name, live, depth)
 	case target.AdditionalProperties != nil && target.AdditionalProperties.Schema != nil:
@@ -107,20 +109,20 @@ func (m *byModel) value(schema *models.Schema, name string, live any, depth int)
 	case len(target.Properties) > 0 && depth < 14:
 		return m.objectOf(target, name, live, depth)
 	default:
-		return pick(m.generator, `{"a": 1}`, "{}", `{"b": [1, {"c": "d"}], "a": 0.5}`)
+		return harness.Pick(m.generator, `{"a": 1}`, "{}", `{"b": [1, {"c": "d"}], "a": 0.5}`)
 	}
 }
 
 func (m *byModel) mapOf(element *models.Schema, name string, live any, depth int) string {
 	entries, _ := live.(map[string]any)
-	if m.chance(10) {
-		return pick(m.generator, "object.metadata.labels", "request.userInfo.extra", "namespaceObject.metadata.labels", "object.metadata.?annotations.orValue({})", "{}", "{'a': 'b'}.transformMap(k, v, v + k)")
+	if m.Chance(10) {
+		return harness.Pick(m.generator, "object.metadata.labels", "request.userInfo.extra", "namespaceObject.metadata.labels", "object.metadata.?annotations.orValue({})", "{}", "{'a': 'b'}.transformMap(k, v, v + k)")
 	}
 	set := map[string]string{}
-	for range pick(m.generator, 1, 2, 0) {
-		key := pick(m.generator, "cpu", "memory", "a", "b")
-		if len(entries) > 0 && m.chance(50) {
-			key = pick(m.generator, slices.Sorted(maps.Keys(entries))...)
+	for range harness.Pick(m.generator, 1, 2, 0) {
+		key := harness.Pick(m.generator, "cpu", "memory", "a", "b")
+		if len(entries) > 0 && m.Chance(50) {
+			key = harness.Pick(m.generator, slices.Sorted(maps.Keys(entries))...)
 		}
 		set[key] = strconv.Quote(key) + ": " + m.value(element, name, entries[key], depth+1)
 	}
@@ -132,10 +134,10 @@ func (m *byModel) list(schema, target *models.Schema, name string, live any, dep
 	keys, _ := schema.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
 	item := target.Items.Schema
 	var made []string
-	for range pick(m.generator, 1, 1, 2, 3, 0) {
+	for range harness.Pick(m.generator, 1, 1, 2, 3, 0) {
 		var existing any
-		if len(elements) > 0 && m.chance(60) {
-			existing = pick(m.generator, elements...)
+		if len(elements) > 0 && m.Chance(60) {
+			existing = harness.Pick(m.generator, elements...)
 		}
 		if len(keys) == 0 {
 			made = append(made, m.value(item, name, existing, depth+1))
@@ -155,22 +157,22 @@ func (m *byModel) list(schema, target *models.Schema, name string, live any, dep
 				value = []byte(m.value(&property, name, nil, depth+1))
 				m.inKey = false
 			}
-			if !strings.Contains(element, name+"{"+key+": ") && !strings.Contains(element, ", "+key+": ") && !m.chance(4) {
+			if !strings.Contains(element, name+"{"+key+": ") && !strings.Contains(element, ", "+key+": ") && !m.Chance(4) {
 				element = strings.Replace(element, "{", "{"+key+": "+string(value)+", ", 1)
 			}
 		}
 		made = append(made, strings.Replace(element, ", }", "}", 1))
 	}
 	literal := "[" + strings.Join(made, ", ") + "]"
-	return pick(m.generator, literal, literal, literal, literal, literal+".map(e, e)", literal+" + []")
+	return harness.Pick(m.generator, literal, literal, literal, literal, literal+".map(e, e)", literal+" + []")
 }
 
 // odd returns a value that does not fit the schema, or a part of the request.
 func (m *byModel) odd() string {
-	if m.chance(30) {
+	if m.Chance(30) {
 		return m.part()
 	}
-	return pick(m.generator, "null", "{}", "[]", "1", "'x'", "ip('1.2.3.4')", "quantity('1Gi')", "{'a': semver('1.2.3')}", "[cidr('10.0.0.0/8')]", "timestamp('2026-01-02T03:04:05Z')", "duration('1h')", "'a,b'.split(',')", "optional.of('a')", "b'x'", "1u",
+	return harness.Pick(m.generator, "null", "{}", "[]", "1", "'x'", "ip('1.2.3.4')", "quantity('1Gi')", "{'a': semver('1.2.3')}", "[cidr('10.0.0.0/8')]", "timestamp('2026-01-02T03:04:05Z')", "duration('1h')", "'a,b'.split(',')", "optional.of('a')", "b'x'", "1u",
 		"dyn({1: 2})", "type(1)", "url('http://h/p')", "Object.wrong{}")
 }
 
@@ -188,7 +190,7 @@ func (m *byModel) part() string {
 	if !m.inPatch {
 		parts = append(parts, "request.userInfo", "request.options", "request.userInfo.groups", "namespaceObject.metadata", "namespaceObject")
 	}
-	return pick(m.generator, parts...)
+	return harness.Pick(m.generator, parts...)
 }
 
 // patch generates a JSON patch.
@@ -197,17 +199,17 @@ func (m *byModel) patch() string {
 	defer func() { m.inPatch = false }()
 	pointers := m.pointers("", m.root)
 	path := func() string {
-		return pick(m.generator, pick(m.generator, pointers...), pick(m.generator, pointers...), "/metadata/labels/new", "/metadata/annotations", "/none/none", "/spec")
+		return harness.Pick(m.generator, harness.Pick(m.generator, pointers...), harness.Pick(m.generator, pointers...), "/metadata/labels/new", "/metadata/annotations", "/none/none", "/spec")
 	}
 	var operations []string
-	for range pick(m.generator, 1, 1, 2, 3) {
-		switch op := pick(m.generator, "replace", "add", "remove", "test", "move", "copy"); op {
+	for range harness.Pick(m.generator, 1, 1, 2, 3) {
+		switch op := harness.Pick(m.generator, "replace", "add", "remove", "test", "move", "copy"); op {
 		case "remove":
 			operations = append(operations, fmt.Sprintf("JSONPatch{op: 'remove', path: %q}", path()))
 		case "move", "copy":
 			operations = append(operations, fmt.Sprintf("JSONPatch{op: %q, from: %q, path: %q}", op, path(), path()))
 		default:
-			value := pick(m.generator, "'a'", "5", "0", "true", "{}", "[]", `"1073741824"`, `"2Ki"`, `{"a": "b"}`, "[1]", m.odd())
+			value := harness.Pick(m.generator, "'a'", "5", "0", "true", "{}", "[]", `"1073741824"`, `"2Ki"`, `{"a": "b"}`, "[1]", m.odd())
 			operations = append(operations, fmt.Sprintf("JSONPatch{op: %q, path: %q, value: %s}", op, path(), value))
 		}
 	}

@@ -5,7 +5,7 @@ package mutating
 
 import v1 "celador.io/api/admissionregistration/v1"
 
-// conditions are about match conditions and the failure policy.
+// conditions are examples of match conditions and of failurePolicy.
 func conditions() map[string]example {
 	return map[string]example{
 		"true":                   {spec: with(applying(one), when("object.spec.replicas > 5")), want: []string{hasOne}},

@@ -8,7 +8,8 @@ func limited(memory string) string {
 	return `Object{spec: Object.spec{containers: [Object.spec.containers{name: "main", resources: Object.spec.containers.resources{limits: {"memory": ` + memory + `}}}]}}`
 }
 
-// applyConfigurations are about each sort of field, and what cannot be set.
+// applyConfigurations are examples of apply configurations that set each type of field, and
+// fields that they must not set.
 func applyConfigurations() map[string]example {
 	deployment := func(fields string) spec { return applying("Object{spec: Object.spec{" + fields + "}}") }
 	podSpec := func(fields string) spec {

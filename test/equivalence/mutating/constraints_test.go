@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// constraints are about which requests a policy and its bindings are for.
+// constraints are examples of match constraints of policies and bindings.
 func constraints() map[string]example {
 	concerning := func(m *v1.MatchResources) spec { return with(applying(one), matched(m)) }
 	bound := func(m *v1.MatchResources) []*v1.MutatingAdmissionPolicyBinding {

@@ -17,21 +17,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"celador.io/celador/test/equivalence/readings"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// difference is one between Celador and upstream that is wanted. Nothing else may differ.
+// difference is a wanted difference between Celador and Kubernetes. The tests fail on any other.
 type difference struct {
 	name, reason string
-	// explains says whether a pair of different outcomes of a request is due to it.
+	// explains reports whether the difference is the reason for two different outcomes of a
+	// request.
 	explains func(c *cluster, r request, celador, upstream outcome) bool
-	// in has it occur, for that request, by default "create". When it does not any more, the
-	// difference is to be removed from the list.
+	// in is a scenario in which the difference occurs for request on, by default "create". Remove
+	// the difference from the list when the test reports that it no longer occurs.
 	in scenario
 	on string
 }
 
-// differences are all that are wanted.
+// differences returns the wanted differences.
 func differences() []difference {
 	return []difference{
 		{
@@ -40,7 +41,7 @@ func differences() []difference {
 				"of the request's version at once, which fails when that has another group.",
 			explains: func(c *cluster, r request, celador, upstream outcome) bool {
 				return slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool {
-					return r.kind.Kind == "Deployment" && concerns(p, r) && sees(p, r) != r.resource.GroupVersion() && upstream.cannotConvert(p, celador)
+					return r.Kind.Kind == "Deployment" && concerns(p, r) && sees(p, r) != r.Resource.GroupVersion() && upstream.cannotConvert(p, celador)
 				})
 			},
 			in: example{spec: with(applying(one), matched(matching(v1.Equivalent, rule("extensions", "v1beta1", "deployments"))))}.scenario(),
@@ -67,7 +68,7 @@ func differences() []difference {
 				if refused := mayNotChange.FindStringSubmatch(celador.last().Error); refused != nil {
 					return upstream.shows(len(celador.Rounds)-1, refused[1], refused[2]) && reflect.DeepEqual(celador.before(), upstream.upTo(len(celador.Rounds)-1))
 				}
-				// The error may be ignored.
+				// failurePolicy may ignore the error.
 				return upstream.last().isOther(r) && reflect.DeepEqual(celador.withoutIdentity(), upstream.withoutIdentity())
 			},
 			in: example{spec: applying(`Object{metadata: Object.metadata{name: "other"}}`)}.scenario(),
@@ -117,7 +118,7 @@ func (o outcome) withoutGoTypes() string {
 	if err != nil {
 		return err.Error()
 	}
-	return readings.GoTypes.Replace(string(text))
+	return harness.GoTypes.Replace(string(text))
 }
 
 // failsBesides reports whether the outcome has all failures of another outcome and additional
@@ -151,10 +152,10 @@ var notConverted = regexp.MustCompile(`type conversion error from|associative li
 // notSuitable is upstream's error about an object in the version of another group.
 const notSuitable = " is not suitable for converting to "
 
-// cannotConvert reports whether a policy fails in upstream because the object does not convert
-// to the version of the request, while it does not fail so in Celador. If no error says so,
-// such as where failures are ignored, nothing may differ but the object, whether admission runs
-// again for it, and how often the policy failed.
+// cannotConvert reports whether a policy fails in Kubernetes because the object does not convert
+// to the version of the request, and does not fail for this reason in Celador. If the outcome has
+// no such error, for instance because failurePolicy ignores it, only the object, reinvocation and
+// the number of the policy's failures may differ.
 func (o outcome) cannotConvert(p *v1.MutatingAdmissionPolicy, celador outcome) bool {
 	if strings.Contains(o.text(), "policy '"+p.Name+"' with binding") && strings.Contains(o.text(), notSuitable) {
 		return !strings.Contains(celador.text(), notSuitable) && reflect.DeepEqual(o.before(), celador.upTo(len(o.Rounds)-1))
@@ -164,7 +165,7 @@ func (o outcome) cannotConvert(p *v1.MutatingAdmissionPolicy, celador outcome) b
 	}
 	ours, theirs := celador.withoutObjects(), o.withoutObjects()
 	for i := range min(len(ours.Rounds), len(theirs.Rounds)) {
-		// Whether there is another round depends on what a policy changes.
+		// A policy that changes the object causes another round.
 		ours.Rounds[i].Again = theirs.Rounds[i].Again
 		if !reflect.DeepEqual(ours.Rounds[i], theirs.Rounds[i]) {
 			return false
@@ -255,16 +256,16 @@ func (o outcome) withoutIdentity() outcome {
 	return o
 }
 
-// isOther says whether the object has another name or namespace than the request.
+// isOther reports whether the object has another name or namespace than the request.
 func (r round) isOther(of request) bool {
 	var object metav1.PartialObjectMetadata
-	if err := json.Unmarshal([]byte(r.Object), &object); err != nil || object.Name == "" || of.name == "" {
+	if err := json.Unmarshal([]byte(r.Object), &object); err != nil || object.Name == "" || of.Name == "" {
 		return false
 	}
-	return object.Name != of.name || object.Namespace != "" && object.Namespace != of.namespace
+	return object.Name != of.Name || object.Namespace != "" && object.Namespace != of.Namespace
 }
 
-// versions returns in how many versions policies want to see the object of a request.
+// versions returns the number of versions in which the policies match the object of a request.
 func (c *cluster) versions(r request) int {
 	versions := map[schema.GroupVersion]bool{}
 	for _, p := range c.Policies {
@@ -280,18 +281,18 @@ func (c *cluster) versions(r request) int {
 func concerns(p *v1.MutatingAdmissionPolicy, r request) bool {
 	return slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
 		resource, _, _ := strings.Cut(rule.Resources[0], "/")
-		return (resource == "*" || resource == r.resource.Resource) && (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, r.name))
+		return (resource == "*" || resource == r.Resource.Resource) && (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, r.Name))
 	})
 }
 
-// sees returns the version in which a policy sees the object of a request that it matches.
+// sees returns the version in which a policy that matches a request reads the object.
 func sees(p *v1.MutatingAdmissionPolicy, r request) schema.GroupVersion {
-	first := p.Spec.MatchConstraints.ResourceRules[0]
-	if slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
-		return covers(rule.APIGroups, r.resource.Group) && covers(rule.APIVersions, r.resource.Version)
+	if len(p.Spec.MatchConstraints.ResourceRules) == 0 || slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
+		return covers(rule.APIGroups, r.Resource.Group) && covers(rule.APIVersions, r.Resource.Version)
 	}) {
-		return r.resource.GroupVersion()
+		return r.Resource.GroupVersion()
 	}
+	first := p.Spec.MatchConstraints.ResourceRules[0]
 	return schema.GroupVersion{Group: first.APIGroups[0], Version: first.APIVersions[0]}
 }
 
@@ -304,11 +305,11 @@ func TestDifferences(t *testing.T) {
 				d.on = "create"
 			}
 			got := compareIn(t, d.in, map[string]request{d.on: fixed[d.on]})
-			if got.unexplained != nil {
+			if got.Unexplained != nil {
 				t.Error(got)
 			}
-			if !slices.Contains(got.explained, d.name) {
-				t.Errorf("%v show, and not any more: %s", got.explained, d.reason)
+			if !slices.Contains(got.Explained, d.name) {
+				t.Errorf("%v show, and not any more: %s", got.Explained, d.reason)
 			}
 		})
 	}
@@ -342,23 +343,20 @@ func TestExplanations(t *testing.T) {
 		"ignored name and an error":      {&cluster{}, of(round{Object: object, Error: "no"}), of(round{Object: moved}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ""
-			if d := test.c.explain(fixed["create"], test.celador, test.upstream); d != nil {
-				got = d.name
-			}
-			if got != test.want {
+			if got := test.c.explain(fixed["create"], test.celador, test.upstream); got != test.want {
 				t.Errorf("explained by %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-// explain returns the difference that two different outcomes are due to, if any.
-func (c *cluster) explain(r request, celador, upstream outcome) *difference {
+// explain returns the name of the difference that is the reason for two different outcomes, or
+// an empty string.
+func (c *cluster) explain(r request, celador, upstream outcome) string {
 	for _, d := range differences() {
 		if d.explains(c, r, celador, upstream) {
-			return &d
+			return d.name
 		}
 	}
-	return nil
+	return ""
 }

@@ -11,27 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Most examples are about one policy with one binding.
-const (
-	usualPolicy  = "policy.example.com"
-	usualBinding = "binding.example.com"
-)
-
-// example is a situation that policy authors get into, willingly or not, and what becomes
-// of one request in it.
+// example is a scenario and the expected outcome of one request.
 type example struct {
 	spec spec
-	// bindings are by default one, for everything.
+	// bindings are by default one binding that matches everything.
 	bindings []*v1.MutatingAdmissionPolicyBinding
-	// others are further policies.
+	// others are additional policies.
 	others []*v1.MutatingAdmissionPolicy
 	params []*unstructured.Unstructured
 	// on names a request, by default "create".
 	on string
-	// want are parts of the object that comes of that request, in JSON, and without those
-	// that it must not have any more. Without either, the object stays as it was.
+	// want are substrings that the JSON of the resulting object must contain, and without are
+	// substrings that it must not contain. If both are empty, the object must not change.
 	want, without []string
-	// fails is the error in brief. The object may be changed nevertheless.
+	// fails is the error as brief returns it. The object may change nevertheless.
 	fails string
 }
 
@@ -47,7 +40,7 @@ func (e example) scenario() scenario {
 	return s
 }
 
-// topics are all examples.
+// topics returns the examples by topic and name.
 func topics() map[string]map[string]example {
 	return map[string]map[string]example{
 		"JSON patches":         jsonPatches(),
@@ -61,8 +54,8 @@ func topics() map[string]map[string]example {
 	}
 }
 
-// Each example does what it says, in both plugins, and all other requests have the same
-// outcome in both, too.
+// TestExamples checks the outcome of each example, and that both plugins agree on all fixed
+// requests.
 func TestExamples(t *testing.T) {
 	examples, outcomes, changed, refused := 0, 0, 0, 0
 	for topic, cases := range topics() {
@@ -76,16 +69,16 @@ func TestExamples(t *testing.T) {
 					t.Fatalf("there is no request %q", e.on)
 				}
 				got := compareIn(t, e.scenario(), fixed)
-				if got.unexplained != nil {
+				if got.Unexplained != nil {
 					t.Error(got)
 				}
-				// Upstream agrees, so this says that both are right.
+				// Kubernetes' plugin has the same outcome, so this checks both.
 				e.check(t, r, got.outcomes[e.on].last())
 				examples++
 				for name, o := range got.outcomes {
 					outcomes++
 					refused += min(1, len(o.last().Error))
-					if o.last().Object != encode(t, fixed[name], fixed[name].object) {
+					if o.last().Object != encode(t, fixed[name], fixed[name].Object) {
 						changed++
 					}
 				}
@@ -110,7 +103,7 @@ func (e example) check(t *testing.T, r request, got round) {
 			t.Errorf("%s: there is %s in\n%s", e.on, part, got.Object)
 		}
 	}
-	if before := encode(t, r, r.object); e.want == nil && e.without == nil && got.Object != before {
+	if before := encode(t, r, r.Object); e.want == nil && e.without == nil && got.Object != before {
 		t.Errorf("%s: the object has changed from\n%s\nto\n%s", e.on, before, got.Object)
 	}
 }

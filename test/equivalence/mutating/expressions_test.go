@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Expressions that are used more than once.
+// Expressions of several examples.
 const (
-	// one changes the object of every request that has metadata.
+	// one changes any object that has metadata.
 	one       = `Object{metadata: Object.metadata{labels: {"one": "1"}}}`
 	two       = `Object{metadata: Object.metadata{labels: {"two": "2"}}}`
 	increment = `Object{spec: Object.spec{replicas: object.spec.replicas + 1}}`
 	failing   = "object.spec.none == 'x'"
 	invalid   = "object.spec.("
 	wrongType = "'text'"
-	// search costs about 900,000, of 1,000,000 that an expression may cost.
+	// search costs about 900,000 of the 1,000,000 units that a call may cost.
 	search = "variables.text.contains(variables.text)"
 )
 
-// costly declares the text that is searched, and as many variables that search it.
+// costly declares a variable with the text and the given number of variables that search it.
 func costly(variables int) func(*spec) {
 	declared := []string{"text", "'" + strings.Repeat("a", 9500) + "'"}
 	for i := range variables {
@@ -30,7 +30,7 @@ func costly(variables int) func(*spec) {
 	return let(declared...)
 }
 
-// found reads these variables.
+// found reads the variables that costly declares.
 func found(variables int) string {
 	var read []string
 	for i := range variables {
@@ -49,7 +49,7 @@ const (
 	hasTwo = `"two":"2"`
 )
 
-// evaluations are about what expressions read, and what fails in them.
+// evaluations are examples of expressions: of the variables that they read, and of their errors.
 func evaluations() map[string]example {
 	set := func(value string) spec { return applying(labelled("v", value)) }
 	const byNothing = "oldObject == null ? string([1][oldObject]) : 'some'"

@@ -7,16 +7,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// field is one that made-up apply configurations may set. It has values, which are
+// field is a field that generated apply configurations may set. It has either values, which are
 // expressions, or fields.
 type field struct {
 	name   string
 	values []string
 	fields []field
-	// keys are the fields by which elements are told apart, if this is a list of them: the
-	// first of fields.
+	// keys is the number of fields, the first ones, that identify an element if the field is a
+	// list.
 	keys int
 }
 
@@ -75,7 +77,7 @@ var objectMeta = object("metadata",
 	text("generateName", "'g-'"), scalar("creationTimestamp", "'2026-01-02T03:04:05Z'"), scalar("resourceVersion", "'1'"),
 )
 
-// configurable are the fields of the objects that requests are about, by kind.
+// configurable maps the kinds of generated requests to fields.
 var configurable = map[string][]field{
 	"Pod": {objectMeta, object("spec", podSpec...), object("spec", podSpec...)},
 	"Deployment": {objectMeta, object("spec",
@@ -90,7 +92,7 @@ var configurable = map[string][]field{
 	)},
 }
 
-// object makes up an object with some of the fields, the type of which has the given name.
+// object generates an object of the named type with some of the fields.
 func (g *generator) object(name string, fields []field, keys int) string {
 	var set []string
 	seen := map[string]bool{}
@@ -101,28 +103,28 @@ func (g *generator) object(name string, fields []field, keys int) string {
 		}
 	}
 	for _, f := range fields[:keys] {
-		if !g.chance(8) {
+		if !g.Chance(8) {
 			add(f)
 		}
 	}
 	if rest := fields[keys:]; len(rest) > 0 {
-		for range pick(g, 1, 1, 1, 2, 2, 3, 0) {
-			add(pick(g, rest...))
+		for range harness.Pick(g, 1, 1, 1, 2, 2, 3, 0) {
+			add(harness.Pick(g, rest...))
 		}
 	}
 	return name + "{" + strings.Join(set, ", ") + "}"
 }
 
-// field makes up the value of a field. The first values are the usual ones.
+// field generates the value of a field. It prefers the first values.
 func (g *generator) field(parent string, f field) string {
 	name := parent + "." + f.name
 	var value string
 	switch {
-	case f.values != nil && g.chance(80):
-		value = pick(g, f.values[:min(len(f.values), 4)]...)
+	case f.values != nil && g.Chance(80):
+		value = harness.Pick(g, f.values[:min(len(f.values), 4)]...)
 	case f.values != nil:
-		value = pick(g, f.values...)
-	case f.keys > 0 && g.chance(20) && slices.Contains([]string{"containers", "volumes", "env", "ports"}, f.name):
+		value = harness.Pick(g, f.values...)
+	case f.keys > 0 && g.Chance(20) && slices.Contains([]string{"containers", "volumes", "env", "ports"}, f.name):
 		path := strings.Replace(parent, "Object", "object", 1)
 		if strings.Contains(parent, "ontainers") {
 			path = "c"
@@ -131,7 +133,7 @@ func (g *generator) field(parent string, f field) string {
 		value = strings.Replace(value, ", }", "}", 1)
 	case f.keys > 0 || len(f.fields) > 0 && strings.HasSuffix(f.name, "Headers"):
 		var elements []string
-		for range pick(g, 1, 1, 2, 2, 3, 0) {
+		for range harness.Pick(g, 1, 1, 2, 2, 3, 0) {
 			elements = append(elements, g.object(name, f.fields, f.keys))
 		}
 		value = "[" + strings.Join(elements, ", ") + "]"
@@ -139,11 +141,11 @@ func (g *generator) field(parent string, f field) string {
 		value = g.object(name, f.fields, 0)
 	}
 	switch {
-	case g.chance(3):
+	case g.Chance(3):
 		return "?" + f.name + ": optional.of(" + value + ")"
-	case g.chance(3):
+	case g.Chance(3):
 		return "?" + f.name + ": optional.none()"
-	case g.chance(1):
+	case g.Chance(1):
 		return f.name + ": Object.wrong{a: 1}"
 	}
 	return f.name + ": " + value

@@ -4,17 +4,15 @@
 package mutating
 
 import (
-	"encoding/json"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
 
 	"celador.io/celador/pkg/features"
 	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
 // FuzzPolicySpec looks for policies and bindings that make Celador panic while they are
@@ -32,12 +30,12 @@ func FuzzPolicySpec(f *testing.F) {
 		f.Add([]byte(spec), []byte(nil), uint64(i))
 		f.Add([]byte(spec), []byte(`{"paramRef": {"selector": {"matchExpressions": [{}]}}, "matchResources": {"excludeResourceRules": [{}]}}`), uint64(i))
 	}
-	gates := allGates(f)
+	gates := harness.Gates(f, features.MutatingAdmissionPolicyInlineExpressions, features.AdmissionPolicyTypeEnforcement)
 	f.Fuzz(func(t *testing.T, spec, bindingSpec []byte, seed uint64) {
-		g := &generator{dice: rand.New(rand.NewPCG(seed, 1))}
+		g := newGenerator(seed, 1)
 		policy := policyOf(usualPolicy, g.policy())
 		binding := g.binding(usualBinding, policy)
-		if !replace(&policy.Spec, spec) || !replace(&binding.Spec, bindingSpec) {
+		if !harness.Replace(&policy.Spec, spec) || !harness.Replace(&binding.Spec, bindingSpec) {
 			return
 		}
 		binding.Spec.PolicyName = usualPolicy
@@ -52,29 +50,4 @@ func FuzzPolicySpec(f *testing.F) {
 			}
 		})
 	})
-}
-
-// replace decodes a spec, if it is not empty. It returns false if the spec is not valid JSON.
-func replace[T any](spec *T, manifest []byte) bool {
-	if len(manifest) == 0 {
-		return true
-	}
-	var decoded T
-	if json.Unmarshal(manifest, &decoded) != nil {
-		return false
-	}
-	*spec = decoded
-	return true
-}
-
-// allGates enables all of Celador's own feature gates that concern mutating policies.
-func allGates(f *testing.F) featuregate.FeatureGate {
-	gates := utilfeature.DefaultMutableFeatureGate.DeepCopy()
-	if err := gates.SetFromMap(map[string]bool{
-		string(features.MutatingAdmissionPolicyInlineExpressions): true,
-		string(features.AdmissionPolicyTypeEnforcement):           true,
-	}); err != nil {
-		f.Fatal(err)
-	}
-	return gates
 }

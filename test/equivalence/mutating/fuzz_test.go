@@ -4,20 +4,21 @@
 package mutating
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// FuzzEquivalence looks for policies and requests about which the plugins differ.
+// FuzzEquivalence looks for policies and requests for which the plugins differ.
 func FuzzEquivalence(f *testing.F) {
 	for i := range uint64(10) {
 		f.Add(uint64(2), i)
 	}
-	f.Fuzz(func(t *testing.T, seed, sequence uint64) {
-		g := &generator{dice: rand.New(rand.NewPCG(seed, sequence))}
+	f.Fuzz(func(t *testing.T, seed, number uint64) {
+		g := newGenerator(seed, number)
 		s := g.scenario()
-		if got := compareIn(t, s, g.requests()); got.unexplained != nil {
-			t.Errorf("%s\n%s", describe(s), got)
+		if got := compareIn(t, s, g.requests()); got.Unexplained != nil {
+			t.Errorf("%s\n%s", harness.YAML(s), got)
 		}
 	})
 }

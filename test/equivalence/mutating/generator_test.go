@@ -15,51 +15,37 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/celador/test/equivalence/served"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// dice decide about everything that is made up. IntN returns a number below n.
-type dice interface{ IntN(n int) int }
-
-// generator makes up scenarios and requests. Its values are few, so that policies often
-// match and often change what others change, too.
+// generator generates scenarios and requests. It chooses from few values, so that
+// policies often match and often change the same fields.
 type generator struct {
-	dice
-	// conditional scenarios have match conditions. After these, upstream cannot take over parts
-	// of objects any more, which is a wanted difference, so there are none of that in them.
+	harness.Generator
+	// conditional scenarios have match conditions. After match conditions, Kubernetes' plugin
+	// cannot take over parts of objects, which is a wanted difference, so the mutations of
+	// conditional scenarios do not.
 	conditional bool
 }
 
-// chance is true in so many of a hundred cases.
-func (g *generator) chance(percent int) bool { return g.IntN(100) >= 100-percent }
-
-// pick returns one of the choices. The first is the simplest: dice that have nothing more
-// to say take it.
-func pick[T any](g *generator, choices ...T) T { return choices[g.IntN(len(choices))] }
-
-// some returns from zero to most made-up things.
-func some[T any](g *generator, most int, make func() T) []T {
-	var result []T
-	for range g.IntN(most + 1) {
-		result = append(result, make())
-	}
-	return result
+func newGenerator(seed, number uint64) *generator {
+	return &generator{Generator: harness.NewGenerator(seed, number)}
 }
 
-// scenario makes up at most three policies with a binding each, or one with two bindings, so
-// that there are few orders.
+// scenario generates at most three policies with a binding each, or one policy with two bindings,
+// so that there are at most six orders of evaluation.
 func (g *generator) scenario() scenario {
 	var s scenario
-	g.conditional = g.chance(40)
-	if g.chance(50) {
+	g.conditional = g.Chance(40)
+	if g.Chance(50) {
 		s.Params = []*unstructured.Unstructured{limit("blue", "a", int64(g.IntN(11)), "x")}
 	}
-	for p := range pick(g, 1, 1, 2, 2, 2, 3) {
+	for p := range harness.Pick(g, 1, 1, 2, 2, 2, 3) {
 		policy := policyOf(fmt.Sprintf("p%d.example.com", p), g.policy())
 		s.Policies = append(s.Policies, policy)
 		s.Bindings = append(s.Bindings, g.binding(fmt.Sprintf("b%d.example.com", p), policy))
 	}
-	if len(s.Policies) == 1 && g.chance(20) {
+	if len(s.Policies) == 1 && g.Chance(20) {
 		s.Bindings = append(s.Bindings, g.binding("b1.example.com", s.Policies[0]))
 	}
 	return s
@@ -72,29 +58,29 @@ var rules = map[string][]v1.NamedRuleWithOperations{
 }
 
 func (g *generator) policy() spec {
-	kind := pick(g, "Deployment", "Deployment", "Pod", "Pod", "Widget")
+	kind := harness.Pick(g, "Deployment", "Deployment", "Pod", "Pod", "Widget")
 	s := spec{
-		FailurePolicy:      pick(g, nil, nil, new(v1.Ignore)),
-		ReinvocationPolicy: pick(g, v1.NeverReinvocationPolicy, v1.IfNeededReinvocationPolicy),
-		MatchConstraints:   matching(pick(g, v1.Equivalent, v1.Equivalent, v1.Exact), pick(g, rules[kind]...)),
+		FailurePolicy:      harness.Pick(g, nil, nil, new(v1.Ignore)),
+		ReinvocationPolicy: harness.Pick(g, v1.NeverReinvocationPolicy, v1.IfNeededReinvocationPolicy),
+		MatchConstraints:   matching(harness.Pick(g, v1.Equivalent, v1.Equivalent, v1.Exact), harness.Pick(g, rules[kind]...)),
 	}
-	if g.chance(15) {
-		s.ParamKind = &limitKind
+	if g.Chance(15) {
+		s.ParamKind = limitKind
 	}
-	if g.chance(10) {
-		s.MatchConstraints.ObjectSelector.MatchLabels = map[string]string{"app": pick(g, "shop", "moved")}
+	if g.Chance(10) {
+		s.MatchConstraints.ObjectSelector.MatchLabels = map[string]string{"app": harness.Pick(g, "shop", "moved")}
 	}
-	if g.chance(10) {
-		s.MatchConstraints.NamespaceSelector.MatchLabels = map[string]string{"name": pick(g, "blue", "red")}
+	if g.Chance(10) {
+		s.MatchConstraints.NamespaceSelector.MatchLabels = map[string]string{"name": harness.Pick(g, "blue", "red")}
 	}
-	if g.chance(25) {
-		let("a", pick(g, "object.metadata.name", "object.spec.replicas", failing, invalid, "'a'"), "b", "variables.a")(&s)
+	if g.Chance(25) {
+		let("a", harness.Pick(g, "object.metadata.name", "object.spec.replicas", failing, invalid, "'a'"), "b", "variables.a")(&s)
 	}
-	if g.conditional && g.chance(60) {
-		when(some(g, 2, func() string { return g.condition() })...)(&s)
+	if g.conditional && g.Chance(60) {
+		when(harness.Some(g, 2, func(int) string { return g.condition() })...)(&s)
 	}
-	for range pick(g, 1, 1, 2, 3) {
-		if g.chance(65) {
+	for range harness.Pick(g, 1, 1, 2, 3) {
+		if g.Chance(65) {
 			s.Mutations = append(s.Mutations, configuration(g.configuration(kind)))
 			continue
 		}
@@ -104,24 +90,24 @@ func (g *generator) policy() spec {
 }
 
 func (g *generator) condition() string {
-	return pick(g, "true", "has(object.spec)", "object.kind != 'Pod'", "!has(object.metadata.labels.touched)", "has(object.metadata.labels) && 'new' in object.metadata.labels", "request.operation == 'CREATE'",
+	return harness.Pick(g, "true", "has(object.spec)", "object.kind != 'Pod'", "!has(object.metadata.labels.touched)", "has(object.metadata.labels) && 'new' in object.metadata.labels", "request.operation == 'CREATE'",
 		"false", failing, "object.metadata.name == 'web'", "'developers' in request.userInfo.groups", "authorizer.requestResource.check('read').allowed()", invalid, wrongType, "has(variables.a)", "params == null || params.spec.most > 3")
 }
 
 func (g *generator) configuration(kind string) string {
 	made := g.object("Object", configurable[kind], 0)
-	switch pick(g, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3) {
+	switch harness.Pick(g, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3) {
 	case 1:
 		return "has(object.metadata.labels.new) ? " + made + " : " + g.object("Object", configurable[kind], 0)
 	case 2:
-		return pick(g, labelled("v", "string(variables.b)"), labelled("v", "string(params.spec.most)"), labelled("v", "request.userInfo.username"), increment, labelled("v", "oldObject == null ? 'x' : oldObject.metadata.name"), labelled("v", "object.metadata.labels['v'] + 'x'"))
+		return harness.Pick(g, labelled("v", "string(variables.b)"), labelled("v", "string(params.spec.most)"), labelled("v", "request.userInfo.username"), increment, labelled("v", "oldObject == null ? 'x' : oldObject.metadata.name"), labelled("v", "object.metadata.labels['v'] + 'x'"))
 	case 3:
-		return pick(g, one, two, "Object{}", invalid, "Object.spec{}", "dyn(1)")
+		return harness.Pick(g, one, two, "Object{}", invalid, "Object.spec{}", "dyn(1)")
 	}
 	return made
 }
 
-// Paths that a JSON patch may name, by kind: those that are there, and others.
+// paths maps kinds to JSON pointers, some of which do not exist in the objects.
 var paths = map[string][]string{
 	"Pod": {"/spec/containers/0/image", "/spec/containers/0", "/spec/containers/-", "/spec/containers/1/env", "/spec/volumes", "/spec/volumes/0/emptyDir", "/spec/initContainers", "/spec/containers/0/ports/0/protocol", "/spec/nodeSelector/disk",
 		"/spec/priority", "/spec/containers/0/resources/limits/cpu", "/metadata/finalizers/-", "/spec/restartPolicy", "/spec/containers/7", "/metadata/annotations/a~1b~0c"},
@@ -130,7 +116,7 @@ var paths = map[string][]string{
 }
 
 var (
-	// The whole object is none of them: replaced, it would be another one.
+	// The pointer to the whole object is missing, because a patch must not change its identity.
 	commonPaths = []string{"/metadata/labels/new", "/metadata/labels", "/metadata/labels/app", "/metadata/annotations", "/metadata/annotations/a", "/none", "/spec/none/none"}
 	patchValues = []string{"'x'", "5", "true", `{"a": "b"}`, "[]", `{"name": "n", "image": "i:1"}`, "object.metadata.name", "null", "0.5", "Object{}", "string(variables.a)", "params.spec.most", "b'a'", "object.none", "['a', 'b']", "'<é>'"}
 	parts       = []string{"object.metadata.labels", "object.spec", "[object.spec]", "object.?spec.containers.orValue([])", "object.?spec.template.spec.containers[0].orValue(1)", "{'a': object.metadata.labels}", "object.metadata",
@@ -142,21 +128,21 @@ var (
 
 func (g *generator) patch(kind string) string {
 	path := func() string {
-		if g.chance(40) {
-			return pick(g, commonPaths...)
+		if g.Chance(40) {
+			return harness.Pick(g, commonPaths...)
 		}
-		return pick(g, paths[kind]...)
+		return harness.Pick(g, paths[kind]...)
 	}
-	operations := some(g, 3, func() string {
-		switch op := pick(g, "add", "add", "add", "replace", "replace", "remove", "test", "move", "copy", "swap"); op {
+	operations := harness.Some(g, 3, func(int) string {
+		switch op := harness.Pick(g, "add", "add", "add", "replace", "replace", "remove", "test", "move", "copy", "swap"); op {
 		case "remove":
 			return fmt.Sprintf("JSONPatch{op: 'remove', path: %q}", path())
 		case "move", "copy":
 			return fmt.Sprintf("JSONPatch{op: %q, from: %q, path: %q}", op, path(), path())
 		default:
-			value := pick(g, patchValues...)
-			if !g.conditional && g.chance(35) {
-				value = pick(g, parts...)
+			value := harness.Pick(g, patchValues...)
+			if !g.conditional && g.Chance(35) {
+				value = harness.Pick(g, parts...)
 			}
 			return fmt.Sprintf("JSONPatch{op: %q, path: %q, value: %s}", op, path(), value)
 		}
@@ -166,53 +152,53 @@ func (g *generator) patch(kind string) string {
 
 func (g *generator) binding(name string, policy *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicyBinding {
 	b := bindingOf(name, policy.Name)
-	if g.chance(10) {
-		b.Spec.MatchResources = pick(g, inNamespaces("name", "blue"), ofObjects("app", "shop"), matching(v1.Exact, rule("apps", "v1", "deployments")))
+	if g.Chance(10) {
+		b.Spec.MatchResources = harness.Pick(g, inNamespaces("name", "blue"), ofObjects("app", "shop"), matching(v1.Exact, rule("apps", "v1", "deployments")))
 	}
-	if policy.Spec.ParamKind != nil && g.chance(85) {
-		using(v1.ParamRef{Name: pick(g, "a", "a", "b"), ParameterNotFoundAction: pick(g, new(v1.DenyAction), new(v1.AllowAction))})(b)
+	if policy.Spec.ParamKind != nil && g.Chance(85) {
+		using(v1.ParamRef{Name: harness.Pick(g, "a", "a", "b"), ParameterNotFoundAction: harness.Pick(g, new(v1.DenyAction), new(v1.AllowAction))})(b)
 	}
 	return b
 }
 
-// requests returns made-up ones and, of the fixed ones, a few.
+// requests returns generated requests and a few of the fixed ones.
 func (g *generator) requests() map[string]request {
 	result := map[string]request{}
 	for i := range 4 {
-		r := fixed[pick(g, "create", "create pod", "create widget", "create newer widget")]
-		switch r.kind {
-		case served.Deployment:
-			r.object = received(g.varied(deploy(r.namespace, r.name, int32(g.IntN(11)))))
-		case served.Widget, served.NewerWidget:
-			object := r.object.(*unstructured.Unstructured).DeepCopy()
+		r := fixed[harness.Pick(g, "create", "create pod", "create widget", "create newer widget")]
+		switch r.Kind {
+		case harness.Deployment:
+			r.Object = received(g.varied(deploy(r.Namespace, r.Name, int32(g.IntN(11)))))
+		case harness.Widget, harness.NewerWidget:
+			object := r.Object.(*unstructured.Unstructured).DeepCopy()
 			for _, field := range []string{"parts", "tags", "slots", "frame", "ratio"} {
-				if g.chance(30) {
+				if g.Chance(30) {
 					unstructured.RemoveNestedField(object.Object, "spec", field)
 				}
 			}
-			r.object = object
+			r.Object = object
 		default:
-			r.object = received(g.varied(pod(r.namespace, r.name)))
+			r.Object = received(g.varied(pod(r.Namespace, r.Name)))
 		}
-		if g.chance(25) {
-			r.touch = touch
+		if g.Chance(25) {
+			r.Touch = touch
 		}
-		if g.chance(15) {
-			r.user = robot
+		if g.Chance(15) {
+			r.User = harness.Robot
 		}
-		if g.chance(25) {
-			r.operation, r.old, r.options = admission.Update, r.object, &metav1.UpdateOptions{}
+		if g.Chance(25) {
+			r.Operation, r.Old, r.Options = admission.Update, r.Object, &metav1.UpdateOptions{}
 		}
-		result[fmt.Sprint("made up ", i)] = r
+		result[fmt.Sprint("generated ", i)] = r
 	}
 	for range 2 {
-		name := pick(g, fixedNames...)
+		name := harness.Pick(g, fixedNames...)
 		result[name] = fixed[name]
 	}
 	return result
 }
 
-// varied changes a pod or deployment in ways that matter when lists are merged.
+// varied changes the lists and maps of a pod or deployment that apply configurations merge.
 func (g *generator) varied(object runtime.Object) runtime.Object {
 	var meta *metav1.ObjectMeta
 	var spec *corev1.PodSpec
@@ -241,7 +227,7 @@ func (g *generator) varied(object runtime.Object) runtime.Object {
 		func() { spec.Priority = new(int32(0)) },
 		func() { spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "s"}, {Name: "t"}} },
 	} {
-		if g.chance(15) {
+		if g.Chance(15) {
 			change()
 		}
 	}

@@ -3,7 +3,7 @@
 
 package mutating
 
-// jsonPatches are about each operation, where it is performed, and what it sets.
+// jsonPatches are examples of each operation of a JSON patch, with different paths and values.
 func jsonPatches() map[string]example {
 	ops := func(list string) spec { return patching("[" + list + "]") }
 	main := func(text string) []string { return []string{`"containers":[{"name":"main",` + text} }

@@ -37,6 +37,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
 // builtInKinds are the kinds for which objects and apply configurations are generated from
@@ -87,7 +89,7 @@ func (g *generator) kind() schema.GroupVersionKind {
 			all = append(all, kinds.version.WithKind(name))
 		}
 	}
-	return pick(g, all...)
+	return harness.Pick(g, all...)
 }
 
 // resourceOf returns the resource that serves a kind.

@@ -16,20 +16,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
 // builtInRequest generates a request to create or update an object of a built-in kind.
 func (g *generator) builtInRequest(kind schema.GroupVersionKind, name string) request {
-	r := request{operation: admission.Create, resource: resourceOf(kind), kind: kind, name: name, options: &metav1.CreateOptions{}, user: jane}
+	r := request{Operation: admission.Create, Resource: resourceOf(kind), Kind: kind, Name: name, Options: &metav1.CreateOptions{}, User: harness.Jane}
 	if !clusterScoped[kind.Kind] {
-		r.namespace = "blue"
+		r.Namespace = "blue"
 	}
-	r.object = g.builtInObject(kind, r.namespace, name)
-	if g.chance(20) {
-		r.operation, r.old, r.options = admission.Update, g.builtInObject(kind, r.namespace, name), &metav1.UpdateOptions{}
+	r.Object = g.builtInObject(kind, r.Namespace, name)
+	if g.Chance(20) {
+		r.Operation, r.Old, r.Options = admission.Update, g.builtInObject(kind, r.Namespace, name), &metav1.UpdateOptions{}
 	}
-	if g.chance(15) {
-		r.touch = touch
+	if g.Chance(15) {
+		r.Touch = touch
 	}
 	return r
 }
@@ -61,7 +63,7 @@ func (g *generator) tryObject(kind schema.GroupVersionKind, namespace, name stri
 	}
 	g.fill(reflect.ValueOf(object).Elem(), 0)
 	identify(object, namespace, name)
-	if g.chance(15) {
+	if g.Chance(15) {
 		return internal(object) // without defaults, as another plugin may leave it
 	}
 	return received(object)
@@ -79,76 +81,76 @@ func identify(object runtime.Object, namespace, name string) {
 
 var (
 	// Some quantities are not in canonical form.
-	madeUpQuantities = []string{"1", "1Gi", "1073741824", "1024Mi", "500m", "0.5", "2Ki", "2000", "1.953125Ki", "0.9765625Ki", "1e3", "1E3", "0", "0Ki", "1.5Gi", "100n", "1e-3", "12e6", "1.3Gi"}
-	madeUpTexts      = []string{"a", "b", "a", "b", "", "TCP", "main", "<&>"}
-	madeUpJSON       = []string{`{"a":1}`, `{"b": 1, "a": {"d":[1.0,2],"c":null}}`, `{"z":"<","a":1}`, `null`, `{}`}
-	madeUpFields     = []string{`{"f:metadata":{"f:labels":{".":{},"f:app":{}}}}`, `{"f:z":{},"f:a":{}}`, `{"f:spec":{"k:{\"name\":\"b\"}":{".":{}},"f:a":{}}}`}
-	madeUpTimes      = []time.Time{{}, time.Date(2026, 1, 2, 3, 4, 5, 678912345, time.UTC), time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("x", 3600)), time.Date(2026, 1, 2, 3, 4, 5, 600000000, time.UTC)}
+	generatedQuantities = []string{"1", "1Gi", "1073741824", "1024Mi", "500m", "0.5", "2Ki", "2000", "1.953125Ki", "0.9765625Ki", "1e3", "1E3", "0", "0Ki", "1.5Gi", "100n", "1e-3", "12e6", "1.3Gi"}
+	generatedTexts      = []string{"a", "b", "a", "b", "", "TCP", "main", "<&>"}
+	generatedJSON       = []string{`{"a":1}`, `{"b": 1, "a": {"d":[1.0,2],"c":null}}`, `{"z":"<","a":1}`, `null`, `{}`}
+	generatedFields     = []string{`{"f:metadata":{"f:labels":{".":{},"f:app":{}}}}`, `{"f:z":{},"f:a":{}}`, `{"f:spec":{"k:{\"name\":\"b\"}":{".":{}},"f:a":{}}}`}
+	generatedTimes      = []time.Time{{}, time.Date(2026, 1, 2, 3, 4, 5, 678912345, time.UTC), time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("x", 3600)), time.Date(2026, 1, 2, 3, 4, 5, 600000000, time.UTC)}
 )
 
 // fill generates a value of any API type, including empty maps and lists.
 func (g *generator) fill(v reflect.Value, depth int) {
 	switch into := v.Addr().Interface().(type) {
 	case *resource.Quantity:
-		*into = resource.MustParse(pick(g, madeUpQuantities...))
+		*into = resource.MustParse(harness.Pick(g, generatedQuantities...))
 		return
 	case *metav1.Time:
-		into.Time = pick(g, madeUpTimes...)
+		into.Time = harness.Pick(g, generatedTimes...)
 		return
 	case *metav1.MicroTime:
-		into.Time = pick(g, madeUpTimes...)
+		into.Time = harness.Pick(g, generatedTimes...)
 		return
 	case *metav1.Duration:
 		into.Duration = time.Duration(g.IntN(3)) * time.Second
 		return
 	case *intstr.IntOrString:
-		*into = pick(g, intstr.FromInt32(0), intstr.FromInt32(5), intstr.FromString("25%"), intstr.FromString("web"))
+		*into = harness.Pick(g, intstr.FromInt32(0), intstr.FromInt32(5), intstr.FromString("25%"), intstr.FromString("web"))
 		return
 	case *runtime.RawExtension:
-		into.Raw = []byte(pick(g, madeUpJSON...))
+		into.Raw = []byte(harness.Pick(g, generatedJSON...))
 		return
 	case *metav1.FieldsV1:
-		into.SetRawBytes([]byte(pick(g, madeUpFields...)))
+		into.SetRawBytes([]byte(harness.Pick(g, generatedFields...)))
 		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			// Only a few fields of a struct are set.
-			if kind := v.Field(i).Kind(); v.Type().Field(i).Anonymous || depth < 2 || kind == reflect.Struct || g.chance(35) {
+			if kind := v.Field(i).Kind(); v.Type().Field(i).Anonymous || depth < 2 || kind == reflect.Struct || g.Chance(35) {
 				g.fill(v.Field(i), depth+1)
 			}
 		}
 	case reflect.Pointer:
-		if depth < 12 && g.chance(60) {
+		if depth < 12 && g.Chance(60) {
 			v.Set(reflect.New(v.Type().Elem()))
 			g.fill(v.Elem(), depth+1)
 		}
 	case reflect.Slice:
-		if g.chance(20) || depth >= 12 {
+		if g.Chance(20) || depth >= 12 {
 			return
 		}
-		v.Set(reflect.MakeSlice(v.Type(), pick(g, 1, 1, 2, 0), 3))
+		v.Set(reflect.MakeSlice(v.Type(), harness.Pick(g, 1, 1, 2, 0), 3))
 		for i := range v.Len() {
 			g.fill(v.Index(i), depth+1)
 		}
 	case reflect.Map:
-		if g.chance(20) || depth >= 12 {
+		if g.Chance(20) || depth >= 12 {
 			return
 		}
 		v.Set(reflect.MakeMap(v.Type()))
-		for range pick(g, 1, 2, 0) {
+		for range harness.Pick(g, 1, 2, 0) {
 			key, element := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-			key.SetString(pick(g, "cpu", "memory", "a", "b"))
+			key.SetString(harness.Pick(g, "cpu", "memory", "a", "b"))
 			g.fill(element, depth+1)
 			v.SetMapIndex(key, element)
 		}
 	case reflect.String:
-		v.SetString(pick(g, madeUpTexts...))
+		v.SetString(harness.Pick(g, generatedTexts...))
 	case reflect.Bool:
-		v.SetBool(g.chance(50))
+		v.SetBool(g.Chance(50))
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		v.SetInt(int64(pick(g, 0, 1, 5, 80)))
+		v.SetInt(int64(harness.Pick(g, 0, 1, 5, 80)))
 	case reflect.Uint8:
 		v.SetUint(uint64(g.IntN(256)))
 	case reflect.Float64:

@@ -19,58 +19,57 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
-	"celador.io/celador/test/equivalence/served"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// outcome is what clients and administrators get to see of a request.
+// outcome holds the effects of a request that clients and dashboards see.
 type outcome struct {
-	// Rounds are what the plugin does: once, or twice when it or another plugin changed
-	// something.
+	// Rounds are the calls of the plugin: one, or two if it or another plugin changed the object.
 	Rounds []round
-	// Observed are observations of metrics.
-	Observed map[string]float64
+	// Observed are the metrics that the plugin recorded.
+	Observed harness.Counts
 }
 
-// round is what one call of the plugin does.
+// round is the result of one call of the plugin.
 type round struct {
 	Error  string
 	Status metav1.Status // of the error
-	// Object is what becomes of it, in JSON.
+	// Object is the JSON of the resulting object.
 	Object string
-	// Again says whether plugins are to run a second time.
+	// Again reports whether the plugin requested reinvocation.
 	Again bool
 }
 
-// last is the round that decides.
+// last returns the last round.
 func (o outcome) last() round { return o.Rounds[len(o.Rounds)-1] }
 
-// examine has a plugin change the object of a request, as a server does.
+// examine calls a plugin as an API server does, a second time if reinvocation is necessary.
 func (c *cluster) examine(t *testing.T, plugin admission.MutationInterface, r request) outcome {
 	t.Helper()
-	a := r.attributes()
+	a := r.Attributes()
 	if !plugin.Handles(a.GetOperation()) {
 		return outcome{Rounds: []round{{Object: encode(t, r, a.GetObject())}}}
 	}
 	again := a.GetReinvocationContext()
 	result := outcome{Rounds: []round{admit(t, plugin, r, a)}}
 	if result.last().Error == "" {
-		if r.touch != nil {
+		if r.Touch != nil {
 			again.SetShouldReinvoke()
-			r.touch(a.GetObject())
+			r.Touch(a.GetObject())
 		}
 		if again.ShouldReinvoke() {
 			again.SetIsReinvoke()
 			result.Rounds = append(result.Rounds, admit(t, plugin, r, a))
 		}
 	}
-	now := counts(t)
-	result.Observed, c.observed = since(c.observed, now), now
+	now := compared.Read(t)
+	result.Observed, c.observed = now.Since(c.observed), now
 	return result
 }
 
 func admit(t *testing.T, plugin admission.MutationInterface, r request, a admission.Attributes) (result round) {
 	t.Helper()
-	err := call(t, plugin, a)
+	err := harness.Catch(func() error { return plugin.Admit(t.Context(), a, harness.Interfaces) })
 	if err != nil {
 		result.Error = comparableText(err.Error())
 	}
@@ -101,27 +100,17 @@ func comparableText(text string) string {
 	return strings.Join(lines, "\n  ")
 }
 
-// call returns the error of the plugin. A panic is one.
-func call(t *testing.T, plugin admission.MutationInterface, a admission.Attributes) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
-	return plugin.Admit(t.Context(), a, served.Interfaces)
-}
-
 // encode returns the JSON of an object in the version of the request.
 func encode(t *testing.T, r request, object runtime.Object) string {
 	t.Helper()
 	if _, custom := object.(*unstructured.Unstructured); object != nil && !custom {
-		converted, err := legacyscheme.Scheme.ConvertToVersion(object, r.kind.GroupVersion())
+		converted, err := legacyscheme.Scheme.ConvertToVersion(object, r.Kind.GroupVersion())
 		must(t, err)
 		object = converted
 	}
 	text, err := json.Marshal(object)
 	if custom, ok := object.(*unstructured.Unstructured); ok && err != nil {
-		// Policies may set numbers that JSON does not have.
+		// Policies may set numbers that JSON cannot represent.
 		return fmt.Sprint(custom.Object)
 	}
 	if err != nil {
@@ -130,7 +119,7 @@ func encode(t *testing.T, r request, object runtime.Object) string {
 	return string(text)
 }
 
-// brief returns the error without what all errors of the usual policy say.
+// brief returns the error without the prefix that names the usual policy and binding.
 func (r round) brief() string {
 	text := strings.TrimPrefix(r.Error, "policy '"+usualPolicy+"' with binding '"+usualBinding+"' denied request: ")
 	text = strings.TrimPrefix(text, "policy \""+usualPolicy+"\" denied request: ")
@@ -140,7 +129,7 @@ func (r round) brief() string {
 	return text
 }
 
-// text returns all errors.
+// text returns the errors of all rounds.
 func (o outcome) text() string {
 	var texts []string
 	for _, r := range o.Rounds {
@@ -154,7 +143,7 @@ func (o outcome) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// mistaken says whether there is a mistake in an apply configuration.
+// mistaken reports whether an apply configuration could not be applied.
 func (o outcome) mistaken() bool { return strings.Contains(o.text(), "error applying patch: ") }
 
 // panicked reports whether the plugin panicked.

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// params are about where a binding finds params, and what becomes of a request without.
+// params are examples of parameters, in different namespaces and missing.
 func params() map[string]example {
-	set := func(kind v1.ParamKind, value string) spec {
+	set := func(kind *v1.ParamKind, value string) spec {
 		return with(applying(`Object{spec: Object.spec{replicas: `+value+`}}`), parameterized(kind))
 	}
 	limited := set(limitKind, "params.spec.most")

@@ -20,10 +20,10 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/core"
 
-	"celador.io/celador/test/equivalence/readings"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// richPod has fields of many types. Its memory limit is a string.
+// richPod returns a pod with fields of many types and the given memory limit.
 func richPod(memory string) *corev1.Pod {
 	p := pod("blue", "p")
 	p.Spec.NodeSelector, p.Spec.Tolerations = map[string]string{}, nil
@@ -41,25 +41,25 @@ func richPod(memory string) *corev1.Pod {
 	return p
 }
 
-// updates are requests with values of many types in both objects. The objects differ in the
+// updates returns update requests with fields of many types. Old and new objects differ in the
 // format of a quantity.
 func updates() map[string]request {
 	podUpdate := fixed["create pod"]
-	podUpdate.operation, podUpdate.options = admission.Update, &metav1.UpdateOptions{}
-	podUpdate.object, podUpdate.old = received(richPod("1Gi")), received(richPod("1073741824"))
+	podUpdate.Operation, podUpdate.Options = admission.Update, &metav1.UpdateOptions{}
+	podUpdate.Object, podUpdate.Old = received(richPod("1Gi")), received(richPod("1073741824"))
 	secret := func(text string) runtime.Object {
-		return received(&corev1.Secret{ObjectMeta: metadata("blue", "p"), Immutable: new(false), Data: map[string][]byte{"plain": []byte(text), "empty": {}, "binary": {0xff, 0, 0x3e}}})
+		return received(&corev1.Secret{ObjectMeta: harness.Metadata("blue", "p"), Immutable: new(false), Data: map[string][]byte{"plain": []byte(text), "empty": {}, "binary": {0xff, 0, 0x3e}}})
 	}
 	secretUpdate := podUpdate
-	secretUpdate.resource, secretUpdate.kind = corev1.SchemeGroupVersion.WithResource("secrets"), corev1.SchemeGroupVersion.WithKind("Secret")
-	secretUpdate.object, secretUpdate.old = secret("hello"), secret("hullo")
+	secretUpdate.Resource, secretUpdate.Kind = corev1.SchemeGroupVersion.WithResource("secrets"), corev1.SchemeGroupVersion.WithKind("Secret")
+	secretUpdate.Object, secretUpdate.Old = secret("hello"), secret("hullo")
 	return map[string]request{"pod": podUpdate, "secret": secretUpdate}
 }
 
-// content returns an object as it is decoded from JSON in its version.
+// content returns the JSON value of an object in the version of the request.
 func content(t *testing.T, r request, object runtime.Object) map[string]any {
 	t.Helper()
-	versioned, err := legacyscheme.Scheme.ConvertToVersion(object, r.kind.GroupVersion())
+	versioned, err := legacyscheme.Scheme.ConvertToVersion(object, r.Kind.GroupVersion())
 	must(t, err)
 	decoded, err := runtime.DefaultUnstructuredConverter.ToUnstructured(versioned)
 	must(t, err)
@@ -92,7 +92,7 @@ func TestReadings(t *testing.T) {
 	custom.Object["more"] = []any{int64(1), 1.5, nil, map[string]any{"a": map[string]any{}}, []any{}, "é", false}
 	for _, param := range []*unstructured.Unstructured{built, custom} {
 		t.Run(param.GetKind(), func(t *testing.T) {
-			compareReadings(t, r, param, "params", "", readings.Paths("params", param.Object))
+			compareReadings(t, r, param, "params", "", harness.Paths("params", param.Object))
 		})
 		t.Run(param.GetKind()+" with conditions", func(t *testing.T) {
 			compareReadings(t, r, param, "params", "", []string{"params", "params.metadata"}, when("size(params) > 0"))
@@ -107,12 +107,12 @@ func compareReadings(t *testing.T, r request, param *unstructured.Unstructured, 
 	t.Helper()
 	var mutations []v1.Mutation
 	for _, path := range paths {
-		for _, reading := range readings.All {
+		for _, reading := range harness.Readings {
 			with := path
 			if other != "" {
-				with = readings.Other(path, root, other)
+				with = harness.OtherRoot(path, root, other)
 			}
-			mutations = append(mutations, shown(readings.Of(reading, path, with)))
+			mutations = append(mutations, shown(harness.Read(reading, path, with)))
 		}
 	}
 	for some := range slices.Chunk(mutations, 1000) {
@@ -120,7 +120,7 @@ func compareReadings(t *testing.T, r request, param *unstructured.Unstructured, 
 	}
 }
 
-// shown returns a mutation that fails with the value of an expression, or with its error.
+// shown returns a mutation whose error contains the value or the error of an expression.
 func shown(expression string) v1.Mutation { return patch(showing(expression)) }
 
 func showing(expression string) string {
@@ -132,7 +132,7 @@ func compareShown(t *testing.T, r request, param *unstructured.Unstructured, s s
 	t.Helper()
 	e := example{spec: s}
 	if param != nil {
-		parameterized(v1.ParamKind{APIVersion: param.GetAPIVersion(), Kind: param.GetKind()})(&e.spec)
+		parameterized(&v1.ParamKind{APIVersion: param.GetAPIVersion(), Kind: param.GetKind()})(&e.spec)
 		e.bindings = []*v1.MutatingAdmissionPolicyBinding{bindingOf(usualBinding, usualPolicy, using(v1.ParamRef{Name: param.GetName()}))}
 		e.params = []*unstructured.Unstructured{param}
 	}
@@ -146,10 +146,10 @@ func compareShown(t *testing.T, r request, param *unstructured.Unstructured, s s
 // check fails the test if outcomes differ in more than the names of Go types.
 func (c comparison) check(t *testing.T) {
 	t.Helper()
-	if c.unexplained != nil {
+	if c.Unexplained != nil {
 		t.Error(c)
 	}
-	for _, name := range c.explained {
+	for _, name := range c.Explained {
 		if name != goTypeNames {
 			t.Errorf("%s shows", name)
 		}
@@ -179,8 +179,8 @@ func TestReadingsInForms(t *testing.T) {
 		t.Run("configurations "+name, func(t *testing.T) {
 			var s spec
 			for _, place := range places[:5] {
-				for _, reading := range readings.All {
-					s.Mutations = append(s.Mutations, configuration(labelled("v", "{}['%s'.format(["+readings.Of(reading, "object."+place, "oldObject."+place)+"])]")))
+				for _, reading := range harness.Readings {
+					s.Mutations = append(s.Mutations, configuration(labelled("v", "{}['%s'.format(["+harness.Read(reading, "object."+place, "oldObject."+place)+"])]")))
 				}
 			}
 			compareShown(t, r, nil, with(s, changes...))
@@ -189,8 +189,8 @@ func TestReadingsInForms(t *testing.T) {
 			var s spec
 			for i, place := range places[5:10] {
 				let(fmt.Sprint("v", i), "object."+place, fmt.Sprint("w", i), "oldObject."+place)(&s)
-				for _, reading := range readings.All {
-					s.Mutations = append(s.Mutations, shown(readings.Of(reading, fmt.Sprint("variables.v", i), fmt.Sprint("variables.w", i))))
+				for _, reading := range harness.Readings {
+					s.Mutations = append(s.Mutations, shown(harness.Read(reading, fmt.Sprint("variables.v", i), fmt.Sprint("variables.w", i))))
 				}
 			}
 			compareShown(t, r, nil, with(s, changes...))
@@ -199,8 +199,8 @@ func TestReadingsInForms(t *testing.T) {
 	t.Run("conditions", func(t *testing.T) {
 		for _, place := range places {
 			var conditions []string
-			for _, reading := range readings.All {
-				conditions = append(conditions, "{}['%s'.format(["+readings.Of(reading, "object."+place, "oldObject."+place)+"])]")
+			for _, reading := range harness.Readings {
+				conditions = append(conditions, "{}['%s'.format(["+harness.Read(reading, "object."+place, "oldObject."+place)+"])]")
 			}
 			got := compareIn(t, example{spec: with(applying(one), when(conditions...))}.scenario(), map[string]request{"it": r})
 			got.check(t)
@@ -213,7 +213,7 @@ func TestPartsOfObjects(t *testing.T) {
 	for name, r := range updates() {
 		for _, value := range []string{"%s", "dyn([%s])[0]", "{'a': %s}.a", "[[%s]][0][0]", "[%s].map(x, x)[0]", "optional.of(%s).value()"} {
 			var s spec
-			for _, path := range readings.Paths("object", content(t, r, r.object))[1:] {
+			for _, path := range harness.Paths("object", content(t, r, r.Object))[1:] {
 				s.Mutations = append(s.Mutations, patch(fmt.Sprintf("[JSONPatch{op: 'replace', path: '%s', value: %s}]", pointerTo(path), fmt.Sprintf(value, path))))
 			}
 			t.Run(name+"/"+value, func(t *testing.T) {
@@ -229,7 +229,8 @@ func pointerTo(path string) string {
 	return strings.NewReplacer("object", "", ".", "/", "['", "/", "']", "", "[", "/", "]", "").Replace(strings.ReplaceAll(strings.ReplaceAll(path, "~", "~0"), "a/b", "a~1b"))
 }
 
-// unconvertible objects have a part without JSON, which only protobuf can encode.
+// TestUnconvertibleObjects compares expressions over objects with a field that only protobuf can
+// encode.
 func TestUnconvertibleObjects(t *testing.T) {
 	broken := func(memory string) runtime.Object {
 		object := received(richPod(memory))
@@ -237,9 +238,9 @@ func TestUnconvertibleObjects(t *testing.T) {
 		return object
 	}
 	r := updates()["pod"]
-	intact := r.old
-	for name, objects := range map[string][2]runtime.Object{"object": {broken("1Gi"), intact}, "oldObject": {r.object, broken("1Gi")}, "both": {broken("1Gi"), broken("2Gi")}} {
-		r.object, r.old = objects[0], objects[1]
+	intact := r.Old
+	for name, objects := range map[string][2]runtime.Object{"object": {broken("1Gi"), intact}, "oldObject": {r.Object, broken("1Gi")}, "both": {broken("1Gi"), broken("2Gi")}} {
+		r.Object, r.Old = objects[0], objects[1]
 		for of, s := range map[string]spec{
 			"another part": patching(showing("object.metadata.name")), "the part": patching(showing("object.spec.containers[0].livenessProbe.httpGet.port")),
 			"nothing": patching("[JSONPatch{op: 'remove', path: '/nothing'}]"), "whole": patching(showing("object == oldObject")), "does not compile": applying(invalid), "unset": applying("Object{spec: Object.spec{none: 1}}"),

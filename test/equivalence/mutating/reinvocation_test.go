@@ -5,8 +5,7 @@ package mutating
 
 import v1 "celador.io/api/admissionregistration/v1"
 
-// reinvocations are about what policies do when admission runs a second time, and about
-// their order.
+// reinvocations are examples of the second round of admission and of the order of policies.
 func reinvocations() map[string]example {
 	two := func(first, second spec) example {
 		return example{

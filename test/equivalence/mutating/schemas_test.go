@@ -21,11 +21,11 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	definitions "k8s.io/kubernetes/pkg/generated/openapi"
 
-	"celador.io/celador/test/equivalence/served"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// schemas is a client of the server that publishes OpenAPI documents: those of Kubernetes,
-// as far as requests need them, and those of widgets. Nothing is published of gadgets.
+// schemas implements openapi.Client. It serves the OpenAPI documents of the built-in kinds that
+// requests use, and of widgets. Gadgets have no document.
 type schemas map[schema.GroupVersion]document
 
 var published = sync.OnceValue(func() schemas {
@@ -44,7 +44,7 @@ var published = sync.OnceValue(func() schemas {
 		}
 		built[version] = publish(builtIn(names))
 	}
-	for _, kind := range []schema.GroupVersionKind{served.Widget, served.NewerWidget} {
+	for _, kind := range []schema.GroupVersionKind{harness.Widget, harness.NewerWidget} {
 		built[kind.GroupVersion()] = publish(custom(kind))
 	}
 	return built
@@ -58,7 +58,7 @@ func modelOf(kind schema.GroupVersionKind) string {
 	return object.(interface{ OpenAPIModelName() string }).OpenAPIModelName()
 }
 
-// builtIn returns the named models with all that they refer to.
+// builtIn returns the named models and the models that they refer to.
 func builtIn(names []string) map[string]*models.Schema {
 	found, err := builder3.BuildOpenAPIDefinitionsForResources(&common.OpenAPIV3Config{
 		Info:              &models.Info{},
@@ -71,8 +71,8 @@ func builtIn(names []string) map[string]*models.Schema {
 	return found
 }
 
-// widgets is the schema of both versions of widgets: one calls replicas what the other
-// calls size. Parts are atomic, slots have keys, tags are a set.
+// widgets is the schema of both versions of widgets. List parts is atomic, list slots has keys,
+// and list tags is a set.
 const widgets = `{
 	"type": "object",
 	"x-kubernetes-group-version-kind": [{"group": %q, "version": %q, "kind": %q}],
@@ -111,7 +111,7 @@ func publish(all map[string]*models.Schema) document {
 	return text
 }
 
-// shorten removes texts for readers: documents are read anew by each plugin.
+// shorten removes descriptions, because each plugin parses the documents again.
 func shorten(model *models.Schema) {
 	model.Description = ""
 	for name, property := range model.Properties {
@@ -133,7 +133,7 @@ func (s schemas) Paths() (map[string]openapi.GroupVersion, error) {
 	return paths, nil
 }
 
-// document is the text of one document. It implements openapi.GroupVersion.
+// document is an OpenAPI document. It implements openapi.GroupVersion.
 type document []byte
 
 func (d document) Schema(string) ([]byte, error) { return d, nil }

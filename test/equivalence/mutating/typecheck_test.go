@@ -4,7 +4,6 @@
 package mutating
 
 import (
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"sync"
@@ -24,14 +23,14 @@ import (
 
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	"celador.io/celador/test/equivalence/served"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// described has the schemas of built-in types and of widgets.
+// described resolves the schemas of built-in types and of widgets.
 type described struct{ resolver.SchemaResolver }
 
 func (d described) ResolveSchema(kind schema.GroupVersionKind) (*models.Schema, error) {
-	if kind == served.Widget || kind == served.NewerWidget {
+	if kind == harness.Widget || kind == harness.NewerWidget {
 		for _, model := range custom(kind) {
 			return model, nil
 		}
@@ -43,15 +42,15 @@ var checker = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 })
 
-// checkTypes checks a policy for the type in which it sees the object of a request. Those of
-// some subresources are of another group, and not checked.
+// checkTypes checks a policy against the type of the request's object in the version that the
+// policy matches.
 func checkTypes(t *testing.T, p *v1.MutatingAdmissionPolicy, r request) *typecheck.Result {
 	t.Helper()
-	version, kind := sees(p, r), r.kind
-	if version != r.resource.GroupVersion() {
-		kind = version.WithKind(r.kind.Kind)
+	version, kind := sees(p, r), r.Kind
+	if version != r.Resource.GroupVersion() {
+		kind = version.WithKind(r.Kind.Kind)
 	}
-	resource, mapper := version.WithResource(r.resource.Resource), meta.NewDefaultRESTMapper(nil)
+	resource, mapper := version.WithResource(r.Resource.Resource), meta.NewDefaultRESTMapper(nil)
 	mapper.AddSpecific(kind, resource, resource, meta.RESTScopeNamespace)
 	p = p.DeepCopy()
 	p.Spec.MatchConstraints = matching(v1.Exact, rule(resource.Group, resource.Version, resource.Resource))
@@ -63,7 +62,8 @@ func checkTypes(t *testing.T, p *v1.MutatingAdmissionPolicy, r request) *typeche
 	}{mapper, described{builtintypes.Schemas}}).CheckMutating(p)
 }
 
-// sound are the findings about examples that do what they are meant to.
+// sound maps examples without type errors at run time to the reason why type checking reports
+// them.
 var sound = map[string]string{
 	"JSON patches/wrong object in a list":       "Kubernetes does not look at the types of constructors in lists that are the value of a JSON patch",
 	"conditions/reads variables":                "such a condition is refused on write",
@@ -77,7 +77,7 @@ var sound = map[string]string{
 	"reinvocation/first fails, ignored":         "the error is ignored",
 }
 
-// wrong are examples that fail because of types.
+// wrong are the examples whose requests fail because of types.
 var wrong = []string{
 	"JSON patches/object of a wrong type",
 	"apply configurations/integer for text",
@@ -101,7 +101,8 @@ var wrong = []string{
 	"reinvocation/error in the second",
 }
 
-// What works fits the schemas, and what fails because of types does not.
+// TestTypesOfExamples checks that type checking reports the examples that fail because of types,
+// and no others.
 func TestTypesOfExamples(t *testing.T) {
 	checked := 0
 	for topic, cases := range topics() {
@@ -136,15 +137,15 @@ func TestTypesOfExamples(t *testing.T) {
 }
 
 var (
-	// typeError is what the server says when a configuration has other fields than the
-	// schema, or values of other types. It says so of null, too.
+	// typeError matches the server's error for a configuration whose fields or types do not fit
+	// the schema. It also matches null values.
 	typeError = regexp.MustCompile(`unexpected type name|field not declared in schema|expected (numeric|string|boolean|list|map)`)
 	null      = regexp.MustCompile(`NullValue|NULL_VALUE`)
-	// unused are fields that types lack, of which nothing comes.
+	// unused matches fields that the type lacks but that never get a value.
 	unused = regexp.MustCompile(`object\.\?spec\.volumes|\?\w+: optional\.none\(\)`)
 )
 
-// merging returns a policy with a merge patch.
+// merging returns a spec with a merge patch.
 func merging(patchType v1.PatchType, expression string) spec {
 	m := v1.Mutation{PatchType: patchType}
 	if patchType == v1.PatchTypeJSONMergePatch {
@@ -155,19 +156,19 @@ func merging(patchType v1.PatchType, expression string) spec {
 	return spec{Mutations: []v1.Mutation{m}}
 }
 
-// What a server accepts fits the schema, and an apply configuration that it does not accept
-// because of types does not fit.
-func TestTypesOfMadeUpObjects(t *testing.T) {
+// TestTypesOfGeneratedObjects checks that type checking reports no configuration that the server
+// accepts, and each one that the server rejects because of types.
+func TestTypesOfGeneratedObjects(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.MutatingAdmissionPolicyInlineExpressions, true)
 	requests := map[string]string{"Deployment": "create", "Pod": "create pod", "Widget": "create widget"}
 	worked, failed := 0, 0
 	for i := range uint64(400) {
-		g := &generator{dice: rand.New(rand.NewPCG(*seed, i))}
-		kind := pick(g, "Deployment", "Pod", "Widget")
+		g := newGenerator(*harness.Seed, i)
+		kind := harness.Pick(g, "Deployment", "Pod", "Widget")
 		source := g.object("Object", configurable[kind], 0)
 		made := applying(source)
 		if kind != "Widget" { // the object of which is checked when all policies are done
-			made = pick(g, made, made, merging(v1.PatchTypeJSONMergePatch, source), merging(v1.PatchTypeStrategicMergePatch, source))
+			made = harness.Pick(g, made, made, merging(v1.PatchTypeJSONMergePatch, source), merging(v1.PatchTypeStrategicMergePatch, source))
 		}
 		r, s := fixed[requests[kind]], example{spec: made}.scenario()
 		var got round
@@ -190,6 +191,6 @@ func TestTypesOfMadeUpObjects(t *testing.T) {
 		}
 	}
 	if worked < 100 || failed < 20 {
-		t.Errorf("%d made-up objects work, %d have wrong types", worked, failed)
+		t.Errorf("%d generated objects work, %d have wrong types", worked, failed)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// values are expressions of every type, and of every kind of value without JSON.
+// values are expressions of every type, including values that JSON cannot represent.
 var values = []string{
 	// Scalars.
 	"1", "-1", "9007199254740993", "1u", "18446744073709551615u", "0.5", "1e300", "1.0 / 0.0", "0.0 / 0.0", "true", "'x'", "b'x'", "b'\\xff'", "null", "'\\u0000'", "'<&>'",
@@ -29,7 +29,7 @@ var values = []string{
 	"object.metadata.name", "object.metadata.labels", "object.spec", "[object.metadata.labels]", "{'a': object.metadata.labels}", "[object.metadata]", "object.metadata.?finalizers.orValue([])", "oldObject", "[oldObject]", "object.?spec.parts", "object.metadata.?annotations",
 }
 
-// setters write a value to each place of a widget or a pod.
+// setters map places in a widget, a pod or a deployment to specs that write a value there.
 var setters = map[string]func(value string) spec{
 	"free field": func(v string) spec { return applying("Object{spec: Object.spec{free: " + v + "}}") },
 	"in a map":   func(v string) spec { return applying("Object{spec: Object.spec{free: {'b': " + v + "}}}") },
@@ -53,8 +53,8 @@ var setters = map[string]func(value string) spec{
 	},
 }
 
-// TestValues writes every value to every place. One cluster has the policies for all values,
-// each for objects with another label.
+// TestValues writes every value to every place. The policies of one place share a cluster and
+// select objects by label.
 func TestValues(t *testing.T) {
 	changed, refused := 0, 0
 	for place, set := range setters {
@@ -66,16 +66,16 @@ func TestValues(t *testing.T) {
 				s.Policies = append(s.Policies, policyOf(name, with(set(value), matched(ofObjects("value", number)))))
 				s.Bindings = append(s.Bindings, bindingOf(name, name))
 				for _, on := range []string{"create widget", "create pod", "update"} {
-					requests[on+" with "+value] = fixed[on].labelled("value", number)
+					requests[on+" with "+value] = withLabel(fixed[on], "value", number)
 				}
 			}
 			got := compareIn(t, s, requests)
-			if got.unexplained != nil {
+			if got.Unexplained != nil {
 				t.Error(got)
 			}
 			for name, o := range got.outcomes {
 				refused += min(1, len(o.last().Error))
-				if o.last().Object != encode(t, requests[name], requests[name].object) {
+				if o.last().Object != encode(t, requests[name], requests[name].Object) {
 					changed++
 				}
 			}

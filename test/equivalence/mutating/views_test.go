@@ -13,15 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// These mutations fail with a text that tells in which form they read an object: maps of typed
-// objects reject numbers as keys.
+// Expressions whose error reveals in which form they read an object: maps of typed objects reject
+// numbers as keys.
 const (
 	objectForm    = "1 in object.metadata.labels"
 	oldObjectForm = "1 in oldObject.metadata.labels"
 )
 
-// steps are what one policy of a sequence may do. Each fails at least once, so that the order
-// in which upstream evaluates the policies shows.
+// steps are the specs of one policy of a sequence. Each fails at least once, so that errors
+// reveal the order in which Kubernetes' plugin evaluated the policies.
 var steps = map[string]spec{
 	"reads":            patching(showing(objectForm), showing(oldObjectForm)),
 	"reads, condition": with(patching(showing(objectForm), showing(oldObjectForm)), when("true")),
@@ -50,8 +50,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// sequence returns a scenario with a policy for each step, in the order in which Celador takes
-// them.
+// sequence returns a scenario with a policy for each step, whose names have the order of the
+// steps.
 func sequence(change func(step int, s *spec), names ...string) scenario {
 	var s scenario
 	for i, name := range names {
@@ -86,8 +86,8 @@ func TestViewsOfKinds(t *testing.T) {
 	}
 }
 
-// compareExactly compares the outcomes of a request without any wanted difference. Upstream
-// evaluates policies in random order, so one of the orders must agree.
+// compareExactly compares the outcomes of a request without regard to wanted differences.
+// Kubernetes' plugin evaluates policies in random order; one of the orders must agree.
 func compareExactly(t *testing.T, s scenario, r request) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,14 +98,14 @@ func compareExactly(t *testing.T, s scenario, r request) {
 			if diff = cmp.Diff(c.examine(t, c.upstream, r), want); diff == "" {
 				return
 			}
-			c.shuffle(t)
+			c.Shuffle(t)
 		}
 		t.Errorf("(-upstream +celador):\n%s", diff)
 	})
 }
 
-// TestViewsAreCurrent checks that a policy reads the object as others changed it in another
-// version, which it does not in upstream.
+// TestViewsAreCurrent checks that a policy reads the changes that others made in another version,
+// unlike in Kubernetes.
 func TestViewsAreCurrent(t *testing.T) {
 	in := func(version string) func(*spec) {
 		return matched(matching(v1.Equivalent, rule("example.com", version, "widgets")))

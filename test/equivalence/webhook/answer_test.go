@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// answer is what a webhook has to say. The zero value is a response with its UID and
-// nothing else: it denies.
+// answer is the answer of a webhook to a review. The zero value is a response with only the UID,
+// which denies the request.
 type answer struct {
-	// response are fields in JSON.
+	// response holds fields of the response in JSON.
 	response string
-	// patch is a JSON patch. In it, %d is how often the webhook was asked.
+	// patch is a JSON patch, in which %d stands for the number of calls of the webhook.
 	patch string
-	// uid, apiVersion and kind replace those of the review.
+	// uid, apiVersion and kind replace those of the review in the answer.
 	uid, apiVersion, kind string
-	// body replaces the review.
+	// body replaces the whole answer.
 	body *string
-	// status is by default 200.
+	// status is the HTTP status code, 200 if zero.
 	status int
-	// after is how long the webhook takes. Its client may not wait that long.
+	// after is the time that the webhook takes to answer, which may exceed its timeout.
 	after time.Duration
-	// fails is set when the webhook cannot be reached.
+	// fails makes the connection to the webhook fail.
 	fails bool
 }
 
-// answers by name.
+// answers are the answers by name.
 var answers = map[string]answer{
 	"allow":              {response: `{"allowed": true}`},
 	"deny":               {},
@@ -84,7 +84,7 @@ var answers = map[string]answer{
 	"hang":               {response: `{"allowed": true}`, after: time.Hour},
 }
 
-// compose returns status and body of the answer to a review.
+// compose returns the HTTP status code and the body of the answer to a review.
 func (a answer) compose(review map[string]any, times int) (int, string) {
 	status := a.status
 	if status == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Plugins that run follow changes of configurations, and what is compiled for a webhook
-// that stays is not mixed up with what is compiled for others.
+// TestChanges compares the plugins while configurations change. A webhook must keep its own match
+// conditions when webhooks around it change.
 func TestChanges(t *testing.T) {
 	a, b := asking("a", "allow", when(creates), configured("first")), asking("b", "allow", when("object.spec.replicas == 9"), configured("second"))
 	excluded := asking("a", "allow", when(creates, "false"), configured("first"))
@@ -35,9 +35,9 @@ func TestChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, nil)
 		for _, change := range changes {
-			c.store(t, change.to)
+			c.replace(t, change.to)
 			got := c.compare(t, fixed)
-			if got.unexplained != nil {
+			if got.Unexplained != nil {
 				t.Errorf("%s: %s", change.about, got)
 			}
 			for called, in := range steps {

@@ -4,25 +4,19 @@
 package webhook
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	webhookinitializer "k8s.io/apiserver/pkg/admission/plugin/webhook/initializer"
 	upstreammutating "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
 	upstreamvalidating "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 
 	"celador.io/celador/plugin/pkg/admission/webhook/mutating"
 	"celador.io/celador/plugin/pkg/admission/webhook/validating"
+	"celador.io/celador/test/equivalence/harness"
 )
 
 // step is a step of admission.
@@ -35,98 +29,74 @@ const (
 
 var steps = map[string]step{"mutating": mutate, "validating": validate}
 
-// subject is a plugin and the webhooks that it reaches.
+// subject is a plugin and the webhooks that it calls.
 type subject struct {
 	admission.Interface
 	*endpoint
 }
 
-// cluster is what the plugins are given by a server. It lives in a synctest bubble:
-// informers have delivered everything when all goroutines wait, and waiting takes no time.
+// cluster is a cluster with the plugins of both steps and both sides.
 type cluster struct {
+	*harness.Cluster
 	scenario
-	client            *fake.Clientset
 	celador, upstream [2]subject
 }
 
-// start returns a cluster with the scenario and, in sync with it, the plugins of both
-// steps. It ends with the test.
+// start returns a cluster with the scenario and all plugins, which stop at the end of the test.
 func start(t *testing.T, s scenario) *cluster {
 	t.Helper()
-	client := fake.NewSimpleClientset()
-	for name, labels := range namespaces {
-		must(t, client.Tracker().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
+	c := &cluster{Cluster: harness.NewCluster(t)}
+	for _, configuration := range s.configurations() {
+		c.Store(t, configuration)
 	}
-	c := &cluster{client: client}
-	c.store(t, s)
-	stop := make(chan struct{})
-	factory := informers.NewSharedInformerFactory(client, 0)
-	t.Cleanup(func() {
-		close(stop)
-		factory.Shutdown()
-	})
-	run := func(plugin admission.Interface, err error) subject {
-		t.Helper()
-		must(t, err)
-		e := &endpoint{}
-		initializer.New(client, nil, factory, authorizer.AuthorizerFunc(authorize), utilfeature.DefaultFeatureGate, nil, stop, nil).Initialize(plugin)
-		webhookinitializer.NewPluginInitializer(e.wrap, e).Initialize(plugin)
-		plugin.(initializer.WantsExcludedAdmissionResources).SetExcludedAdmissionResources(reviews)
-		must(t, plugin.(admission.InitializationValidator).ValidateInitialization())
-		return subject{plugin, e}
-	}
-	c.celador[mutate], c.upstream[mutate] = run(plugin(mutating.New(nil))), run(plugin(upstreammutating.NewMutatingWebhook(nil)))
-	c.celador[validate], c.upstream[validate] = run(plugin(validating.New(nil))), run(plugin(upstreamvalidating.NewValidatingAdmissionWebhook(nil)))
-	factory.Start(stop)
-	synctest.Wait()
+	c.scenario = s
+	c.celador = [2]subject{newSubject(mutating.New(nil))(t), newSubject(validating.New(nil))(t)}
+	c.upstream = [2]subject{newSubject(upstreammutating.NewMutatingWebhook(nil))(t), newSubject(upstreamvalidating.NewValidatingAdmissionWebhook(nil))(t)}
+	c.Run(t, utilfeature.DefaultFeatureGate, c.celador[mutate].Interface, c.upstream[mutate].Interface, c.celador[validate].Interface, c.upstream[validate].Interface)
 	return c
 }
 
-// store replaces all configurations by those of the scenario. Plugins that run know of
-// them when it returns.
-func (c *cluster) store(t *testing.T, s scenario) {
-	t.Helper()
-	mutations, validations := s.configurations()
-	before, _ := c.scenario.configurations()
-	api, ctx := c.client.AdmissionregistrationV1(), t.Context()
-	for name := range mutations {
-		var mutatingErr, validatingErr error
-		if before[name] == nil {
-			_, mutatingErr = api.MutatingWebhookConfigurations().Create(ctx, mutations[name], metav1.CreateOptions{})
-			_, validatingErr = api.ValidatingWebhookConfigurations().Create(ctx, validations[name], metav1.CreateOptions{})
-		} else {
-			_, mutatingErr = api.MutatingWebhookConfigurations().Update(ctx, mutations[name], metav1.UpdateOptions{})
-			_, validatingErr = api.ValidatingWebhookConfigurations().Update(ctx, validations[name], metav1.UpdateOptions{})
-		}
-		must(t, errors.Join(mutatingErr, validatingErr))
+// newSubject returns a function that gives a new plugin an endpoint of its own.
+func newSubject[T admission.Interface](plugin T, err error) func(t *testing.T) subject {
+	return func(t *testing.T) subject {
+		t.Helper()
+		must(t, err)
+		e := &endpoint{}
+		webhookinitializer.NewPluginInitializer(e.wrap, e).Initialize(plugin)
+		any(plugin).(initializer.WantsExcludedAdmissionResources).SetExcludedAdmissionResources(reviews)
+		return subject{plugin, e}
 	}
-	for name := range before {
-		if mutations[name] == nil {
-			must(t, errors.Join(
-				api.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{}),
-				api.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})))
-		}
+}
+
+// replace replaces all configurations by those of another scenario. It returns when the
+// plugins know them.
+func (c *cluster) replace(t *testing.T, s scenario) {
+	t.Helper()
+	before, after := c.scenario.configurations(), s.configurations()
+	for name, configuration := range after {
+		c.Store(t, configuration)
+		delete(before, name)
+	}
+	for _, configuration := range before {
+		c.Remove(t, configuration)
 	}
 	c.scenario = s
-	synctest.Wait()
+	c.Settle()
 }
 
-func plugin[T admission.Interface](p T, err error) (admission.Interface, error) { return p, err }
-
-// authorize allows to read, and fails when asked to fail.
-func authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-	switch a.GetVerb() {
-	case "read", "get":
-		return authorizer.DecisionAllow, "you may read", nil
-	case "fail":
-		return authorizer.DecisionNoOpinion, "", errors.New("authorizer is down")
-	}
-	return authorizer.DecisionNoOpinion, "", nil
-}
-
-func must(t *testing.T, err error) {
+// compareIn compares the outcomes of requests in a new cluster.
+func compareIn(t *testing.T, s scenario, requests map[string]request) (result comparison) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		result = start(t, s).compare(t, requests)
+	})
+	return result
+}
+
+// shrink returns a small scenario and requests for which the plugins differ.
+func shrink(t *testing.T, s scenario, requests map[string]request) (scenario, map[string]request) {
+	t.Helper()
+	return harness.Shrink(s, requests, func(s scenario, requests map[string]request) bool {
+		return compareIn(t, s, requests).Unexplained != nil
+	})
 }

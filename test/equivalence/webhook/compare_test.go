@@ -4,80 +4,87 @@
 package webhook
 
 import (
-	"fmt"
-	"maps"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// comparison is what came of some requests.
+// compared are the metrics that both plugins must record alike.
+var compared = harness.Metrics{
+	"apiserver_admission_webhook_admission_duration_seconds",
+	"apiserver_admission_webhook_rejection_count",
+	"apiserver_admission_webhook_fail_open_count",
+	"apiserver_admission_webhook_request_total",
+	"apiserver_admission_match_condition_evaluation_errors_total",
+	"apiserver_admission_match_condition_evaluation_seconds",
+	exclusions,
+	proposed,
+}
+
+const (
+	exclusions = "apiserver_admission_match_condition_exclusions_total"
+	// proposed is the name of the same metric in KEP-3716. Only Celador records it.
+	proposed = "webhook_admission_match_condition_exclusions_total"
+)
+
+// comparison holds the outcomes of requests and how they differ.
 type comparison struct {
-	// outcomes are Celador's by step and the name of the request.
+	harness.Comparison
+	// outcomes are Celador's, by step and by the name of the request.
 	outcomes [2]map[string]outcome
-	// unexplained are descriptions of what should have been equal.
-	unexplained []string
-	// explained are the names of the wanted differences that showed.
-	explained []string
-	// observed are Celador's observations of metrics.
-	observed map[string]float64
+	// observed are Celador's metrics.
+	observed harness.Counts
 }
 
-// compareIn starts a cluster and compares the outcomes of requests.
-func compareIn(t *testing.T, s scenario, requests map[string]request) (result comparison) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		result = start(t, s).compare(t, requests)
-	})
-	return result
-}
-
-// compare has the plugins of both steps examine the same requests.
+// compare sends the requests to the plugins of both steps.
 func (c *cluster) compare(t *testing.T, requests map[string]request) comparison {
 	t.Helper()
 	result := comparison{outcomes: [2]map[string]outcome{{}, {}}}
-	names := slices.Sorted(maps.Keys(requests))
-	var theirs [2]map[string]outcome
-	before := counts(t)
+	theirs := [2]map[string]outcome{{}, {}}
+	names := harness.Names(requests)
+	before := compared.Read(t)
 	for _, in := range steps {
 		for _, name := range names {
 			result.outcomes[in][name] = c.celador[in].examine(t, in, requests[name])
 		}
 	}
-	between := counts(t)
+	between := compared.Read(t)
 	for _, in := range steps {
-		theirs[in] = map[string]outcome{}
 		for _, name := range names {
 			theirs[in][name] = c.upstream[in].examine(t, in, requests[name])
 		}
 	}
-	after := counts(t)
-	result.observed = since(before, between)
+	after := compared.Read(t)
+	result.observed = between.Since(before)
 
 	countsDiffer := false
 	for called, in := range steps {
 		for _, name := range names {
 			ours, theirs := result.outcomes[in][name], theirs[in][name]
-			if reflect.DeepEqual(ours, theirs) {
-				continue
-			}
-			if d := c.explain(t, in, requests[name], ours, theirs); d != nil {
-				result.explained = append(result.explained, d.name)
+			result.Compare(called+", "+name, theirs, ours, func() string {
+				d := c.explain(t, in, requests[name], ours, theirs)
 				countsDiffer = countsDiffer || d.countsDiffer
-				continue
-			}
-			result.unexplained = append(result.unexplained, fmt.Sprintf("%s, %s (-upstream +celador):\n%s", called, name, cmp.Diff(theirs, ours)))
+				return d.name
+			})
 		}
 	}
-	if diff := cmp.Diff(withProposed(since(between, after)), result.observed); diff != "" && !countsDiffer {
-		result.unexplained = append(result.unexplained, "metrics (-upstream +celador):\n"+diff)
+	if diff := cmp.Diff(withProposed(after.Since(between)), result.observed); diff != "" && !countsDiffer {
+		result.Unexplained = append(result.Unexplained, "metrics (-upstream +celador):\n"+diff)
 	}
 	return result
 }
 
-// String lists what should have been equal.
-func (c comparison) String() string { return strings.Join(c.unexplained, "\n") }
+// withProposed adds the metric of KEP-3716 to the counts of Kubernetes' plugins.
+func withProposed(observed harness.Counts) harness.Counts {
+	result := harness.Counts{}
+	for key, count := range observed {
+		result[key] = count
+		if labels, ok := strings.CutPrefix(key, exclusions); ok {
+			result[proposed+strings.Replace(labels, " kind=webhook", "", 1)] = count
+		}
+	}
+	return result
+}

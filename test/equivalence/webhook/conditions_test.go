@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Expressions of many examples.
+// Expressions of several examples.
 const (
 	creates   = "request.operation == 'CREATE'"
 	failing   = "object.spec.missing.field == 1"
@@ -20,7 +20,7 @@ const (
 	reads     = "authorizer.requestResource.check('read').allowed()"
 )
 
-// What these lead to.
+// Errors of these expressions.
 const (
 	failingSays   = "expression '" + failing + "' resulted in error: no such key: missing"
 	missingSays   = "expression '" + missing + "' resulted in error: no such key: missing"
@@ -31,20 +31,20 @@ const (
 	cancelledSays = "resulted in error: operation cancelled: actual cost limit exceeded"
 )
 
-// forbidden is the refusal of a request to create the deployment web, because a condition
-// cannot be evaluated.
+// forbidden returns the error of a request to create deployment web for which match conditions
+// could not be evaluated.
 func forbidden(because string) string {
 	return `refused (Forbidden 403): deployments.apps "web" is forbidden: ` + because
 }
 
-// search looks for a text in itself, which costs about 900,000.
+// search returns an expression that searches a text in itself, which costs about 900,000 units.
 func search() string {
 	text := "'" + strings.Repeat("a", 9490) + "'"
 	return text + ".contains(" + text + ")"
 }
 
-// conditions say which requests a webhook is asked about: it is not if any is false,
-// otherwise any error is subject to failurePolicy, otherwise it is asked.
+// conditions are examples of match conditions: a webhook is not called if a condition is false,
+// otherwise failurePolicy applies to errors, and otherwise it is called.
 func conditions() map[string]example {
 	one := func(expressions ...string) scenario { return scenario{asking("a", "allow", when(expressions...))} }
 	ignored := func(expressions ...string) scenario {
@@ -132,7 +132,7 @@ func conditions() map[string]example {
 	}
 }
 
-// denied is the refusal of a webhook that gives no reason.
+// denied returns the error of a webhook that denies a request without a reason.
 func denied(name string) string {
 	return fmt.Sprintf("refused ( 400): admission webhook %q denied the request without explanation", name+".example.com")
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// constraints are what decides before match conditions do.
+// constraints are examples of rules and selectors, which apply before match conditions.
 func constraints() map[string]example {
 	one := func(changes ...func(*hook)) scenario { return scenario{asking("a", "allow", changes...)} }
 	named := func(name string) func(*hook) { return inNamespaces(labelled("name", name)) }

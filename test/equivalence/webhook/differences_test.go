@@ -12,20 +12,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// difference is one between Celador and upstream that is wanted. Nothing else may differ.
+// difference is a wanted difference between Celador and Kubernetes. The tests fail on any other.
 type difference struct {
 	name, reason string
-	// explains says whether a pair of different outcomes of a request is due to it.
+	// explains reports whether the difference is the reason for two different outcomes of a
+	// request.
 	explains func(t *testing.T, c *cluster, in step, r request, celador, upstream outcome) bool
-	// countsDiffer is set when metrics differ, too.
+	// countsDiffer is true if the metrics differ, too.
 	countsDiffer bool
-	// in has it occur, for that request. When it does not any more, the difference is to be
-	// removed from the list.
+	// in is a scenario in which the difference occurs for request on. Remove the difference from
+	// the list when the test reports that it no longer occurs.
 	in scenario
 	on string
 }
 
-// differences are all that are wanted.
+// differences returns the wanted differences.
 func differences() []difference {
 	return []difference{
 		{
@@ -33,7 +34,7 @@ func differences() []difference {
 			reason: "When several validating webhooks refuse a request, Celador returns what the first of them says, in the order of webhooks, so that the same " +
 				"request always gets the same error. Upstream returns what was there first.",
 			explains: firstRefusal,
-			// What needs no call is there first.
+			// A webhook that cannot be called fails before any other answers.
 			in: scenario{asking("a", "deny"), asking("b", "allow", nowhere)}, on: "create",
 		},
 		{
@@ -52,8 +53,8 @@ func differences() []difference {
 func hoping(h *hook)    { h.FailurePolicy = new(v1.FailurePolicyType("Hope")) }
 func hopes(h hook) bool { return h.FailurePolicy != nil && *h.FailurePolicy == "Hope" }
 
-// firstRefusal says whether Celador's error is upstream's without the webhooks after the
-// first that refuses.
+// firstRefusal reports whether Celador's error is the error that Kubernetes' plugin returns for
+// the webhooks up to the first that refuses the request.
 func firstRefusal(t *testing.T, c *cluster, in step, r request, celador, upstream outcome) bool {
 	if in != validate || celador.Error == "" || upstream.Error == "" {
 		return false
@@ -72,26 +73,27 @@ func firstRefusal(t *testing.T, c *cluster, in step, r request, celador, upstrea
 	return false
 }
 
-// explain returns the difference that two different outcomes are due to, if any.
-func (c *cluster) explain(t *testing.T, in step, r request, celador, upstream outcome) *difference {
+// explain returns the difference that is the reason for two different outcomes, or a zero
+// difference.
+func (c *cluster) explain(t *testing.T, in step, r request, celador, upstream outcome) difference {
 	t.Helper()
 	for _, d := range differences() {
 		if d.explains(t, c, in, r, celador, upstream) {
-			return &d
+			return d
 		}
 	}
-	return nil
+	return difference{}
 }
 
 func TestDifferences(t *testing.T) {
 	for _, d := range differences() {
 		t.Run(d.name, func(t *testing.T) {
 			got := compareIn(t, d.in, map[string]request{d.on: fixed[d.on]})
-			if got.unexplained != nil {
+			if got.Unexplained != nil {
 				t.Error(got)
 			}
-			if !slices.Equal(slices.Compact(got.explained), []string{d.name}) {
-				t.Errorf("%v show, and not any more: %s", got.explained, d.reason)
+			if !slices.Equal(slices.Compact(got.Explained), []string{d.name}) {
+				t.Errorf("%v show, and not any more: %s", got.Explained, d.reason)
 			}
 		})
 	}

@@ -18,24 +18,24 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// call is what a webhook was asked.
+// call is a call of a webhook.
 type call struct {
-	// Of is the webhook's place in the scenario.
+	// Of is the webhook's index in the scenario.
 	Of string
-	// URL has the time that the webhook may take, among others.
+	// URL contains the timeout, among others.
 	URL string
-	// Review is without its UID, which is another one each time.
+	// Review is the review without its random UID.
 	Review map[string]any
 }
 
-// endpoint is where a plugin reaches webhooks: in the process. Webhooks that are asked at
-// the same time answer one after the other, in the order of the scenario.
+// endpoint is the transport that delivers the calls of a plugin inside of the process. Webhooks
+// that are called concurrently answer in the order of the scenario.
 type endpoint struct {
 	lock  sync.Mutex
 	calls []call
 }
 
-// take returns the calls since the last time.
+// take returns and forgets the calls so far.
 func (e *endpoint) take() []call {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -80,7 +80,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// record returns how often the webhook has been asked now.
+// record stores a call and returns the number of calls of its webhook.
 func (e *endpoint) record(c call) (times int) {
 	request := c.Review["request"].(map[string]any)
 	uid := request["uid"]

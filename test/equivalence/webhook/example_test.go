@@ -4,31 +4,30 @@
 package webhook
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// example is a situation that authors of webhooks get into, willingly or not, and what
-// becomes of one request in it.
+// example is a scenario and the expected outcome of one request.
 type example struct {
 	in scenario
 	// on names a request, by default "create".
 	on string
-	// want is the outcome of that request in brief: none means that nobody is asked.
+	// want is the outcome of that request as brief returns it. It is empty if no webhook is
+	// called.
 	want []string
-	// mutating is the same for mutating webhooks, where it differs. Some examples are only
-	// about those.
+	// mutating is the outcome for mutating webhooks if it differs from want. Examples with
+	// mutatingOnly do not check validating webhooks.
 	mutating     []string
 	mutatingOnly bool
-	// object is a part of the object as mutating webhooks leave it, in JSON. Without, they
-	// leave it as it was.
+	// object is a substring of the JSON of the object that mutating webhooks return. If it is
+	// empty, the object must not change.
 	object string
 }
 
-// topics are all examples.
+// topics returns the examples by topic and name.
 func topics() map[string]map[string]example {
 	return map[string]map[string]example{
 		"conditions":   conditions(),
@@ -42,8 +41,8 @@ func topics() map[string]map[string]example {
 	}
 }
 
-// Each example does what it says, in both plugins of both steps, and all other requests
-// have the same outcome in both, too.
+// TestExamples checks the outcome of each example in both steps, and that the plugins of both
+// sides agree on all fixed requests.
 func TestExamples(t *testing.T) {
 	examples, outcomes, calls, refusals := 0, 0, 0, 0
 	for topic, cases := range topics() {
@@ -57,10 +56,10 @@ func TestExamples(t *testing.T) {
 					t.Fatalf("there is no request %q", e.on)
 				}
 				got := compareIn(t, e.in, fixed)
-				if got.unexplained != nil {
+				if got.Unexplained != nil {
 					t.Error(got)
 				}
-				// Upstream agrees, so this says that both are right.
+				// Kubernetes' plugin has the same outcome, so this checks both.
 				if diff := cmp.Diff(e.want, got.outcomes[validate][e.on].brief(e.in)); diff != "" && !e.mutatingOnly {
 					t.Errorf("validating, %s (-want +got):\n%s", e.on, diff)
 				}
@@ -71,7 +70,7 @@ func TestExamples(t *testing.T) {
 				if diff := cmp.Diff(e.mutating, mutated.brief(e.in)); diff != "" {
 					t.Errorf("mutating, %s (-want +got):\n%s", e.on, diff)
 				}
-				if changed := mutated.changed(r.object); changed != (e.object != "") || !strings.Contains(mutated.Object, e.object) {
+				if changed := mutated.changed(r.Object); changed != (e.object != "") || !strings.Contains(mutated.Object, e.object) {
 					t.Errorf("mutating, %s: the object is changed: %t, want %q:\n%s", e.on, changed, e.object, mutated.Object)
 				}
 				examples++
@@ -86,12 +85,6 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	t.Logf("%d examples with %d outcomes: %d calls, %d refusals", examples, outcomes, calls, refusals)
-}
-
-// says returns what an example wants.
-func says(lines ...string) []string {
-	slices.Sort(lines)
-	return lines
 }
 
 func asks(names ...string) string { return "asks " + strings.Join(names, ", ") }

@@ -9,18 +9,18 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 )
 
-// Annotations for webhooks that could not be called.
+// Audit annotations for webhooks that could not be called.
 const (
 	validatingFailedOpen = "noted failed-open.validating.webhook.admission.k8s.io/round_0_index_%d=%s.example.com (Metadata)"
 	mutatingFailedOpen   = "noted failed-open.mutation.webhook.admission.k8s.io/round_0_index_%d=%s.example.com (Metadata)"
 )
 
-// failed is the refusal because a webhook could not be called.
+// failed returns the error of a request for which a webhook could not be called.
 func failed(name, because string) string {
 	return fmt.Sprintf("refused (InternalError 500): Internal error occurred: failed calling webhook %q: %s", name+".example.com", because)
 }
 
-// failures are subject to failurePolicy.
+// failures are examples of failed calls, to which failurePolicy applies.
 func failures() map[string]example {
 	one := func(answer string, changes ...func(*hook)) scenario {
 		return scenario{asking("a", answer, changes...)}
@@ -97,7 +97,7 @@ func failures() map[string]example {
 	}
 }
 
-// dryRuns are for webhooks without side effects.
+// dryRuns are examples of dry-run requests, which need webhooks without side effects.
 func dryRuns() map[string]example {
 	dry := func(class *v1.SideEffectClass, want []string, changes ...func(*hook)) example {
 		return example{in: scenario{asking("a", "allow", append(changes, withEffects(class))...)}, on: "create dry", want: want}

@@ -1,27 +1,30 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package webhook runs upstream's plugins for webhooks and Celador's side by side and
-// compares all that clients, webhooks, administrators and dashboards see of a request:
-// which webhooks are asked and what, error, warnings, audit annotations, metrics, and the
-// object as webhooks change it.
+// Package webhook compares Kubernetes' plugins for admission webhooks with Celador's: which
+// webhooks are called with which reviews, the changed object, errors, warnings, audit
+// annotations and metrics of the same requests. Webhooks answer inside of the test process.
 //
-// Examples are written by hand and say what is right; made-up webhooks and fuzzing go on
-// from there. All plugins get everything through their public setters, from one fake
-// cluster, and call webhooks that answer in the process.
+// Examples are written by hand and state the expected outcome. Generated webhooks and fuzzing
+// only compare the plugins. differences_test.go lists the wanted differences.
 package webhook
 
 import (
 	"testing"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-func TestMain(m *testing.M) {
-	// Informers and upstream's plugins have much to say, of which nothing is compared.
-	// The handlers of errors also sleep, and would on a clock that the tests stop.
-	klog.SetLogger(klog.Logger{})
-	utilruntime.ErrorHandlers = nil
-	m.Run()
-}
+func TestMain(m *testing.M) { harness.Main(m) }
+
+type request = harness.Request
+
+// Short names for the tables of examples.
+var (
+	must     = harness.Must
+	says     = harness.Sorted
+	labelled = harness.Labelled
+	having   = harness.Having
+	widget   = harness.NewWidget
+	touch    = harness.Touch
+)

@@ -21,46 +21,38 @@ import (
 	auditinternal "k8s.io/apiserver/pkg/apis/audit"
 	"k8s.io/apiserver/pkg/warning"
 
-	"celador.io/celador/test/equivalence/served"
+	"celador.io/celador/test/equivalence/harness"
 )
 
-// outcome is what webhooks, clients and administrators get to see of a request.
+// outcome holds the effects of a request that webhooks, clients and administrators see.
 type outcome struct {
-	// Calls are in the order of the calls, or, when webhooks are asked at the same time, in
-	// that of the scenario.
+	// Calls are in the order of the calls, or in the order of the scenario if a plugin calls
+	// webhooks concurrently.
 	Calls    []call
 	Error    string
 	Status   metav1.Status // of the error
 	Warnings []string
-	// Annotations of the audit event are values and levels by key.
+	// Annotations map the keys of audit annotations to values and levels.
 	Annotations map[string]string
-	// Object is what becomes of it, in JSON.
+	// Object is the JSON of the resulting object.
 	Object string
-	// Again says whether the plugins of the step are to run a second time.
+	// Again reports whether a plugin requested reinvocation.
 	Again bool
 }
 
-// uid is that of a review, another one each time, of which some errors tell.
+// uid matches the random UID of a review, which some errors contain.
 var uid = regexp.MustCompile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-// examine has a plugin examine a request, as a server does.
+// examine calls a plugin as an API server does.
 func (p subject) examine(t *testing.T, in step, r request) outcome {
 	t.Helper()
 	p.take()
-	notes := &notes{Attributes: r.attributes(), values: map[string]string{}}
+	notes := &notes{Attributes: r.Attributes(), values: map[string]string{}}
 	var warnings recorder
 	ctx := warning.WithWarningRecorder(t.Context(), &warnings)
-	switch {
-	case r.patience < 0:
-		cancelled, cancel := context.WithCancel(ctx)
-		cancel()
-		ctx = cancelled
-	case r.patience > 0:
-		limited, cancel := context.WithTimeout(ctx, r.patience)
-		defer cancel()
-		ctx = limited
-	}
-	err := p.run(ctx, in, r, notes)
+	ctx, cancel := r.Context(ctx)
+	defer cancel()
+	err := harness.Catch(func() error { return p.run(ctx, in, r, notes) })
 
 	result := outcome{Calls: p.take(), Warnings: warnings.texts, Annotations: notes.values, Again: notes.GetReinvocationContext().ShouldReinvoke()}
 	if in == validate {
@@ -81,36 +73,31 @@ func (p subject) examine(t *testing.T, in step, r request) outcome {
 	return result
 }
 
-// run returns the error of the plugin. A panic is one.
-func (p subject) run(ctx context.Context, in step, r request, a admission.Attributes) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-	}()
+// run calls the plugin, a second time if reinvocation is necessary.
+func (p subject) run(ctx context.Context, in step, r request, a admission.Attributes) error {
 	if !p.Handles(a.GetOperation()) {
 		return nil
 	}
 	if in == validate {
-		return p.Interface.(admission.ValidationInterface).Validate(ctx, a, served.Interfaces)
+		return p.Interface.(admission.ValidationInterface).Validate(ctx, a, harness.Interfaces)
 	}
 	plugin := p.Interface.(admission.MutationInterface)
-	if err := plugin.Admit(ctx, a, served.Interfaces); err != nil {
+	if err := plugin.Admit(ctx, a, harness.Interfaces); err != nil {
 		return err
 	}
 	again := a.GetReinvocationContext()
-	if r.touch != nil {
+	if r.Touch != nil {
 		again.SetShouldReinvoke()
-		r.touch(a.GetObject())
+		r.Touch(a.GetObject())
 	}
 	if !again.ShouldReinvoke() {
 		return nil
 	}
 	again.SetIsReinvoke()
-	return plugin.Admit(ctx, a, served.Interfaces)
+	return plugin.Admit(ctx, a, harness.Interfaces)
 }
 
-// notes are attributes that remember audit annotations with their levels.
+// notes are attributes that record audit annotations with their levels.
 type notes struct {
 	admission.Attributes
 	lock   sync.Mutex
@@ -145,9 +132,9 @@ func (r *recorder) AddWarning(_, text string) {
 	r.texts = append(r.texts, text)
 }
 
-// brief returns the outcome in the words of the examples: a line for the webhooks that are
-// asked, by name, and one for each of error, warnings and annotations. It leaves out
-// annotations about mutation.
+// brief returns the outcome as examples list it: a line with the names of the called webhooks,
+// and a line for the error and for each warning and annotation. It omits annotations about
+// mutations.
 func (o outcome) brief(s scenario) []string {
 	var result, asked []string
 	for _, c := range o.Calls {
@@ -176,7 +163,7 @@ func (o outcome) brief(s scenario) []string {
 	return result
 }
 
-// changed says whether webhooks changed the object.
+// changed reports whether webhooks changed the object.
 func (o outcome) changed(object runtime.Object) bool {
 	before, err := json.Marshal(object)
 	return err != nil || string(before) != o.Object

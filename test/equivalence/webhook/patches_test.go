@@ -5,7 +5,7 @@ package webhook
 
 import "fmt"
 
-// patching returns an example of what mutating webhooks do.
+// patching returns an example for mutating webhooks.
 func patching(want []string, on, object string, hooks ...hook) example {
 	return example{in: hooks, on: on, mutating: want, mutatingOnly: true, object: object}
 }
@@ -18,7 +18,8 @@ const (
 	testFailed = "testing value /metadata/labels/app failed: test failed"
 )
 
-// patches are applied to the object in the version that the webhook asks for.
+// patches are examples of JSON patches, which apply to the object in the version that the webhook
+// matched.
 func patches() map[string]example {
 	one := func(answer, object string, want ...string) example {
 		return patching(says(append(want, asks("a"))...), "", object, asking("a", answer))
@@ -82,7 +83,7 @@ func patches() map[string]example {
 	}
 }
 
-// reinvocations are what comes of changes that others made after a webhook was asked.
+// reinvocations are examples of webhooks that are called again because others changed the object.
 func reinvocations() map[string]example {
 	return map[string]example{
 		"never": patching(says(asks("a", "b")), "", `"hook":"was here"`, asking("a", "allow"), asking("b", "label")),

@@ -3,7 +3,7 @@
 
 package webhook
 
-// reviewed are the forms in which webhooks are asked.
+// reviewed are examples of the versions and contents of reviews.
 func reviewed() map[string]example {
 	one := func(changes ...func(*hook)) scenario { return scenario{asking("a", "allow", changes...)} }
 	const cannotAsk = `refused (InternalError 500): Internal error occurred: failed calling webhook "a.example.com": could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)`
@@ -35,7 +35,7 @@ func reviewed() map[string]example {
 	}
 }
 
-// answered are what comes of answers that make sense.
+// answered are examples of valid answers.
 func answered() map[string]example {
 	one := func(answer string, changes ...func(*hook)) scenario {
 		return scenario{asking("a", answer, changes...)}

@@ -4,17 +4,20 @@
 package webhook
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"celador.io/celador/test/equivalence/harness"
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// scenario are the webhooks of the cluster. Each is a mutating and a validating one.
+// scenario holds the webhooks of a cluster. Each is stored as a mutating and as a validating
+// webhook.
 type scenario []hook
 
-// hook is a webhook of a configuration, by default of one that all are in.
+// hook is a webhook and the name of its configuration, "hooks" by default.
 type hook struct {
 	Configuration string `json:"configuration,omitempty"`
 	v1.MutatingWebhook
@@ -22,8 +25,8 @@ type hook struct {
 
 const host = "https://hooks.example.com"
 
-// asking returns a webhook for everything that gives one of the answers. It is as the API
-// completes it.
+// asking returns a webhook that matches everything, with the defaults of the API, and that gives
+// the named answer.
 func asking(name, answer string, changes ...func(*hook)) hook {
 	h := hook{MutatingWebhook: v1.MutatingWebhook{
 		Name:                    name + ".example.com",
@@ -57,7 +60,7 @@ func rule(group, version, resource string, operations ...v1.OperationType) v1.Ru
 	}
 }
 
-// when sets match conditions.
+// when adds match conditions.
 func when(expressions ...string) func(*hook) {
 	return func(h *hook) {
 		for i, expression := range expressions {
@@ -76,7 +79,7 @@ func nowhere(h *hook)    { h.ClientConfig = v1.WebhookClientConfig{} }
 func panicking(h *hook)  { h.ClientConfig.URL = new("https://panic.example.com/allow") }
 func unreadable(h *hook) { h.ClientConfig.URL = new("https://hooks.example.com:no/allow") }
 
-// reach has the webhook called through a service, at the same path.
+// reach replaces the URL of the webhook by a service with the same path.
 func (h *hook) reach(service *v1.ServiceReference) {
 	service.Path = new(strings.TrimPrefix(*h.ClientConfig.URL, host))
 	h.ClientConfig = v1.WebhookClientConfig{Service: service}
@@ -118,40 +121,31 @@ func configured(in string) func(*hook) {
 	return func(h *hook) { h.Configuration = in }
 }
 
-func labelled(key, value string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
-}
-
-func having(key string, operator metav1.LabelSelectorOperator, values ...string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: operator, Values: values}}}
-}
-
-// configurations returns the scenario as it is stored. Each URL says which webhook it is
-// of, and so when it answers.
-func (s scenario) configurations() (mutating map[string]*v1.MutatingWebhookConfiguration, validating map[string]*v1.ValidatingWebhookConfiguration) {
-	mutating, validating = map[string]*v1.MutatingWebhookConfiguration{}, map[string]*v1.ValidatingWebhookConfiguration{}
+// configurations returns the webhook configurations of the scenario, by kind and name. The path
+// of a webhook's URL starts with its index in the scenario.
+func (s scenario) configurations() map[string]harness.Object {
+	configurations := map[string]harness.Object{}
 	for i, h := range s {
-		m := *h.MutatingWebhook.DeepCopy()
-		if url := m.ClientConfig.URL; url != nil {
-			m.ClientConfig.URL = new(strings.Replace(*url, ".com/", fmt.Sprintf(".com/%d/", i), 1))
+		w := *h.MutatingWebhook.DeepCopy()
+		if url := w.ClientConfig.URL; url != nil {
+			w.ClientConfig.URL = new(strings.Replace(*url, ".com/", fmt.Sprintf(".com/%d/", i), 1))
 		}
-		if service := m.ClientConfig.Service; service != nil {
+		if service := w.ClientConfig.Service; service != nil {
 			service.Path = new(fmt.Sprintf("/%d%s", i, *service.Path))
 		}
-		name := h.Configuration
-		if name == "" {
-			name = "hooks"
+		name := cmp.Or(h.Configuration, "hooks")
+		if configurations["mutating "+name] == nil {
+			configurations["mutating "+name] = &v1.MutatingWebhookConfiguration{ObjectMeta: harness.Stored(name)}
+			configurations["validating "+name] = &v1.ValidatingWebhookConfiguration{ObjectMeta: harness.Stored(name)}
 		}
-		if mutating[name] == nil {
-			meta := metav1.ObjectMeta{Name: name, ResourceVersion: "1", Generation: 1}
-			mutating[name], validating[name] = &v1.MutatingWebhookConfiguration{ObjectMeta: meta}, &v1.ValidatingWebhookConfiguration{ObjectMeta: meta}
-		}
-		mutating[name].Webhooks = append(mutating[name].Webhooks, m)
-		validating[name].Webhooks = append(validating[name].Webhooks, v1.ValidatingWebhook{
-			Name: m.Name, ClientConfig: m.ClientConfig, Rules: m.Rules, FailurePolicy: m.FailurePolicy, MatchPolicy: m.MatchPolicy,
-			NamespaceSelector: m.NamespaceSelector, ObjectSelector: m.ObjectSelector, SideEffects: m.SideEffects, TimeoutSeconds: m.TimeoutSeconds,
-			AdmissionReviewVersions: m.AdmissionReviewVersions, MatchConditions: m.MatchConditions,
+		mutating := configurations["mutating "+name].(*v1.MutatingWebhookConfiguration)
+		mutating.Webhooks = append(mutating.Webhooks, w)
+		validating := configurations["validating "+name].(*v1.ValidatingWebhookConfiguration)
+		validating.Webhooks = append(validating.Webhooks, v1.ValidatingWebhook{
+			Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules, FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy,
+			NamespaceSelector: w.NamespaceSelector, ObjectSelector: w.ObjectSelector, SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds,
+			AdmissionReviewVersions: w.AdmissionReviewVersions, MatchConditions: w.MatchConditions,
 		})
 	}
-	return mutating, validating
+	return configurations
 }
