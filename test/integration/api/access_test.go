@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
-// An author of policies may use as parameters only what they may read.
+// Authors of policies must have permission to read the parameters that their policies refer to.
 func TestParametersMustBeReadable(t *testing.T) {
 	blind := author(t)
 	getter := author(t, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
@@ -73,7 +72,7 @@ validations: [{expression: "true"}]`)
 	}
 }
 
-// Who may not read the parameters may change the rest of a policy that has them.
+// An author who may not read the parameters may still change other fields of the policy.
 func TestParametersMustBeReadableOnUpdate(t *testing.T) {
 	blind := author(t)
 	stored := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, testserver.UniqueName("access"), policy(`
@@ -82,7 +81,7 @@ validations: [{expression: "true"}]`)))
 	client := raw(t, as(blind), "v1", policies)
 
 	stored.SetLabels(map[string]string{"changed": "true"})
-	stored = must(client.Update(t.Context(), stored, metav1.UpdateOptions{}))(t)
+	stored = testserver.Must(client.Update(t.Context(), stored, metav1.UpdateOptions{}))(t)
 
 	stored.Object["spec"].(map[string]any)["paramKind"] = map[string]any{"apiVersion": "v1", "kind": "Secret"}
 	_, err := client.Update(t.Context(), stored, metav1.UpdateOptions{})
@@ -96,31 +95,22 @@ func as(user string) *rest.Config {
 	return config
 }
 
-// described is the user as error messages have it.
+// described returns the user as error messages print it.
 func described(user string) string { return "&{" + user + "  [system:authenticated] map[]}" }
 
-// author returns a user who may do everything with policies and bindings, and what
-// more the rules allow.
+// author returns a user with all permissions for policies and bindings, and with the given rules.
 func author(t *testing.T, more ...rbacv1.PolicyRule) string {
 	t.Helper()
 	user := testserver.UniqueName("author")
 	rules := append(more, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{policies, bindings}, Verbs: []string{"*"}})
-	client, ctx := stock(t, admin).RbacV1(), t.Context()
-	must(client.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules}, metav1.CreateOptions{}))(t)
-	must(client.ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+	client := stock(t, admin).RbacV1()
+	testserver.Create(t, client.ClusterRoles(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules})
+	testserver.Create(t, client.ClusterRoleBindings(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: user},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() {
-		if err := client.ClusterRoleBindings().Delete(context.Background(), user, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
-		if err := client.ClusterRoles().Delete(context.Background(), user, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
 	})
-	// The authorizer learns of roles a moment later.
+	// The authorizer receives new roles a moment later.
 	testserver.Eventually(t, func(ctx context.Context) error {
 		_, err := raw(t, as(user), "v1", policies).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {

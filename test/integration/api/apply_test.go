@@ -23,7 +23,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// policy has what a policy cannot do without, with more fields in YAML.
+// policy returns a policy spec in YAML with the required fields and the given ones.
 func policy(fields string) string {
 	return `
 matchConstraints:
@@ -31,10 +31,10 @@ matchConstraints:
 ` + fields
 }
 
-// applied applies, as YAML, what one manager says of the policy of that name.
+// applied applies a spec in YAML to the named policy on behalf of a manager.
 func applied(t *testing.T, version, name, spec, manager string, force bool) error {
 	t.Helper()
-	sent := must(yaml.Marshal(object(t, version, policies, name, spec).Object))(t)
+	sent := testserver.Must(yaml.Marshal(object(t, version, policies, name, spec).Object))(t)
 	options := metav1.PatchOptions{FieldManager: manager}
 	if force {
 		options.Force = &force
@@ -51,7 +51,7 @@ func TestApplyByTwoManagers(t *testing.T) {
 			for _, step := range []struct {
 				manager, spec string
 				force         bool
-				// conflicts are the fields that the error names, if there is to be one.
+				// conflicts are the fields that the error names, none if the request succeeds.
 				conflicts []string
 				want      string
 			}{{
@@ -65,7 +65,7 @@ validations: [{expression: "variables.one == 1", message: one}]
 variables: [{name: one, expression: "1"}]
 matchConditions: [{name: first, expression: "true"}]`,
 			}, {
-				// Elements with other keys are merged into lists that have keys.
+				// Elements with different keys are merged into lists that have keys.
 				manager: "operator",
 				spec: `
 variables: [{name: two, expression: "2"}]
@@ -75,7 +75,7 @@ validations: [{expression: "variables.one == 1", message: one}]
 variables: [{name: one, expression: "1"}, {name: two, expression: "2"}]
 matchConditions: [{name: first, expression: "true"}, {name: second, expression: "true"}]`,
 			}, {
-				// Another element makes another list where the list has no keys.
+				// A list without keys is replaced as a whole.
 				manager:   "operator",
 				spec:      `{validations: [{expression: "true"}], variables: [{name: one, expression: "11"}]}`,
 				conflicts: []string{".spec.validations", `.spec.variables[name="one"]`},
@@ -84,7 +84,7 @@ validations: [{expression: "variables.one == 1", message: one}]
 variables: [{name: one, expression: "1"}, {name: two, expression: "2"}]
 matchConditions: [{name: first, expression: "true"}, {name: second, expression: "true"}]`,
 			}, {
-				// What a manager does not say any more and nobody else does goes.
+				// A field that a manager no longer applies and that no other manager owns is removed.
 				manager: "operator",
 				spec:    `{validations: [{expression: "true"}], variables: [{name: one, expression: "11"}]}`,
 				force:   true,
@@ -93,7 +93,7 @@ validations: [{expression: "true"}]
 variables: [{name: one, expression: "11"}]
 matchConditions: [{name: first, expression: "true"}]`,
 			}, {
-				// The author lost the two fields and still has the others.
+				// The author no longer owns the two fields, but still owns the others.
 				manager: "author",
 				spec:    policy(`matchConditions: [{name: third, expression: "true"}]`),
 				want: `
@@ -107,7 +107,7 @@ matchConditions: [{name: third, expression: "true"}]`,
 				} else if err != nil {
 					t.Fatalf("%s applies %s: %v", step.manager, step.spec, err)
 				}
-				spec := specOf(t, must(client.Get(t.Context(), name, metav1.GetOptions{}))(t)).(map[string]any)
+				spec := specOf(t, testserver.Must(client.Get(t.Context(), name, metav1.GetOptions{}))(t)).(map[string]any)
 				for field, want := range parse(t, step.want) {
 					if diff := cmp.Diff(want, spec[field]); diff != "" {
 						t.Errorf("%s after %s applied (-want +got):\n%s", field, step.manager, diff)
@@ -118,7 +118,7 @@ matchConditions: [{name: third, expression: "true"}]`,
 	}
 }
 
-// expectConflict wants an error that names every field and the manager that has it.
+// expectConflict checks that the error names every field and the manager that owns it.
 func expectConflict(t *testing.T, err error, manager string, fields []string) {
 	t.Helper()
 	if !apierrors.IsConflict(err) {
@@ -136,8 +136,7 @@ func expectConflict(t *testing.T, err error, manager string, fields []string) {
 	}
 }
 
-// Apply configurations of both libraries have the same effect, and leave alone what
-// the other set.
+// Apply configurations of both libraries have the same effect and keep each other's fields.
 func TestApplyConfigurations(t *testing.T) {
 	name := testserver.UniqueName("apply")
 	ours, theirs := celador(t, admin).AdmissionregistrationV1(), stock(t, admin).AdmissionregistrationV1()
@@ -149,7 +148,7 @@ func TestApplyConfigurations(t *testing.T) {
 			WithAPIGroups("").WithAPIVersions("v1").WithOperations(v1.Create).WithResources("pods"))).
 		WithValidations(apply.Validation().WithExpression("variables.one == 1")).
 		WithVariables(apply.Variable().WithName("one").WithExpression("1")))
-	must(ours.ValidatingAdmissionPolicies().Apply(t.Context(), first, metav1.ApplyOptions{FieldManager: "author"}))(t)
+	testserver.Must(ours.ValidatingAdmissionPolicies().Apply(t.Context(), first, metav1.ApplyOptions{FieldManager: "author"}))(t)
 	second := stockapply.ValidatingAdmissionPolicy(name).WithSpec(stockapply.ValidatingAdmissionPolicySpec().
 		WithFailurePolicy(stockv1.Ignore).
 		WithVariables(stockapply.Variable().WithName("two").WithExpression("2")))
@@ -157,7 +156,7 @@ func TestApplyConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := must(ours.ValidatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{}))(t)
+	got := testserver.Must(ours.ValidatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{}))(t)
 	want := []v1.Variable{{Name: "one", Expression: "1"}, {Name: "two", Expression: "2"}}
 	if diff := cmp.Diff(want, got.Spec.Variables); diff != "" || *got.Spec.FailurePolicy != v1.Ignore || len(got.Spec.Validations) != 1 {
 		t.Errorf("variables (-want +got):\n%s\nspec: %v", diff, got.Spec)
@@ -165,17 +164,17 @@ func TestApplyConfigurations(t *testing.T) {
 
 	bind := apply.ValidatingAdmissionPolicyBinding(name).WithSpec(apply.ValidatingAdmissionPolicyBindingSpec().
 		WithPolicyName(name).WithValidationActions(v1.Deny))
-	must(ours.ValidatingAdmissionPolicyBindings().Apply(t.Context(), bind, metav1.ApplyOptions{FieldManager: "author"}))(t)
+	testserver.Must(ours.ValidatingAdmissionPolicyBindings().Apply(t.Context(), bind, metav1.ApplyOptions{FieldManager: "author"}))(t)
 	audit := stockapply.ValidatingAdmissionPolicyBinding(name).WithSpec(stockapply.ValidatingAdmissionPolicyBindingSpec().
 		WithValidationActions(stockv1.Audit))
-	bound := must(theirs.ValidatingAdmissionPolicyBindings().Apply(t.Context(), audit, metav1.ApplyOptions{FieldManager: "operator"}))(t)
+	bound := testserver.Must(theirs.ValidatingAdmissionPolicyBindings().Apply(t.Context(), audit, metav1.ApplyOptions{FieldManager: "operator"}))(t)
 	if diff := cmp.Diff([]stockv1.ValidationAction{stockv1.Deny, stockv1.Audit}, bound.Spec.ValidationActions); diff != "" {
 		t.Errorf("actions, a set (-want +got):\n%s", diff)
 	}
 }
 
-// Managers own what they wrote where it had an effect: of an object no status, and
-// of its status nothing but the status.
+// Managers own the fields that their writes changed: writes of an object own no status fields,
+// and writes of its status own only status fields.
 func TestFieldOwnership(t *testing.T) {
 	const conditions = `{"type": "Ready", "status": "True", "reason": "Checked", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}`
 	eachPolicy(t, func(t *testing.T, version, resource string) {
@@ -183,13 +182,13 @@ func TestFieldOwnership(t *testing.T) {
 		t.Cleanup(func() { remove(t, client, name) })
 		sent := object(t, version, resource, name, policy(rules[resource][0]))
 		sent.Object["status"] = map[string]any{"observedGeneration": int64(7)}
-		patch := must(sent.MarshalJSON())(t)
-		must(client.Patch(t.Context(), name, types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: "author"}))(t)
+		patch := testserver.Must(sent.MarshalJSON())(t)
+		testserver.Must(client.Patch(t.Context(), name, types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: "author"}))(t)
 
 		sent.Object["status"] = parse(t, `{observedGeneration: 1, conditions: [`+conditions+`]}`)
 		sent.SetLabels(map[string]string{"ignored": "true"})
-		patch = must(sent.MarshalJSON())(t)
-		got := must(client.Patch(t.Context(), name, types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: "checker"}, "status"))(t)
+		patch = testserver.Must(sent.MarshalJSON())(t)
+		got := testserver.Must(client.Patch(t.Context(), name, types.ApplyYAMLPatchType, patch, metav1.PatchOptions{FieldManager: "checker"}, "status"))(t)
 
 		owned := map[string][]string{}
 		for _, entry := range got.GetManagedFields() {

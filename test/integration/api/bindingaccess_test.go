@@ -21,8 +21,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A user who may edit bindings, but not read a Secret, must not learn its content from a
-// binding that has the Secret as a param: by directing that binding at their own requests.
+// A user who may edit bindings but not read a Secret must not learn its content by making it a
+// parameter of a binding that applies to the user's own requests.
 func TestEditorsOfBindingsDoNotReadParams(t *testing.T) {
 	const (
 		everywhere = `{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: Exists}]}}`
@@ -57,10 +57,10 @@ mutations:
 			may := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
 				return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 			}
-			guarded, own := namespace(t), namespace(t)
+			guarded, own := testserver.Must(testserver.NewClients(admin))(t).Namespace(t, nil), testserver.Must(testserver.NewClients(admin))(t).Namespace(t, nil)
 			editor := author(t, may(group, resource, "*"), may("", "configmaps", "create"))
 			reader := author(t, may(group, resource, "*"), may("", "secrets", "get"))
-			must(stock(t, admin).CoreV1().Secrets(guarded).Create(t.Context(), &corev1.Secret{
+			testserver.Must(stock(t, admin).CoreV1().Secrets(guarded).Create(t.Context(), &corev1.Secret{
 				ObjectMeta: metav1.ObjectMeta{Name: "token"}, Data: map[string][]byte{"token": []byte("swordfish")},
 			}, metav1.CreateOptions{}))(t)
 			name := testserver.UniqueName("access")
@@ -90,8 +90,7 @@ matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: 
 				t.Errorf("the editor reads %s", answer)
 			}
 
-			// The same change by a user who may read the Secret shows that it would have this
-			// effect.
+			// The same change has this effect if a user makes it who may read the Secret.
 			if err := specWrites["update"](t, raw(t, as(reader), "v1", resource), "v1", resource, name, "matchResources", everywhere); err != nil {
 				t.Fatal(err)
 			}
@@ -100,21 +99,22 @@ matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: 
 	}
 }
 
-// specWrites are the ways to set one field of an object's spec to a YAML value.
+// specWrites set one field of an object's spec to a YAML value, each through another API
+// operation.
 var specWrites = map[string]func(t *testing.T, client dynamic.ResourceInterface, version, resource, name, field, value string) error{
 	"update": func(t *testing.T, client dynamic.ResourceInterface, _, _, name, field, value string) error {
-		stored := must(client.Get(t.Context(), name, metav1.GetOptions{}))(t)
+		stored := testserver.Must(client.Get(t.Context(), name, metav1.GetOptions{}))(t)
 		stored.Object["spec"].(map[string]any)[field] = parse(t, "value: "+value)["value"]
 		_, err := client.Update(t.Context(), stored, metav1.UpdateOptions{})
 		return err
 	},
 	"merge patch": func(t *testing.T, client dynamic.ResourceInterface, _, _, name, field, value string) error {
-		patch := must(json.Marshal(map[string]any{"spec": parse(t, field+": "+value)}))(t)
+		patch := testserver.Must(json.Marshal(map[string]any{"spec": parse(t, field+": "+value)}))(t)
 		_, err := client.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	},
 	"JSON patch": func(t *testing.T, client dynamic.ResourceInterface, _, _, name, field, value string) error {
-		patch := fmt.Appendf(nil, `[{"op": "add", "path": "/spec/%s", "value": %s}]`, field, must(json.Marshal(parse(t, "value: "+value)["value"]))(t))
+		patch := fmt.Appendf(nil, `[{"op": "add", "path": "/spec/%s", "value": %s}]`, field, testserver.Must(json.Marshal(parse(t, "value: "+value)["value"]))(t))
 		_, err := client.Patch(t.Context(), name, types.JSONPatchType, patch, metav1.PatchOptions{})
 		return err
 	},
@@ -123,14 +123,14 @@ var specWrites = map[string]func(t *testing.T, client dynamic.ResourceInterface,
 		return err
 	},
 	"dry run": func(t *testing.T, client dynamic.ResourceInterface, _, _, name, field, value string) error {
-		patch := must(json.Marshal(map[string]any{"spec": parse(t, field+": "+value)}))(t)
+		patch := testserver.Must(json.Marshal(map[string]any{"spec": parse(t, field+": "+value)}))(t)
 		_, err := client.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	},
 }
 
-// expectToken waits until the user reads the token in the response to the creation of a
-// ConfigMap. An empty user is the administrator.
+// expectToken waits until the response to the creation of a ConfigMap contains the token. An
+// empty user is the administrator.
 func expectToken(t *testing.T, user, namespace string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {
@@ -141,8 +141,8 @@ func expectToken(t *testing.T, user, namespace string) {
 	})
 }
 
-// answer returns the object and the error that the user gets for creating a ConfigMap in a
-// dry run. An empty user is the administrator.
+// answer returns the response to the creation of a ConfigMap in a dry run. An empty user is the
+// administrator.
 func answer(ctx context.Context, t *testing.T, user, namespace string) string {
 	t.Helper()
 	created, err := stock(t, as(user)).CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{
@@ -155,9 +155,3 @@ func answer(ctx context.Context, t *testing.T, user, namespace string) string {
 }
 
 // namespace creates a namespace and returns its name.
-func namespace(t *testing.T) string {
-	t.Helper()
-	name := testserver.UniqueName("access")
-	must(stock(t, admin).CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))(t)
-	return name
-}

@@ -12,24 +12,21 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
-// What an author may read in one namespace may be the parameters of bindings that name
-// this namespace.
+// Parameters that an author may read in a single namespace suffice for bindings that name this
+// namespace.
 func TestParametersInOneNamespace(t *testing.T) {
 	user, ns, ctx := author(t), testserver.UniqueName("access"), t.Context()
 	client := stock(t, admin)
-	must(client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}))(t)
-	must(client.RbacV1().Roles(ns).Create(ctx, &rbacv1.Role{
+	testserver.Must(client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}))(t)
+	testserver.Must(client.RbacV1().Roles(ns).Create(ctx, &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Name: user},
 		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list"}}},
 	}, metav1.CreateOptions{}))(t)
-	must(client.RbacV1().RoleBindings(ns).Create(ctx, &rbacv1.RoleBinding{
+	testserver.Must(client.RbacV1().RoleBindings(ns).Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: user},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
@@ -64,8 +61,8 @@ validations: [{expression: "true"}]`)))
 	}
 }
 
-// While nobody knows what a custom kind or a policy will be, only authors who may read
-// whatever it may be can refer to it.
+// As long as a custom kind or a policy does not exist, only authors who may read every object can
+// refer to it.
 func TestParametersOfUnknownKinds(t *testing.T) {
 	group := testserver.UniqueName("limits") + ".example.com"
 	get := func(groups, resources string) rbacv1.PolicyRule {
@@ -127,8 +124,8 @@ paramKind: `+kind+policy(`validations: [{expression: "true"}]`)))
 		` does not have "get" permission on the object referenced by paramRef`)
 }
 
-// tryBinding returns what a user gets for creating a binding of the policy with a
-// paramRef. Nothing is stored.
+// tryBinding returns the error of the user's request to create a binding with a paramRef in a dry
+// run.
 func tryBinding(t *testing.T, user, policy, ref string) error {
 	t.Helper()
 	sent := object(t, "v1", bindings, testserver.UniqueName("access"), `{policyName: `+policy+`, validationActions: [Deny], paramRef: {parameterNotFoundAction: Deny, `+ref+`}}`)
@@ -136,15 +133,10 @@ func tryBinding(t *testing.T, user, policy, ref string) error {
 	return err
 }
 
-// defineLimits lets the server serve kind Limit of the group in v1.
+// defineLimits defines the cluster-scoped kind Limit of the group in v1.
 func defineLimits(t *testing.T, group string) {
 	t.Helper()
-	client, err := dynamic.NewForConfig(admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	create(t, definitions, &unstructured.Unstructured{Object: parse(t, `
+	testserver.Must(testserver.NewClients(admin))(t).Define(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: limits.`+group+`}
@@ -152,7 +144,7 @@ spec:
   group: `+group+`
   names: {kind: Limit, plural: limits}
   scope: Cluster
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]`)})
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]`)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		_, err := stock(t, admin).Discovery().ServerResourcesForGroupVersion(group + "/v1")
 		if apierrors.IsNotFound(err) {

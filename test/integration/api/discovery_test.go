@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	"github.com/google/go-cmp/cmp"
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,7 @@ import (
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// served maps what each version of the group serves to its verbs.
+// served maps versions of the group and their resources to verbs.
 var served = func() map[string]map[string][]string {
 	status := []string{"get", "patch", "update"}
 	mutating := map[string][]string{mutatingPolicies: allVerbs, mutatingPolicies + "/status": status, mutatingBindings: allVerbs}
@@ -76,7 +77,7 @@ func verbs(list *metav1.APIResourceList) map[string][]string {
 	return got
 }
 
-// expectDetails checks what kubectl needs to know of policies and bindings.
+// expectDetails checks the kinds, short names and categories that kubectl reads.
 func expectDetails(t *testing.T, list *metav1.APIResourceList) {
 	t.Helper()
 	for resource, singular := range map[string]string{
@@ -98,7 +99,7 @@ func expectDetails(t *testing.T, list *metav1.APIResourceList) {
 	}
 }
 
-// The aggregated document says for each resource which kind answers.
+// The aggregated document names the response kind of each resource.
 func TestAggregatedDiscovery(t *testing.T) {
 	var document apidiscoveryv2.APIGroupDiscoveryList
 	get(t, "/apis", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", &document)
@@ -118,16 +119,16 @@ func TestAggregatedDiscovery(t *testing.T) {
 	}
 }
 
-// The server says which Kubernetes it is built on, and that it is Celador.
+// The version names the Kubernetes release and Celador.
 func TestServerVersion(t *testing.T) {
-	got, want := must(stock(t, admin).Discovery().ServerVersion())(t), version.Get()
+	got, want := testserver.Must(stock(t, admin).Discovery().ServerVersion())(t), version.Get()
 	if got.GitVersion != want.GitVersion {
 		t.Errorf("got version %s, want that of the build, %s", got.GitVersion, want.GitVersion)
 	}
 	if strings.HasPrefix(want.GitVersion, "v0.0.0") {
 		return // nobody told the build
 	}
-	parsed := must(utilversion.ParseSemantic(got.GitVersion))(t)
+	parsed := testserver.Must(utilversion.ParseSemantic(got.GitVersion))(t)
 	if got.Major != "1" || got.Minor != "37" || parsed.Major() != 1 || parsed.Minor() != 37 || !strings.HasPrefix(parsed.BuildMetadata(), "celador.") {
 		t.Errorf("got %+v, want version 1.37 of Celador", got)
 	}

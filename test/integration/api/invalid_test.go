@@ -21,7 +21,7 @@ func TestInvalidObjects(t *testing.T) {
 	const rules = `matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}`
 	for name, tc := range map[string]struct {
 		resource, spec string
-		// want maps the path of each wrong field to what is wrong with it.
+		// want maps the path of each invalid field to its error.
 		want map[string]string
 	}{
 		"empty policy": {
@@ -146,19 +146,19 @@ matchResources: {resourceRules: [{apiGroups: ["*", a], apiVersions: [v1], operat
 	}
 }
 
-// Updates are validated as well, and leave what is stored as it was.
+// Invalid updates are rejected and leave the stored object as it was.
 func TestInvalidUpdate(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
 	stored := create(t, client, object(t, "v1", policies, testserver.UniqueName("invalid"), policy(`validations: [{expression: "true"}]`)))
 	patch := []byte(`[{"op": "replace", "path": "/spec/validations/0/expression", "value": "1"}]`)
 	_, err := client.Patch(t.Context(), stored.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{})
 	expectCauses(t, err, map[string]string{"spec.validations[0].expression": `Invalid value: "1": must evaluate to bool but got int`})
-	if got := must(client.Get(t.Context(), stored.GetName(), metav1.GetOptions{}))(t); got.GetResourceVersion() != stored.GetResourceVersion() {
+	if got := testserver.Must(client.Get(t.Context(), stored.GetName(), metav1.GetOptions{}))(t); got.GetResourceVersion() != stored.GetResourceVersion() {
 		t.Errorf("the refused update was stored: %v", got)
 	}
 }
 
-// Strict clients, as kubectl is, learn of a field that does not exist.
+// Strict clients such as kubectl receive an error for an unknown field.
 func TestUnknownFields(t *testing.T) {
 	client := raw(t, admin, "v1", policies)
 	sent := object(t, "v1", policies, testserver.UniqueName("unknown"), policy(`validations: [{expression: "true", severity: high}]`))
@@ -168,7 +168,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// A body of another kind is refused with Kubernetes' message.
+// A body of another kind is rejected with Kubernetes' message.
 func TestOtherKinds(t *testing.T) {
 	for resource, kind := range kinds {
 		for _, version := range versions[resource] {
@@ -186,7 +186,7 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// expectCauses wants an invalid error with a cause for each field.
+// expectCauses checks that the error has a cause for each field.
 func expectCauses(t *testing.T, err error, want map[string]string) {
 	t.Helper()
 	var status apierrors.APIStatus

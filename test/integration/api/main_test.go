@@ -44,7 +44,7 @@ var versions = map[string][]string{
 	mutatingPolicies: {"v1", "v1beta1", "v1alpha1"}, mutatingBindings: {"v1", "v1beta1", "v1alpha1"},
 }
 
-// kinds are by the resource that serves them.
+// kinds maps resources to kinds.
 var kinds = map[string]string{
 	policies: "ValidatingAdmissionPolicy", bindings: "ValidatingAdmissionPolicyBinding",
 	mutatingPolicies: "MutatingAdmissionPolicy", mutatingBindings: "MutatingAdmissionPolicyBinding",
@@ -54,10 +54,8 @@ var kinds = map[string]string{
 var admin *rest.Config
 
 func TestMain(m *testing.M) {
-	os.Exit(testserver.Main(m, func(config *rest.Config) error {
-		admin = config
-		return nil
-	}, "--runtime-config="+group+"/v1beta1=true,"+group+"/v1alpha1=true"))
+	os.Exit(testserver.Main(m, func(clients testserver.Clients) { admin = clients.Config },
+		"--runtime-config="+group+"/v1beta1=true,"+group+"/v1alpha1=true"))
 }
 
 func stock(t *testing.T, config *rest.Config) kubernetes.Interface {
@@ -78,7 +76,7 @@ func celador(t *testing.T, config *rest.Config) clientset.Interface {
 	return client
 }
 
-// raw returns a client of the resource in the version without types of its own.
+// raw returns a dynamic client of a resource in a version.
 func raw(t *testing.T, config *rest.Config, version, resource string) dynamic.ResourceInterface {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
@@ -88,7 +86,7 @@ func raw(t *testing.T, config *rest.Config, version, resource string) dynamic.Re
 	return client.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: resource})
 }
 
-// object returns the object of the kind that serves resource, with a spec in YAML.
+// object returns an object of the kind that the resource serves, with a spec in YAML.
 func object(t *testing.T, version, resource, name, spec string) *unstructured.Unstructured {
 	t.Helper()
 	return &unstructured.Unstructured{Object: map[string]any{
@@ -108,8 +106,7 @@ func parse(t *testing.T, text string) map[string]any {
 	return content
 }
 
-// create creates the object, and deletes it at the end of the test. It returns what is
-// settled.
+// create creates an object, deletes it at the end of the test, and returns it with its status.
 func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	created, err := client.Create(t.Context(), obj, metav1.CreateOptions{})
@@ -120,8 +117,8 @@ func create(t *testing.T, client dynamic.ResourceInterface, obj *unstructured.Un
 	return settled(t, client, created.GetName())
 }
 
-// settled returns the object of that name as the server leaves it: with a status if it is a
-// policy, which the server writes once for each generation.
+// settled returns the named object once its status is complete: the server writes the status of a
+// policy once for each generation.
 func settled(t *testing.T, client dynamic.ResourceInterface, name string) (obj *unstructured.Unstructured) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) (err error) {
@@ -143,23 +140,22 @@ func settled(t *testing.T, client dynamic.ResourceInterface, name string) (obj *
 	return obj
 }
 
-// remove deletes an object that may be gone already.
+// remove deletes an object that may be deleted already.
 func remove(t *testing.T, client dynamic.ResourceInterface, name string) {
 	if err := client.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 }
 
-// get decodes what the server has at a path, such as "/apis", into a pointer. Without
-// a media type to accept it is JSON.
+// get decodes the response of a path such as "/apis". An empty accept stands for JSON.
 func get(t *testing.T, path, accept string, into any) {
 	t.Helper()
 	path, query, _ := strings.Cut(path, "?")
 	request := stock(t, admin).Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", cmp.Or(accept, "application/json"))
-	for name, values := range must(url.ParseQuery(query))(t) {
+	for name, values := range testserver.Must(url.ParseQuery(query))(t) {
 		request.Param(name, values[0])
 	}
-	content := must(request.DoRaw(t.Context()))(t)
+	content := testserver.Must(request.DoRaw(t.Context()))(t)
 	if err := json.Unmarshal(content, into); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -3,8 +3,8 @@
 
 package api
 
-// full maps each resource to a spec in YAML in which every field has a value, none
-// of them the default.
+// full maps each resource to a spec in YAML that sets every field to a value other than its
+// default.
 var full = map[string]string{
 	policies: fullPolicy, bindings: fullBinding,
 	mutatingPolicies: fullMutatingPolicy, mutatingBindings: fullMutatingBinding,
@@ -91,8 +91,8 @@ matchResources:
 validationActions: [Warn, Audit]
 `
 
-// fullMutatingPolicy and fullMutatingBinding set every field that Kubernetes has of the kinds
-// that change objects.
+// fullMutatingPolicy and fullMutatingBinding set every field that Kubernetes knows of mutating
+// policies and their bindings.
 const fullMutatingPolicy = `
 paramKind:
   apiVersion: v1

@@ -21,8 +21,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Both libraries apply parts of one policy, whose variables are one field, unlike those of
-// a validating policy, and whose match conditions are a list with keys.
+// Both libraries apply parts of one policy. Its variables are a single field, unlike those of a
+// validating policy, and its match conditions are a list with keys.
 func TestApplyMutatingPolicy(t *testing.T) {
 	name := testserver.UniqueName("apply")
 	ours, theirs := celador(t, admin).AdmissionregistrationV1(), stock(t, admin).AdmissionregistrationV1()
@@ -36,13 +36,13 @@ func TestApplyMutatingPolicy(t *testing.T) {
 		WithVariables(apply.Variable().WithName("one").WithExpression("1")).
 		WithMatchConditions(apply.MatchCondition().WithName("first").WithExpression("true")).
 		WithReinvocationPolicy(v1.NeverReinvocationPolicy))
-	must(ours.MutatingAdmissionPolicies().Apply(t.Context(), first, metav1.ApplyOptions{FieldManager: "author"}))(t)
+	testserver.Must(ours.MutatingAdmissionPolicies().Apply(t.Context(), first, metav1.ApplyOptions{FieldManager: "author"}))(t)
 
 	second := stockapply.MutatingAdmissionPolicy(name).WithSpec(stockapply.MutatingAdmissionPolicySpec().
 		WithFailurePolicy(stockv1.Ignore).
 		WithMatchConditions(stockapply.MatchCondition().WithName("second").WithExpression("true")))
-	must(theirs.MutatingAdmissionPolicies().Apply(t.Context(), second, metav1.ApplyOptions{FieldManager: "operator"}))(t)
-	got := must(ours.MutatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{}))(t)
+	testserver.Must(theirs.MutatingAdmissionPolicies().Apply(t.Context(), second, metav1.ApplyOptions{FieldManager: "operator"}))(t)
+	got := testserver.Must(ours.MutatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{}))(t)
 	want := []v1.MatchCondition{{Name: "first", Expression: "true"}, {Name: "second", Expression: "true"}}
 	if diff := cmp.Diff(want, got.Spec.MatchConditions); diff != "" || *got.Spec.FailurePolicy != v1.Ignore || len(got.Spec.Mutations) != 1 {
 		t.Errorf("match conditions (-want +got):\n%s\nspec: %v", diff, got.Spec)
@@ -53,16 +53,16 @@ func TestApplyMutatingPolicy(t *testing.T) {
 	expectConflict(t, err, "author", []string{".spec.variables"})
 
 	bind := apply.MutatingAdmissionPolicyBinding(name).WithSpec(apply.MutatingAdmissionPolicyBindingSpec().WithPolicyName(name))
-	must(ours.MutatingAdmissionPolicyBindings().Apply(t.Context(), bind, metav1.ApplyOptions{FieldManager: "author"}))(t)
+	testserver.Must(ours.MutatingAdmissionPolicyBindings().Apply(t.Context(), bind, metav1.ApplyOptions{FieldManager: "author"}))(t)
 	narrow := stockapply.MutatingAdmissionPolicyBinding(name).WithSpec(stockapply.MutatingAdmissionPolicyBindingSpec().
 		WithMatchResources(stockapply.MatchResources().WithMatchPolicy(stockv1.Exact)))
-	bound := must(theirs.MutatingAdmissionPolicyBindings().Apply(t.Context(), narrow, metav1.ApplyOptions{FieldManager: "operator"}))(t)
+	bound := testserver.Must(theirs.MutatingAdmissionPolicyBindings().Apply(t.Context(), narrow, metav1.ApplyOptions{FieldManager: "operator"}))(t)
 	if bound.Spec.PolicyName != name || *bound.Spec.MatchResources.MatchPolicy != stockv1.Exact {
 		t.Errorf("got spec %v, want what both applied", bound.Spec)
 	}
 }
 
-// Clients that know nothing of the status of mutating policies leave it as it is.
+// Clients without the status field of mutating policies preserve the status.
 func TestStockClientsKeepStatus(t *testing.T) {
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		t.Run(encoding, func(t *testing.T) {
@@ -73,12 +73,12 @@ func TestStockClientsKeepStatus(t *testing.T) {
 				WithConditions(applymeta.Condition().WithType("Ready").WithStatus(metav1.ConditionTrue).WithReason("Checked").WithMessage("fine").
 					WithLastTransitionTime(metav1.Unix(1, 0))).
 				WithObservedCustomResources(apply.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3)))
-			must(ours.ApplyStatus(t.Context(), applied, metav1.ApplyOptions{FieldManager: "checker"}))(t)
+			testserver.Must(ours.ApplyStatus(t.Context(), applied, metav1.ApplyOptions{FieldManager: "checker"}))(t)
 
 			for write, try := range map[string]func() error{
 				"update": func() error {
 					return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-						read := must(theirs.Get(t.Context(), name, metav1.GetOptions{}))(t)
+						read := testserver.Must(theirs.Get(t.Context(), name, metav1.GetOptions{}))(t)
 						read.Spec.FailurePolicy = new(stockv1.Fail)
 						_, err := theirs.Update(t.Context(), read, metav1.UpdateOptions{})
 						return err
@@ -97,13 +97,13 @@ func TestStockClientsKeepStatus(t *testing.T) {
 				if err := try(); err != nil {
 					t.Fatalf("%s: %v", write, err)
 				}
-				got := must(ours.Get(t.Context(), name, metav1.GetOptions{}))(t)
-				left := must(apply.ExtractMutatingAdmissionPolicyStatus(got, "checker"))(t)
+				got := testserver.Must(ours.Get(t.Context(), name, metav1.GetOptions{}))(t)
+				left := testserver.Must(apply.ExtractMutatingAdmissionPolicyStatus(got, "checker"))(t)
 				if diff := cmp.Diff(content(t, applied), content(t, left)); diff != "" {
 					t.Errorf("applied status after %s (-applied +left):\n%s", write, diff)
 				}
 			}
-			got := must(ours.Get(t.Context(), name, metav1.GetOptions{}))(t).Spec
+			got := testserver.Must(ours.Get(t.Context(), name, metav1.GetOptions{}))(t).Spec
 			if *got.FailurePolicy != v1.Fail || got.ReinvocationPolicy != v1.NeverReinvocationPolicy || len(got.MatchConditions) < 2 {
 				t.Errorf("spec is %+v, want what was written", got)
 			}
@@ -111,8 +111,8 @@ func TestStockClientsKeepStatus(t *testing.T) {
 	}
 }
 
-// The lists of a mutating policy are replaced as a whole, but for match conditions, which
-// strategic merge patches merge by name.
+// A strategic merge patch replaces the lists of a mutating policy, except for match conditions,
+// which it merges by name.
 func TestPatchesOfMutatingLists(t *testing.T) {
 	const patch = `{"spec": {"variables": [{"name": "doubled", "expression": "2"}], "matchConditions": [{"name": "always", "expression": "false"}]}}`
 	for kind, want := range map[types.PatchType]string{
@@ -123,7 +123,7 @@ func TestPatchesOfMutatingLists(t *testing.T) {
 			t.Run(string(kind)+" "+version, func(t *testing.T) {
 				client := raw(t, admin, version, mutatingPolicies)
 				sent := create(t, client, object(t, version, mutatingPolicies, testserver.UniqueName("patch"), fullMutatingPolicy))
-				patched := must(client.Patch(t.Context(), sent.GetName(), kind, []byte(patch), metav1.PatchOptions{}))(t)
+				patched := testserver.Must(client.Patch(t.Context(), sent.GetName(), kind, []byte(patch), metav1.PatchOptions{}))(t)
 				wanted := sent.Object["spec"].(map[string]any)
 				wanted["variables"] = parse(t, "all: [{name: doubled, expression: '2'}]")["all"]
 				wanted["matchConditions"] = parse(t, "all: "+want)["all"]
@@ -135,8 +135,8 @@ func TestPatchesOfMutatingLists(t *testing.T) {
 	}
 }
 
-// Without the feature gate, the server answers as Kubernetes does, which does not know the
-// fields.
+// While the feature gate is disabled, the server responds like Kubernetes, which does not know
+// the fields.
 func TestInvalidMutations(t *testing.T) {
 	const mutations = `
 reinvocationPolicy: Never

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/openapi3"
 	"k8s.io/kube-openapi/pkg/spec3"
@@ -16,7 +17,7 @@ import (
 	explain "k8s.io/kubectl/pkg/explain/v2"
 )
 
-// modelPrefix begins the names of all models of the group, on every Kubernetes server.
+// modelPrefix is the prefix of all model names of the group, on every Kubernetes server.
 const modelPrefix = "io.k8s.api.admissionregistration."
 
 func modelName(version, kind string) string { return modelPrefix + version + "." + kind }
@@ -25,7 +26,7 @@ func TestOpenAPIV3(t *testing.T) {
 	root := openapi3.NewRoot(stock(t, admin).Discovery().OpenAPIV3())
 	for _, version := range versions[mutatingPolicies] {
 		t.Run(version, func(t *testing.T) {
-			document := must(root.GVSpec(schema.GroupVersion{Group: group, Version: version}))(t)
+			document := testserver.Must(root.GVSpec(schema.GroupVersion{Group: group, Version: version}))(t)
 			for resource, kind := range kinds {
 				if !slices.Contains(versions[resource], version) {
 					continue
@@ -47,7 +48,7 @@ func TestOpenAPIV3(t *testing.T) {
 					}
 				}
 			}
-			// All versions share the models of spec and status, and clients need their list keys.
+			// All versions share the models of spec and status, whose list keys clients need.
 			for model, lists := range map[string]map[string][]string{
 				"ValidatingAdmissionPolicySpec":   {"variables": {"name"}, "matchConditions": {"name"}},
 				"ValidatingAdmissionPolicyStatus": {"conditions": {"type"}, "observedCustomResources": {"group", "version", "kind"}},
@@ -81,8 +82,8 @@ func expectKind(t *testing.T, extensions spec.Extensions, version, kind string) 
 	t.Errorf("the model of %s %s is for %v", version, kind, gvks)
 }
 
-// expectDescriptions wants that kubectl can explain each of our models, down to
-// every field.
+// expectDescriptions checks that the models and all of their fields have descriptions, which
+// kubectl explain prints.
 func expectDescriptions(t *testing.T, document *spec3.OpenAPI, model string, seen map[string]bool) {
 	t.Helper()
 	if seen[model] || !strings.HasPrefix(model, modelPrefix) {

@@ -27,7 +27,7 @@ observedCustomResources:
 - {group: rules.example.com, version: v1, kind: Limit, generation: 3, uid: c0ffee}
 `
 
-// rules has, by the resource of policies, what two policies do that are not the same.
+// rules maps the resources of policies to two different rules in YAML.
 var rules = map[string][]string{
 	policies: {`validations: [{expression: "true"}]`, `validations: [{expression: "false"}]`},
 	mutatingPolicies: {`
@@ -37,7 +37,7 @@ mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{}, JSONPa
 reinvocationPolicy: Never`},
 }
 
-// eachPolicy runs a test for the resources of policies in all versions.
+// eachPolicy runs a test for the resources of policies in each version.
 func eachPolicy(t *testing.T, test func(t *testing.T, version, resource string)) {
 	t.Helper()
 	for resource := range rules {
@@ -47,7 +47,7 @@ func eachPolicy(t *testing.T, test func(t *testing.T, version, resource string))
 	}
 }
 
-// Each write changes one of spec, status and labels, or tries to.
+// Each write changes, or tries to change, one of spec, status and labels.
 func TestSpecAndStatusAreApart(t *testing.T) {
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		simple, other := rules[resource][0], rules[resource][1]
@@ -55,16 +55,16 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 		sent := object(t, version, resource, testserver.UniqueName("status"), policy(simple))
 		sent.Object["status"] = parse(t, someStatus)
 		sent.SetGeneration(42)
-		created := must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
+		created := testserver.Must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
 		t.Cleanup(func() { remove(t, client, sent.GetName()) })
 		expectState(t, created, "creation", 1, simple, nil)
 
-		// The server writes the status as well, but not between before and current.
+		// The server also writes the status, but not between before and current.
 		var before, current *unstructured.Unstructured
 		change := func(subresource []string, edit func(*unstructured.Unstructured)) {
 			t.Helper()
 			if err := retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
-				before = must(client.Get(t.Context(), sent.GetName(), metav1.GetOptions{}))(t)
+				before = testserver.Must(client.Get(t.Context(), sent.GetName(), metav1.GetOptions{}))(t)
 				edited := before.DeepCopy()
 				edit(edited)
 				current, err = client.Update(t.Context(), edited, metav1.UpdateOptions{}, subresource...)
@@ -95,12 +95,12 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 		expectState(t, current, "a write of the spec", 2, other, statusOf(t, before))
 
 		patch := []byte(`{"status": {"observedGeneration": 2, "typeChecking": null, "conditions": null, "observedCustomResources": null}, "spec": {"failurePolicy": "Ignore"}}`)
-		current = must(client.Patch(t.Context(), current.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, status...))(t)
+		current = testserver.Must(client.Patch(t.Context(), current.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, status...))(t)
 		expectState(t, current, "a status patch", 2, other, parse(t, `{observedGeneration: 2}`))
 		if policy, _, _ := unstructured.NestedString(current.Object, "spec", "failurePolicy"); policy != "Fail" {
 			t.Errorf("a status patch set failurePolicy %s", policy)
 		}
-		current = must(client.Get(t.Context(), current.GetName(), metav1.GetOptions{}, status...))(t)
+		current = testserver.Must(client.Get(t.Context(), current.GetName(), metav1.GetOptions{}, status...))(t)
 		expectState(t, current, "reading the status", 2, other, statusOf(t, current))
 		if statusOf(t, current)["observedGeneration"] != 2.0 {
 			t.Errorf("reading the status: got %v, want generation 2", statusOf(t, current))
@@ -146,8 +146,8 @@ func TestStatusIsValidated(t *testing.T) {
 	})
 }
 
-// Custom resources are told apart by group, version and kind: a manager replaces what it
-// observed before, and nothing that another observed.
+// Entries about custom resources have the keys group, version and kind: an apply request replaces
+// the entries of its manager and keeps those of others.
 func TestObservedCustomResourcesAreApplied(t *testing.T) {
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		client := raw(t, admin, version, resource)
@@ -171,7 +171,7 @@ func TestObservedCustomResourcesAreApplied(t *testing.T) {
 			{"second", foreign, limit + ", " + next + ", " + foreign},
 			{"first", newer, newer + ", " + foreign},
 		} {
-			got := must(apply(step.manager, step.resources))(t)
+			got := testserver.Must(apply(step.manager, step.resources))(t)
 			want := parse(t, "{resources: ["+step.want+"]}")["resources"]
 			if diff := cmp.Diff(want, statusOf(t, got)["observedCustomResources"]); diff != "" {
 				t.Fatalf("after %s applied %s (-want +got):\n%s", step.manager, step.resources, diff)
@@ -187,10 +187,10 @@ func TestObservedCustomResourcesAreApplied(t *testing.T) {
 			t.Error("the same custom resource twice: got no error")
 		}
 
-		// Who applies a spec has no say in the status.
+		// A request that applies a spec does not change the status.
 		sent := object(t, version, resource, name, spec)
 		sent.Object["status"] = parse(t, `{observedGeneration: 9, observedCustomResources: []}`)
-		got := must(client.Apply(t.Context(), name, sent, metav1.ApplyOptions{FieldManager: "author", Force: true}))(t)
+		got := testserver.Must(client.Apply(t.Context(), name, sent, metav1.ApplyOptions{FieldManager: "author", Force: true}))(t)
 		want := parse(t, "{resources: ["+newer+", "+foreign+"]}")["resources"]
 		if diff := cmp.Diff(want, statusOf(t, got)["observedCustomResources"]); diff != "" || statusOf(t, got)["observedGeneration"] == 9.0 {
 			t.Errorf("after the spec was applied (-want +got):\n%s\n%v", diff, statusOf(t, got))
@@ -198,7 +198,7 @@ func TestObservedCustomResourcesAreApplied(t *testing.T) {
 	})
 }
 
-// A status write never brings a deleted policy back.
+// A status write does not restore a deleted policy.
 func TestStatusOfMissingPolicy(t *testing.T) {
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		client := raw(t, admin, version, resource)

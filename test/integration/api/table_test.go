@@ -13,7 +13,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// changing are the cells of columns whose values depend on when one looks.
+// changing are the columns whose cells depend on the time.
 var changing = map[string]*regexp.Regexp{
 	"Available": regexp.MustCompile(`^(True|False|<unknown>)$`),
 	"Age":       regexp.MustCompile(`^[0-9]+[sm]`), // of young objects

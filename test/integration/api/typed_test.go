@@ -23,7 +23,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// typed is what the clients of all kinds, versions and libraries have in common.
+// typed is the interface of typed clients of all kinds, versions and libraries.
 type typed[P, L any] interface {
 	Create(context.Context, P, metav1.CreateOptions) (P, error)
 	Update(context.Context, P, metav1.UpdateOptions) (P, error)
@@ -35,7 +35,7 @@ type typed[P, L any] interface {
 	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (P, error)
 }
 
-// pointer is a pointer to an API object.
+// pointer is a pointer to an API type.
 type pointer[T any] interface {
 	*T
 	runtime.Object
@@ -87,8 +87,8 @@ func TestTypedClients(t *testing.T) {
 	}
 }
 
-// speaking returns a configuration of clients that send and accept nothing but the
-// content type. An answer in another one fails the test.
+// speaking returns a configuration of clients that send and accept only the content type. A
+// response of another type fails the test.
 func speaking(t *testing.T, contentType string) *rest.Config {
 	config := rest.CopyConfig(admin)
 	config.ContentType, config.AcceptContentTypes = contentType, contentType
@@ -108,7 +108,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// use does with the client what clients do and checks every answer.
+// use calls each method of a client and checks the responses.
 func use[T any, P pointer[T], L runtime.Object](t *testing.T, version, resource string, client typed[P, L]) {
 	c := conversation[T, P, L]{client, version, resource, testserver.UniqueName("run")}
 	events := watchFrom(t, client, c.list(t), c.mine())
@@ -116,7 +116,7 @@ func use[T any, P pointer[T], L runtime.Object](t *testing.T, version, resource 
 	created := c.create(t)
 	events.expect(t, watch.Added, created)
 	settled(t, raw(t, admin, version, resource), created.GetName()) // not all clients see the status
-	created = must(c.Get(t.Context(), created.GetName(), metav1.GetOptions{}))(t)
+	created = testserver.Must(c.Get(t.Context(), created.GetName(), metav1.GetOptions{}))(t)
 	c.read(t, created)
 	events.expect(t, watch.Modified, c.update(t, created))
 	for _, kind := range []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType} {
@@ -127,7 +127,7 @@ func use[T any, P pointer[T], L runtime.Object](t *testing.T, version, resource 
 	c.deleteCollection(t)
 }
 
-// conversation is the use of one client, with objects that carry a label of its own.
+// conversation is the test of one client, whose objects have a unique label.
 type conversation[T any, P pointer[T], L runtime.Object] struct {
 	typed[P, L]
 	version, resource, label string
@@ -139,7 +139,7 @@ func (c conversation[T, P, L]) mine() metav1.ListOptions {
 
 func (c conversation[T, P, L]) list(t *testing.T) runtime.Object {
 	t.Helper()
-	return must(c.List(t.Context(), c.mine()))(t)
+	return testserver.Must(c.List(t.Context(), c.mine()))(t)
 }
 
 func (c conversation[T, P, L]) object(t *testing.T, label string) P {
@@ -156,7 +156,7 @@ func (c conversation[T, P, L]) object(t *testing.T, label string) P {
 func (c conversation[T, P, L]) create(t *testing.T) P {
 	t.Helper()
 	sent := c.object(t, c.label)
-	created := must(c.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
+	created := testserver.Must(c.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
 	if diff := cmp.Diff(any(parse(t, full[c.resource])), specOf(t, created)); diff != "" {
 		t.Errorf("spec of the created object (-want +got):\n%s", diff)
 	}
@@ -171,7 +171,7 @@ func (c conversation[T, P, L]) create(t *testing.T) P {
 
 func (c conversation[T, P, L]) read(t *testing.T, created P) {
 	t.Helper()
-	got := must(c.Get(t.Context(), created.GetName(), metav1.GetOptions{}))(t)
+	got := testserver.Must(c.Get(t.Context(), created.GetName(), metav1.GetOptions{}))(t)
 	if diff := cmp.Diff(content(t, created), content(t, got)); diff != "" {
 		t.Errorf("get (-created +got):\n%s", diff)
 	}
@@ -188,7 +188,7 @@ func (c conversation[T, P, L]) update(t *testing.T, obj P) P {
 	t.Helper()
 	outdated := obj.DeepCopyObject().(P)
 	obj.SetAnnotations(map[string]string{"note": "updated"})
-	updated := must(c.Update(t.Context(), obj, metav1.UpdateOptions{}))(t)
+	updated := testserver.Must(c.Update(t.Context(), obj, metav1.UpdateOptions{}))(t)
 	if updated.GetAnnotations()["note"] != "updated" {
 		t.Errorf("the update has no effect: %v", updated)
 	}
@@ -208,7 +208,7 @@ func (c conversation[T, P, L]) patch(t *testing.T, name string, kind types.Patch
 		data = `{"apiVersion": "` + group + `/` + c.version + `", "kind": "` + kinds[c.resource] + `", "metadata": {"annotations": {"note": %q}}}`
 		options = metav1.PatchOptions{FieldManager: "typed", Force: new(true)}
 	}
-	patched := must(c.Patch(t.Context(), name, kind, fmt.Appendf(nil, data, kind), options))(t)
+	patched := testserver.Must(c.Patch(t.Context(), name, kind, fmt.Appendf(nil, data, kind), options))(t)
 	if got := patched.GetAnnotations()["note"]; got != string(kind) {
 		t.Errorf("%s leaves annotation %q", kind, got)
 	}
@@ -231,9 +231,9 @@ func (c conversation[T, P, L]) delete(t *testing.T, name string) {
 
 func (c conversation[T, P, L]) deleteCollection(t *testing.T) {
 	t.Helper()
-	other := must(c.Create(t.Context(), c.object(t, "other"), metav1.CreateOptions{}))(t)
+	other := testserver.Must(c.Create(t.Context(), c.object(t, "other"), metav1.CreateOptions{}))(t)
 	for range 2 {
-		must(c.Create(t.Context(), c.object(t, c.label), metav1.CreateOptions{}))(t)
+		testserver.Must(c.Create(t.Context(), c.object(t, c.label), metav1.CreateOptions{}))(t)
 	}
 	if err := c.DeleteCollection(t.Context(), metav1.DeleteOptions{}, c.mine()); err != nil {
 		t.Error(err)
@@ -246,21 +246,11 @@ func (c conversation[T, P, L]) deleteCollection(t *testing.T) {
 	}
 }
 
-func must[V any](value V, err error) func(*testing.T) V {
-	return func(t *testing.T) V {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
-
-// content returns the object as JSON has it, without what lists leave out.
+// content returns the JSON of an object without the fields that lists omit.
 func content(t *testing.T, obj any) map[string]any {
 	t.Helper()
 	var fields map[string]any
-	if err := json.Unmarshal(must(json.Marshal(obj))(t), &fields); err != nil {
+	if err := json.Unmarshal(testserver.Must(json.Marshal(obj))(t), &fields); err != nil {
 		t.Fatal(err)
 	}
 	delete(fields, "apiVersion")
@@ -287,21 +277,21 @@ func items(t *testing.T, list runtime.Object) []metav1.Object {
 	return all
 }
 
-// stream is a watch whose events are expected one by one.
+// stream is a watch with methods that expect one event.
 type stream struct{ watch.Interface }
 
-// watchFrom watches what the list selected, for changes after it.
+// watchFrom watches the objects of a list for later changes.
 func watchFrom[P, L any](t *testing.T, client typed[P, L], list runtime.Object, options metav1.ListOptions) stream {
 	t.Helper()
-	options.ResourceVersion = must(meta.ListAccessor(list))(t).GetResourceVersion()
+	options.ResourceVersion = testserver.Must(meta.ListAccessor(list))(t).GetResourceVersion()
 	options.TimeoutSeconds = new(int64(60))
-	events := must(client.Watch(t.Context(), options))(t)
+	events := testserver.Must(client.Watch(t.Context(), options))(t)
 	t.Cleanup(events.Stop)
 	return stream{events}
 }
 
-// expect waits for the next event, which must be of the type and show obj. It skips the one
-// in which the server writes the status.
+// expect waits for the next event, which must have the type and the object. It skips the event of
+// the server's status write.
 func (s stream) expect(t *testing.T, kind watch.EventType, obj metav1.Object) {
 	t.Helper()
 	event, got := s.next(t, kind, obj)

@@ -26,7 +26,7 @@ func TestVersionsAgree(t *testing.T) {
 					t.Errorf("spec (-sent +created):\n%s", diff)
 				}
 				for _, version := range versions[resource] {
-					read := must(raw(t, admin, version, resource).Get(t.Context(), sent.GetName(), metav1.GetOptions{}))(t)
+					read := testserver.Must(raw(t, admin, version, resource).Get(t.Context(), sent.GetName(), metav1.GetOptions{}))(t)
 					if read.GetAPIVersion() != group+"/"+version || read.GetKind() != kinds[resource] {
 						t.Errorf("%s: read as %s", version, read.GroupVersionKind())
 					}
@@ -117,7 +117,7 @@ matchResources:
 	}
 }
 
-// Only the alpha version has a default for what is to happen without parameters.
+// Only the alpha version has a default for parameterNotFoundAction.
 func TestParameterNotFoundActionDefault(t *testing.T) {
 	for resource, spec := range map[string]string{
 		bindings:         `{policyName: p, validationActions: [Deny], paramRef: {name: limits}}`,
@@ -142,7 +142,7 @@ func TestParameterNotFoundActionDefault(t *testing.T) {
 	}
 }
 
-// Lists with a key merge under a strategic merge patch, the others are replaced.
+// A strategic merge patch merges lists with a key and replaces the others.
 func TestPatchesOfLists(t *testing.T) {
 	const patch = `{"spec": {
 		"variables": [{"name": "replicas", "expression": "object.spec.replicas + 0"}],
@@ -156,7 +156,7 @@ func TestPatchesOfLists(t *testing.T) {
 			t.Run(string(kind)+" "+version, func(t *testing.T) {
 				client := raw(t, admin, version, policies)
 				sent := create(t, client, object(t, version, policies, testserver.UniqueName("patch"), fullPolicy))
-				patched := must(client.Patch(t.Context(), sent.GetName(), kind, []byte(patch), metav1.PatchOptions{}))(t)
+				patched := testserver.Must(client.Patch(t.Context(), sent.GetName(), kind, []byte(patch), metav1.PatchOptions{}))(t)
 				wanted := sent.Object["spec"].(map[string]any)
 				for field, value := range parse(t, want) {
 					wanted[field] = value

@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Webhook configurations are served next to policies, as every server has them.
+// The server serves webhook configurations beside policies, like Kubernetes.
 func TestWebhookConfigurations(t *testing.T) {
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		client := stock(t, speaking(t, encoding)).AdmissionregistrationV1()
@@ -45,7 +45,7 @@ func elsewhere() admissionregistrationv1.WebhookClientConfig {
 	return admissionregistrationv1.WebhookClientConfig{URL: new("https://127.0.0.1:1/")}
 }
 
-// someRules match nothing that any test uses.
+// someRules returns rules that match no request of any test.
 func someRules() []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
@@ -66,19 +66,19 @@ func useWebhooks[T any, P pointer[T], L runtime.Object](t *testing.T, client typ
 	sent.SetName(name)
 	sent.SetLabels(map[string]string{"run": name})
 	mine := metav1.ListOptions{LabelSelector: "run=" + name}
-	created := must(client.Create(ctx, sent, metav1.CreateOptions{}))(t)
+	created := testserver.Must(client.Create(ctx, sent, metav1.CreateOptions{}))(t)
 	check(created)
 
-	got := must(client.Get(ctx, name, metav1.GetOptions{}))(t)
+	got := testserver.Must(client.Get(ctx, name, metav1.GetOptions{}))(t)
 	if diff := cmp.Diff(content(t, created), content(t, got)); diff != "" {
 		t.Errorf("get (-created +got):\n%s", diff)
 	}
 	patch := []byte(`{"webhooks": [{"name": "demo.example.com", "failurePolicy": "Ignore"}]}`)
-	patched := must(client.Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}))(t)
+	patched := testserver.Must(client.Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}))(t)
 	if patched.GetGeneration() != 2 {
 		t.Errorf("generation %d after a change, want 2", patched.GetGeneration())
 	}
-	if listed := items(t, must(client.List(ctx, mine))(t)); len(listed) != 1 || listed[0].GetName() != name {
+	if listed := items(t, testserver.Must(client.List(ctx, mine))(t)); len(listed) != 1 || listed[0].GetName() != name {
 		t.Errorf("listed %v, want the created object", listed)
 	}
 	if err := client.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {

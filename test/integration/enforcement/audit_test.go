@@ -17,12 +17,9 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// auditLog is where the server writes an event for each config map that is created.
-var auditLog string
-
 const failuresAnnotation = "validation.policy.admission.k8s.io/validation_failure"
 
-// Audit puts failures on record, whatever else becomes of the request.
+// Action Audit records failures in the audit event, whatever the other actions are.
 func TestAuditedFailures(t *testing.T) {
 	for actions, tc := range map[string]struct{ denied, recorded bool }{
 		`["Audit"]`:        {recorded: true},
@@ -33,18 +30,18 @@ func TestAuditedFailures(t *testing.T) {
 		`["Warn"]`:         {},
 	} {
 		t.Run(actions, func(t *testing.T) {
-			ns := namespace(t, nil)
+			ns := admin.Namespace(t, nil)
 			policy := writePolicy(t, configMaps("CREATE")+`
 validations:
 - expression: "true"
 - {expression: "false", messageExpression: "'<no> ' + object.data.size"}`)
-			by := denier{policy, bind(t, policy, "validationActions: "+actions+"\n"+in(ns))}
+			by := denier{policy, bind(t, policy, "validationActions: "+actions+"\n"+testserver.In(ns))}
 			settle(t)
 			err := newConfigMap(t, ns, map[string]string{"size": "5"})
 			if tc.denied {
 				by.expectInvalid(t, err, "<no> 5")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 			want := map[string]string{}
 			if tc.recorded {
@@ -57,23 +54,23 @@ validations:
 }
 
 func TestSatisfiedPoliciesAreNotAudited(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	policy := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "true"}]`)
-	bind(t, policy, "validationActions: [Audit, Warn]\n"+in(ns))
+	bind(t, policy, "validationActions: [Audit, Warn]\n"+testserver.In(ns))
 	settle(t)
-	expectAdmitted(t, newConfigMap(t, ns, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 	expectAnnotations(t, ns, nil)
 }
 
-// Failures of several policies are in one annotation, of which fifty are kept.
+// One annotation lists the failures of all policies, at most fifty.
 func TestManyAuditedFailures(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	for range 2 {
 		policy := writePolicy(t, configMaps("CREATE")+"validations:\n"+strings.Repeat("- {expression: 'false', message: nope}\n", 30))
-		bind(t, policy, "validationActions: [Audit]\n"+in(ns))
+		bind(t, policy, "validationActions: [Audit]\n"+testserver.In(ns))
 	}
 	settle(t)
-	expectAdmitted(t, newConfigMap(t, ns, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 
 	var failures []validating.ValidationFailureValue
 	if err := json.Unmarshal([]byte(annotations(t, ns)[failuresAnnotation]), &failures); err != nil {
@@ -91,11 +88,11 @@ func TestManyAuditedFailures(t *testing.T) {
 	}
 }
 
-// Policies annotate the event of every request that they match, denied or not.
+// Audit annotations are recorded for every request that a policy matches, denied or not.
 func TestAuditAnnotations(t *testing.T) {
 	for size, denied := range map[string]bool{"5": false, "6": true} {
 		t.Run(size, func(t *testing.T) {
-			ns := namespace(t, nil)
+			ns := admin.Namespace(t, nil)
 			by := enforce(t, ns, configMaps("CREATE")+`
 validations: [{expression: int(object.data.size) <= 5, message: too big}]
 auditAnnotations:
@@ -107,7 +104,7 @@ auditAnnotations:
 			if denied {
 				by.expectInvalid(t, err, "too big")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 			expectAnnotations(t, ns, map[string]string{
 				by.policy + "/size": "size is " + size,
@@ -117,12 +114,14 @@ auditAnnotations:
 	}
 }
 
-// Bindings that lead to other params may lead to other values, in order of their names.
+// Bindings with different params record their values in one annotation, in the order of binding
+// names.
 func TestAuditAnnotationsOfSeveralBindings(t *testing.T) {
-	ns, limits := namespace(t, nil), namespace(t, nil)
+	ns, limits := admin.Namespace(t, nil), admin.Namespace(t, nil)
 	newLimit(t, limits, "low", "3", "gold")
 	newLimit(t, limits, "high", "5", "gold")
-	// Once this policy has found a param, others find theirs at once.
+	// After this policy has found a param, the informer is running and other policies find their
+	// params at once.
 	first := writePolicy(t, limited(limits, configMapKind, "Fail", "params.data.max"))
 	denier{first, bind(t, first, paramRef(t, `name: low`))}.expectLimit(t, limits, "4", "at most 3 says low")
 	policy := writePolicy(t, configMaps("CREATE")+`
@@ -132,7 +131,7 @@ auditAnnotations:
 - {key: same, valueExpression: string(object.data.size)}`)
 	values := map[string]string{}
 	for _, limit := range []struct{ name, value string }{{"low", "3"}, {"high", "5"}, {"low", "3"}} {
-		binding := bind(t, policy, paramRef(t, `namespace: `+limits+`, name: `+limit.name)+"\n"+in(ns))
+		binding := bind(t, policy, paramRef(t, `namespace: `+limits+`, name: `+limit.name)+"\n"+testserver.In(ns))
 		values[binding] = limit.value
 	}
 	settle(t)
@@ -142,15 +141,15 @@ auditAnnotations:
 			want = append(want, values[binding])
 		}
 	}
-	expectAdmitted(t, newConfigMap(t, ns, map[string]string{"size": "1"}))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, map[string]string{"size": "1"}))
 	expectAnnotations(t, ns, map[string]string{policy + "/limit": strings.Join(want, ", "), policy + "/same": "1"})
 }
 
-// An annotation that cannot be told denies the request, or is left out.
+// failurePolicy decides whether an error in an audit annotation denies the request.
 func TestAuditAnnotationErrors(t *testing.T) {
 	for failurePolicy, denied := range map[string]bool{"Fail": true, "Ignore": false} {
 		t.Run(failurePolicy, func(t *testing.T) {
-			ns := namespace(t, nil)
+			ns := admin.Namespace(t, nil)
 			by := enforce(t, ns, configMaps("CREATE")+`
 failurePolicy: `+failurePolicy+`
 auditAnnotations:
@@ -160,15 +159,15 @@ auditAnnotations:
 			if denied {
 				by.expectInvalid(t, err, "expression 'string(object.data.missing)' resulted in error: no such key: missing")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 			expectAnnotations(t, ns, map[string]string{by.policy + "/fine": "yes"})
 		})
 	}
 }
 
-// expectAnnotations wants these annotations of policies on the event of the only
-// request that created a config map in the namespace.
+// expectAnnotations checks the annotations of policies on the event of the only request that
+// created a config map in the namespace.
 func expectAnnotations(t *testing.T, namespace string, want map[string]string) {
 	t.Helper()
 	got := annotations(t, namespace)
@@ -180,7 +179,7 @@ func expectAnnotations(t *testing.T, namespace string, want map[string]string) {
 	}
 }
 
-// annotations returns those of the only event about objects in the namespace.
+// annotations returns the annotations of the only event about objects in the namespace.
 func annotations(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	return testserver.AuditEvent(t, auditLog, namespace).Annotations

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,7 +16,7 @@ import (
 )
 
 func TestPolicyChanges(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	by := enforce(t, ns, configMaps("CREATE")+`validations: [{expression: "false", message: one}]`)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "one")
@@ -30,43 +31,43 @@ func TestPolicyChanges(t *testing.T) {
 	change(`{"spec": {"validations": [{"expression": "false", "message": "two"}]}}`)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
 	change(`{"spec": {"matchConditions": [{"name": "never", "expression": "false"}]}}`)
-	expectAdmitted(t, newConfigMap(t, ns, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 	change(`{"spec": {"matchConditions": null}}`)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
 
 	stored, err := client.Get(ctx, by.policy, metav1.GetOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = client.Patch(ctx, by.policy, types.MergePatchType, []byte(`{"status": {"observedGeneration": 1}}`), metav1.PatchOptions{}, "status")
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	settle(t)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "two")
 
-	expectAdmitted(t, client.Delete(ctx, by.policy, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, client.Delete(ctx, by.policy, metav1.DeleteOptions{}))
 	settle(t)
-	expectAdmitted(t, newConfigMap(t, ns, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 
-	// The binding is still there and takes up a new policy of that name.
+	// The binding still exists and applies to a new policy of that name.
 	again := stored.DeepCopy()
 	again.ObjectMeta = metav1.ObjectMeta{Name: by.policy}
 	again.Spec.Validations[0].Message = "three"
 	_, err = client.Create(ctx, again, metav1.CreateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	settle(t)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "three")
 }
 
 func TestBindingChanges(t *testing.T) {
-	ns, other, ctx := namespace(t, nil), namespace(t, nil), t.Context()
+	ns, other, ctx := admin.Namespace(t, nil), admin.Namespace(t, nil), t.Context()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	first := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: one}]`)
 	second := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: two}]`)
 	settle(t)
-	expectAdmitted(t, newConfigMap(t, ns, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 
-	by := denier{first, bind(t, first, in(ns))}
+	by := denier{first, bind(t, first, testserver.In(ns))}
 	settle(t)
 	by.expectInvalid(t, newConfigMap(t, ns, nil), "one")
-	expectAdmitted(t, newConfigMap(t, other, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, other, nil))
 
 	change := func(patch string) {
 		t.Helper()
@@ -76,7 +77,7 @@ func TestBindingChanges(t *testing.T) {
 		settle(t)
 	}
 	change(`{"spec": {"matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "` + other + `"}}}}}`)
-	expectAdmitted(t, newConfigMap(t, ns, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 	by.expectInvalid(t, newConfigMap(t, other, nil), "one")
 
 	change(`{"spec": {"policyName": "` + second + `"}}`)
@@ -84,16 +85,16 @@ func TestBindingChanges(t *testing.T) {
 	by.expectInvalid(t, newConfigMap(t, other, nil), "two")
 
 	change(`{"spec": {"policyName": "missing"}}`)
-	expectAdmitted(t, newConfigMap(t, other, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, other, nil))
 	change(`{"spec": {"policyName": "` + second + `"}}`)
 	by.expectInvalid(t, newConfigMap(t, other, nil), "two")
 
-	expectAdmitted(t, client.Delete(ctx, by.binding, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, client.Delete(ctx, by.binding, metav1.DeleteOptions{}))
 	settle(t)
-	expectAdmitted(t, newConfigMap(t, other, nil))
+	testserver.ExpectAdmitted(t, newConfigMap(t, other, nil))
 }
 
-// Only Deny denies.
+// Only action Deny denies requests.
 func TestValidationActions(t *testing.T) {
 	for actions, tc := range map[string]struct{ denied, warned bool }{
 		"[Deny]":        {denied: true},
@@ -103,13 +104,13 @@ func TestValidationActions(t *testing.T) {
 		"[Audit, Warn]": {warned: true},
 	} {
 		t.Run(actions, func(t *testing.T) {
-			ns := namespace(t, nil)
+			ns := admin.Namespace(t, nil)
 			policy := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: nope}]`)
-			by := denier{policy, bind(t, policy, "validationActions: "+actions+"\n"+in(ns))}
+			by := denier{policy, bind(t, policy, "validationActions: "+actions+"\n"+testserver.In(ns))}
 			settle(t)
 
 			var got warnings
-			config := rest.CopyConfig(admin)
+			config := rest.CopyConfig(admin.Config)
 			config.WarningHandler = &got
 			client, err := kubernetes.NewForConfig(config)
 			if err != nil {
@@ -119,7 +120,7 @@ func TestValidationActions(t *testing.T) {
 			if tc.denied {
 				by.expectInvalid(t, err, "nope")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 			var want warnings
 			if tc.warned {
@@ -132,7 +133,7 @@ func TestValidationActions(t *testing.T) {
 	}
 }
 
-// warnings collects those of one request.
+// warnings collects the warnings of one request.
 type warnings []string
 
 // HandleWarningHeader implements rest.WarningHandler.

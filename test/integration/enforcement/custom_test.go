@@ -11,13 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Custom resources are subject to policies as built-in ones are, and so is their
-// equivalence between versions.
+// Policies apply to custom resources, also in equivalent versions.
 func TestCustomResources(t *testing.T) {
 	group := testserver.UniqueName("widgets") + ".example.com"
 	define(t, group)
@@ -35,7 +33,7 @@ func TestCustomResources(t *testing.T) {
 		"big in exactly another":   {versions: "[v1]", requested: "v2", matchPolicy: "Exact", size: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ns := namespace(t, nil)
+			ns := admin.Namespace(t, nil)
 			by := enforce(t, ns, `
 matchConstraints:
   matchPolicy: `+cmp.Or(tc.matchPolicy, "Equivalent")+`
@@ -45,7 +43,7 @@ validations:
   messageExpression: string(object.spec.size) + ' in ' + object.apiVersion`)
 			err := newWidget(t.Context(), t, ns, group, tc.requested, tc.size)
 			if tc.text == "" {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 				return
 			}
 			by.expectInvalid(t, err, tc.text)
@@ -53,11 +51,11 @@ validations:
 	}
 }
 
-// define lets the server serve widgets of the group in v1 and v2.
+// define defines widgets of the group in v1 and v2, and waits until they are served.
 func define(t *testing.T, group string) {
 	t.Helper()
 	const schemaOfVersions = `{openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}`
-	definition := testserver.Parse[map[string]any](t, `
+	admin.Define(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.`+group+`}
@@ -69,13 +67,6 @@ spec:
   - {name: v1, served: true, storage: true, schema: `+schemaOfVersions+`}
   - {name: v2, served: true, storage: false, schema: `+schemaOfVersions+`}
 `)
-	client := dynamicClient(t).Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	if _, err := client.Create(t.Context(), &unstructured.Unstructured{Object: definition}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		expectGone(t, client.Delete(context.Background(), "widgets."+group, metav1.DeleteOptions{}))
-	})
 	for _, version := range []string{"v1", "v2"} {
 		testserver.Eventually(t, func(ctx context.Context) error { return newWidget(ctx, t, "default", group, version, 0) })
 	}
@@ -83,7 +74,7 @@ spec:
 
 func newWidget(ctx context.Context, t *testing.T, namespace, group, version string, size int64) error {
 	t.Helper()
-	_, err := dynamicClient(t).Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: "widgets"}).Namespace(namespace).
+	_, err := objects.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: "widgets"}).Namespace(namespace).
 		Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": group + "/" + version,
 			"kind":       "Widget",
@@ -91,13 +82,4 @@ func newWidget(ctx context.Context, t *testing.T, namespace, group, version stri
 			"spec":       map[string]any{"size": size},
 		}}, metav1.CreateOptions{})
 	return err
-}
-
-func dynamicClient(t *testing.T) dynamic.Interface {
-	t.Helper()
-	client, err := dynamic.NewForConfig(admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
 }

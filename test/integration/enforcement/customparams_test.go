@@ -20,23 +20,23 @@ import (
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// limitKind is a custom kind of params in a group of its own.
+// limitKind is a custom kind of params in its own API group.
 type limitKind struct{ group string }
 
 func newLimitKind() limitKind { return limitKind{testserver.UniqueName("limits") + ".example.com"} }
 
-// in is the kind as paramKind of a policy.
+// in returns the paramKind of a policy.
 func (k limitKind) in(version string) string {
 	return `{apiVersion: ` + k.group + `/` + version + `, kind: Limit}`
 }
 
-// unknown is the text of denials while the version is not served.
+// unknown returns the message of denials while the version is not served.
 func (k limitKind) unknown(version string) string {
 	return "failed to configure policy: failed to find resource referenced by paramKind: '" + k.group + "/" + version + ", Kind=Limit'"
 }
 
-// serve defines the kind, or changes its definition, and returns once objects of the
-// kind can be created. Of v1 and v2 it serves the given version only.
+// serve creates or updates the definition so that only the given version, v1 or v2, is served. It
+// returns when objects of the kind can be created.
 func (k limitKind) serve(t *testing.T, scope, version string) {
 	t.Helper()
 	const anything = `schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
@@ -64,13 +64,13 @@ spec:
 	})
 }
 
-// applyDefinition creates or changes a custom resource definition, and deletes it at the
-// end of the test.
+// applyDefinition creates or updates a CustomResourceDefinition and deletes it at the end of the
+// test.
 func applyDefinition(t *testing.T, definition *unstructured.Unstructured) {
 	t.Helper()
-	client := dynamicClient(t).Resource(definitions)
+	client := objects.Resource(definitions)
 	testserver.Eventually(t, func(ctx context.Context) error {
-		// The definition before may still be on its way out.
+		// The deletion of an earlier definition may still be in progress.
 		if existing, err := client.Get(ctx, definition.GetName(), metav1.GetOptions{}); err == nil && existing.GetDeletionTimestamp() != nil {
 			return fmt.Errorf("%s is being deleted", definition.GetName())
 		}
@@ -78,21 +78,21 @@ func applyDefinition(t *testing.T, definition *unstructured.Unstructured) {
 		return err
 	})
 	t.Cleanup(func() {
-		expectGone(t, client.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}))
+		testserver.ExpectDeleted(t, client.Delete(context.Background(), definition.GetName(), metav1.DeleteOptions{}))
 	})
 }
 
 func (k limitKind) remove(t *testing.T) {
 	t.Helper()
-	expectAdmitted(t, dynamicClient(t).Resource(definitions).Delete(t.Context(), "limits."+k.group, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, objects.Resource(definitions).Delete(t.Context(), "limits."+k.group, metav1.DeleteOptions{}))
 }
 
 func (k limitKind) client(t *testing.T, version, namespace string) dynamic.ResourceInterface {
 	t.Helper()
-	return dynamicClient(t).Resource(schema.GroupVersionResource{Group: k.group, Version: version, Resource: "limits"}).Namespace(namespace)
+	return objects.Resource(schema.GroupVersionResource{Group: k.group, Version: version, Resource: "limits"}).Namespace(namespace)
 }
 
-// put creates or changes a limit.
+// put creates or updates a limit.
 func (k limitKind) put(ctx context.Context, t *testing.T, version, namespace, name string, limit int64) error {
 	t.Helper()
 	_, err := k.client(t, version, namespace).Apply(ctx, name, &unstructured.Unstructured{Object: map[string]any{
@@ -104,9 +104,9 @@ func (k limitKind) put(ctx context.Context, t *testing.T, version, namespace, na
 	return err
 }
 
-// A policy gets along with whatever becomes of the kind of its params.
+// TestCustomParams checks that a policy follows changes of the definition of its paramKind.
 func TestCustomParams(t *testing.T) {
-	kind, ns, lenient, ctx := newLimitKind(), namespace(t, nil), namespace(t, nil), t.Context()
+	kind, ns, lenient, ctx := newLimitKind(), admin.Namespace(t, nil), admin.Namespace(t, nil), t.Context()
 	policy := writePolicy(t, limited(ns, kind.in("v1"), "Fail", "params.max"))
 	by := denier{policy, bind(t, policy, paramRef(t, `name: limit`))}
 	ignoring := writePolicy(t, limited(lenient, kind.in("v1"), "Ignore", "params.max"))
@@ -114,12 +114,12 @@ func TestCustomParams(t *testing.T) {
 	settle(t)
 	put := func(version, namespace string, limit int64) {
 		t.Helper()
-		expectAdmitted(t, kind.put(ctx, t, version, namespace, "limit", limit))
+		testserver.ExpectAdmitted(t, kind.put(ctx, t, version, namespace, "limit", limit))
 	}
 
-	// No binding is to blame for a kind that is not served.
+	// The message names no binding because the kind of the policy is not served.
 	denier{policy: policy}.expectInvalid(t, newConfigMap(t, ns, map[string]string{"size": "1"}), kind.unknown("v1"))
-	expectAdmitted(t, newConfigMap(t, lenient, map[string]string{"size": "9"}))
+	testserver.ExpectAdmitted(t, newConfigMap(t, lenient, map[string]string{"size": "9"}))
 
 	kind.serve(t, "Namespaced", "v1")
 	by.expectLimit(t, ns, "1", noParams)
@@ -130,7 +130,7 @@ func TestCustomParams(t *testing.T) {
 	put("v1", ns, 5)
 	by.expectLimit(t, ns, "9", "at most 5 says limit")
 	by.expectLimit(t, ns, "4", "")
-	expectAdmitted(t, kind.client(t, "v1", ns).Delete(ctx, "limit", metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, kind.client(t, "v1", ns).Delete(ctx, "limit", metav1.DeleteOptions{}))
 	by.expectLimit(t, ns, "1", noParams)
 
 	kind.remove(t)
@@ -138,24 +138,25 @@ func TestCustomParams(t *testing.T) {
 	kind.serve(t, "Cluster", "v1")
 	put("v1", "", 6)
 	by.expectLimit(t, ns, "9", "at most 6 says limit")
-	expectAdmitted(t, newConfigMap(t, lenient, map[string]string{"size": "9"}))
+	testserver.ExpectAdmitted(t, newConfigMap(t, lenient, map[string]string{"size": "9"}))
 
 	kind.serve(t, "Cluster", "v2")
 	denier{policy: policy}.expectLimit(t, ns, "1", kind.unknown("v1"))
 	_, err := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(ctx, policy, types.MergePatchType,
 		[]byte(`{"spec": {"paramKind": {"apiVersion": "`+kind.group+`/v2"}}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	by.expectLimit(t, ns, "9", "at most 6 says limit")
 	put("v2", "", 7)
 	by.expectLimit(t, ns, "9", "at most 7 says limit")
 	by.expectLimit(t, ns, "7", "")
 }
 
-// Policies share what follows their params, which ends with the last of them.
+// TestParamInformers checks that policies share an informer for their params, which stops when
+// the last of them is deleted.
 func TestParamInformers(t *testing.T) {
-	kind, ns, other := newLimitKind(), namespace(t, nil), namespace(t, nil)
+	kind, ns, other := newLimitKind(), admin.Namespace(t, nil), admin.Namespace(t, nil)
 	kind.serve(t, "Namespaced", "v1")
-	expectAdmitted(t, kind.put(t.Context(), t, "v1", ns, "limit", 3))
+	testserver.ExpectAdmitted(t, kind.put(t.Context(), t, "v1", ns, "limit", 3))
 	expectWatches := func(want float64) {
 		t.Helper()
 		testserver.Eventually(t, func(ctx context.Context) error {
@@ -167,7 +168,7 @@ func TestParamInformers(t *testing.T) {
 	}
 	remove := func(policy string) {
 		t.Helper()
-		expectAdmitted(t, policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), policy, metav1.DeleteOptions{}))
+		testserver.ExpectAdmitted(t, policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), policy, metav1.DeleteOptions{}))
 		settle(t)
 	}
 	expectWatches(0)
@@ -186,14 +187,14 @@ func TestParamInformers(t *testing.T) {
 	thirdly.expectLimit(t, other, "4", "at most 3 says limit")
 	expectWatches(1)
 	remove(second)
-	expectAdmitted(t, kind.put(t.Context(), t, "v1", ns, "limit", 5))
+	testserver.ExpectAdmitted(t, kind.put(t.Context(), t, "v1", ns, "limit", 5))
 	thirdly.expectLimit(t, other, "6", "at most 5 says limit")
 	expectWatches(1)
 	remove(third)
 	expectWatches(0)
 }
 
-// watches returns how many watches on resources of an API group the server serves.
+// watches returns the number of watches on resources of an API group that the server serves.
 func watches(ctx context.Context, group string) (float64, error) {
 	text, err := core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {

@@ -6,15 +6,16 @@ package enforcement
 import (
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestDenials(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// spec is in YAML, without match constraints.
+		// spec is the spec in YAML, without match constraints.
 		spec string
 		data map[string]string
-		// text is empty when the request is to be admitted.
+		// text is the message, empty if the request is admitted.
 		text   string
 		reason metav1.StatusReason
 		code   int32
@@ -144,11 +145,11 @@ validations:
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ns := namespace(t, map[string]string{"tier": "gold"})
+			ns := admin.Namespace(t, map[string]string{"tier": "gold"})
 			by := enforce(t, ns, configMaps("CREATE")+tc.spec)
 			err := newConfigMap(t, ns, tc.data)
 			if tc.text == "" {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 				return
 			}
 			by.expectDenied(t, err, tc.text, tc.reason, tc.code)
@@ -156,13 +157,13 @@ validations:
 	}
 }
 
-// Of several denials the client gets the first, by name of policy and then of binding.
+// The error is the first denial in the order of policy names and then of binding names.
 func TestSeveralPolicies(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	first := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: first}]`)
 	second := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: second}]`)
-	binding := min(bind(t, first, in(ns)), bind(t, first, in(ns)))
-	other := bind(t, second, in(ns))
+	binding := min(bind(t, first, testserver.In(ns)), bind(t, first, testserver.In(ns)))
+	other := bind(t, second, testserver.In(ns))
 	settle(t)
 	err := newConfigMap(t, ns, nil)
 	if first < second {

@@ -6,18 +6,19 @@ package enforcement
 import (
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Two versions of one resource are served. A rule for one applies to requests for the
-// other, in the version of the rule, unless it is to match exactly.
+// A rule for one of two served versions also matches requests for the other, whose object the
+// policy sees in the version of the rule, unless matchPolicy is Exact.
 func TestEquivalentVersions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		matchPolicy, versions string
-		// expression is a field of the version that the policy is to see.
+		// expression reads a field of the version in which the policy sees the object.
 		expression, requested string
 		matches               bool
 	}{
@@ -41,7 +42,7 @@ func TestEquivalentVersions(t *testing.T) {
 		"a version that is not there": {matchPolicy: "Equivalent", versions: "[v3]", requested: "v1", expression: `true`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ns := namespace(t, nil)
+			ns := admin.Namespace(t, nil)
 			by := enforce(t, ns, `
 matchConstraints:
   matchPolicy: `+tc.matchPolicy+`
@@ -53,13 +54,13 @@ validations:
 			if tc.matches {
 				by.expectInvalid(t, err, "seen")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 		})
 	}
 }
 
-// newAutoscaler creates an autoscaler for 80 % CPU through a version of its API.
+// newAutoscaler creates an autoscaler that targets 80 % CPU through a version of its API.
 func newAutoscaler(t *testing.T, namespace, version string) error {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: "scaler"}

@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// The manifests that the quickstart applies do what it says.
+// TestReplicaLimitExample checks the manifests of the quickstart.
 func TestReplicaLimitExample(t *testing.T) {
 	for _, file := range []string{"namespace.yaml", "policy.yaml", "binding.yaml"} {
 		if err := applyExample(t, file); err != nil {
@@ -25,7 +25,7 @@ func TestReplicaLimitExample(t *testing.T) {
 	}
 	settle(t)
 
-	expectAdmitted(t, applyExample(t, "deployment-admitted.yaml"))
+	testserver.ExpectAdmitted(t, applyExample(t, "deployment-admitted.yaml"))
 	denied := applyExample(t, "deployment-denied.yaml")
 	by := denier{"demo-policy.example.com", "demo-binding-test.example.com"}
 	by.expectInvalid(t, denied, "failed expression: object.spec.replicas <= 5")
@@ -36,7 +36,7 @@ func TestReplicaLimitExample(t *testing.T) {
 	}
 }
 
-// applyExample applies a manifest until the end of the test.
+// applyExample applies a manifest and deletes its objects at the end of the test.
 func applyExample(t *testing.T, file string) error {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "replica-limit", file))
@@ -52,11 +52,13 @@ func applyExample(t *testing.T, file string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := dynamicClient(t).Resource(mapping.Resource).Namespace(obj.GetNamespace())
+	client := objects.Resource(mapping.Resource).Namespace(obj.GetNamespace())
 	_, err = client.Apply(t.Context(), obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test"})
-	// Without the controllers that finish it, a deleted namespace would only stay in the way.
+	// A deleted namespace would remain, because no controller finalizes it.
 	if obj.GetKind() != "Namespace" {
-		t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{})) })
+		t.Cleanup(func() {
+			testserver.ExpectDeleted(t, client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{}))
+		})
 	}
 	return err
 }

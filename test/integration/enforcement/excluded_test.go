@@ -17,8 +17,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A policy that denies everything does not keep its victim from deleting it, nor from
-// asking what is allowed.
+// A policy that denies everything does not prevent its own deletion, nor access reviews.
 func TestPoliciesAreNotSubjectToPolicies(t *testing.T) {
 	victim := testserver.UniqueName("victim")
 	policy := writePolicy(t, `
@@ -28,7 +27,7 @@ matchConditions: [{name: victim, expression: request.userInfo.username == '`+vic
 validations: [{expression: "false"}]`)
 	by := denier{policy, bind(t, policy, `{}`)}
 	settle(t)
-	config := rest.CopyConfig(admin)
+	config := rest.CopyConfig(admin.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: victim, Groups: []string{"system:masters"}}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -44,16 +43,16 @@ validations: [{expression: "false"}]`)
 	_, err = client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods"}},
 	}, metav1.CreateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 
 	const label = `{"metadata": {"labels": {"changed": "true"}}}`
 	policies, bindings := client.AdmissionregistrationV1().ValidatingAdmissionPolicies(), client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	_, err = policies.Patch(ctx, by.policy, types.MergePatchType, []byte(label), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = policies.Patch(ctx, by.policy, types.MergePatchType, []byte(`{"status": {"observedGeneration": 1}}`), metav1.PatchOptions{}, "status")
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = bindings.Patch(ctx, by.binding, types.MergePatchType, []byte(label), metav1.PatchOptions{})
-	expectAdmitted(t, err)
-	expectAdmitted(t, bindings.Delete(ctx, by.binding, metav1.DeleteOptions{}))
-	expectAdmitted(t, policies.Delete(ctx, by.policy, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, bindings.Delete(ctx, by.binding, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, policies.Delete(ctx, by.policy, metav1.DeleteOptions{}))
 }

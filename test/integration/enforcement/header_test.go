@@ -10,20 +10,21 @@ import (
 	"slices"
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
 
-// Warnings are headers of the response, whether the request succeeds or not.
+// Warnings are headers of the response, whether the request succeeds or fails.
 func TestWarningHeaders(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	warning := writePolicy(t, configMaps("CREATE")+`
 validations:
 - {expression: int(object.data.size) <= 3, messageExpression: "object.data.size + ' is \"big\", größer als 3'"}
 - {expression: int(object.data.size) <= 4, message: above 4}`)
 	denying := writePolicy(t, configMaps("CREATE")+`validations: [{expression: int(object.data.size) <= 5, message: above 5}]`)
-	by := denier{warning, bind(t, warning, "validationActions: [Warn]\n"+in(ns))}
-	bind(t, denying, in(ns))
+	by := denier{warning, bind(t, warning, "validationActions: [Warn]\n"+testserver.In(ns))}
+	bind(t, denying, testserver.In(ns))
 	settle(t)
 
 	header := func(text string) string {
@@ -47,7 +48,7 @@ validations:
 	}
 }
 
-// The reason that a validation states becomes the status code of the response.
+// The reason of a validation determines the status code of the response.
 func TestReasons(t *testing.T) {
 	for reason, want := range map[metav1.StatusReason]int{
 		"":                                       http.StatusUnprocessableEntity,
@@ -56,7 +57,7 @@ func TestReasons(t *testing.T) {
 		metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge,
 	} {
 		t.Run(string(reason), func(t *testing.T) {
-			ns, stated := namespace(t, nil), ""
+			ns, stated := admin.Namespace(t, nil), ""
 			if reason == "" {
 				reason = metav1.StatusReasonInvalid
 			} else {
@@ -79,19 +80,19 @@ validations:
 	}
 }
 
-// post sends the creation of a config map named "raw" and returns what came back. The
-// status is that of a failure.
+// post creates a config map named "raw" and returns the response. status is only set if the
+// request failed.
 func post(t *testing.T, namespace string, data map[string]string) (code int, header http.Header, status metav1.Status) {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": "raw"}, "data": data})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := rest.HTTPClientFor(admin)
+	client, err := rest.HTTPClientFor(admin.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := admin.Host + "/api/v1/namespaces/" + namespace + "/configmaps?dryRun=All"
+	path := admin.Config.Host + "/api/v1/namespaces/" + namespace + "/configmaps?dryRun=All"
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)

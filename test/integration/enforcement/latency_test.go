@@ -19,10 +19,10 @@ import (
 
 const rounds = 200
 
-// A client that waits for a binding by watching it may count on its enforcement. The
-// test reports how long after the event of the watch the first denial came back.
+// TestLatency prints how long after a client received a binding from a watch the server first
+// denied a request because of the binding.
 func TestLatency(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	policy := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false"}]`)
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	list, err := client.List(t.Context(), metav1.ListOptions{})
@@ -49,14 +49,14 @@ func TestLatency(t *testing.T) {
 		}
 		times[i] = time.Since(seen)
 		by.expectInvalid(t, denied, "failed expression: false")
-		expectAdmitted(t, client.Delete(t.Context(), by.binding, metav1.DeleteOptions{}))
+		testserver.ExpectAdmitted(t, client.Delete(t.Context(), by.binding, metav1.DeleteOptions{}))
 	}
 	slices.Sort(times)
 	t.Logf("binding watch event to first denial: p50=%v p99=%v (%d rounds, %d requests)",
 		times[rounds/2].Round(10*time.Microsecond), times[rounds*99/100].Round(10*time.Microsecond), rounds, requests)
 }
 
-// awaitAdded waits for the event that says that the binding is there.
+// awaitAdded waits for the event that adds the binding.
 func awaitAdded(t *testing.T, events watch.Interface, name string) {
 	t.Helper()
 	for event := range events.ResultChan() {

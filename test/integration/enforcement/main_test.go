@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enforcement tests what policies do to requests. All tests share one server
-// with default flags, but for an audit log and the enforcement of types; each writes into
-// namespaces of its own, to which it binds its policies.
+// Package enforcement tests the effect of validating policies on requests. All tests share one
+// server with an audit log and feature gate AdmissionPolicyTypeEnforcement; each binds its
+// policies to its own namespaces.
 package enforcement
 
 import (
@@ -11,15 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -29,59 +28,33 @@ import (
 )
 
 var (
-	// admin is the configuration of a client that may do everything.
-	admin *rest.Config
-	// core and policies are clients with it.
+	// admin are clients that may do everything.
+	admin    testserver.Clients
 	core     kubernetes.Interface
 	policies clientset.Interface
+	objects  dynamic.Interface
+	// auditLog is the path of the audit log, in which the server logs the creation of config maps.
+	auditLog string
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "celador-audit-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	auditLog = filepath.Join(dir, "audit.log")
-	return testserver.Main(m, func(config *rest.Config) error {
-		var err, coreErr error
-		admin = config
-		core, coreErr = kubernetes.NewForConfig(config)
-		policies, err = clientset.NewForConfig(config)
-		return errors.Join(err, coreErr)
-	}, "--audit-policy-file="+filepath.Join("testdata", "audit-policy.yaml"), "--audit-log-path="+auditLog,
-		"--feature-gates=AdmissionPolicyTypeEnforcement=true")
+func TestMain(m *testing.M) {
+	os.Exit(testserver.AuditedMain(m, func(clients testserver.Clients, log string) {
+		admin, core, policies, objects, auditLog = clients, clients.Core, clients.Policies, clients.Objects, log
+	}, "--feature-gates=AdmissionPolicyTypeEnforcement=true"))
 }
 
-// namespace creates a namespace and returns its name.
-func namespace(t *testing.T, labels map[string]string) string {
-	t.Helper()
-	sent := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("test"), Labels: labels}}
-	if _, err := core.CoreV1().Namespaces().Create(t.Context(), sent, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return sent.Name
-}
-
-// writePolicy creates a policy with a spec in YAML and returns its name. It is gone
-// at the end of the test.
+// writePolicy creates a policy with a spec in YAML, deletes it at the end of the test, and
+// returns its name.
 func writePolicy(t *testing.T, spec string) string {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	sent := &v1.ValidatingAdmissionPolicy{Spec: testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
 	sent.Name = testserver.UniqueName("policy")
-	if _, err := client.Create(t.Context(), sent, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{})) })
-	return sent.Name
+	return testserver.Create(t, client, sent).Name
 }
 
-// bind creates a binding of the policy, with more of the spec in YAML, and returns its
-// name. It is gone at the end of the test.
+// bind creates a binding of the policy with further spec fields in YAML, deletes it at the end of
+// the test, and returns its name.
 func bind(t *testing.T, policy, more string) string {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
@@ -90,31 +63,22 @@ func bind(t *testing.T, policy, more string) string {
 	if sent.Spec.ValidationActions == nil {
 		sent.Spec.ValidationActions = []v1.ValidationAction{v1.Deny}
 	}
-	if _, err := client.Create(t.Context(), sent, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{})) })
-	return sent.Name
+	return testserver.Create(t, client, sent).Name
 }
 
-// in is the part of a binding's spec that binds to one namespace.
-func in(namespace string) string {
-	return `matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ` + namespace + `}}}`
-}
-
-// enforce puts a policy with a spec in YAML into effect in a namespace and returns the
-// names of the policy and its binding.
+// enforce creates a policy with a spec in YAML and binds it to a namespace. It returns when the
+// policy is in effect.
 func enforce(t *testing.T, namespace, spec string) denier {
 	t.Helper()
 	policy := writePolicy(t, spec)
-	by := denier{policy, bind(t, policy, in(namespace))}
+	by := denier{policy, bind(t, policy, testserver.In(namespace))}
 	settle(t)
 	return by
 }
 
-// settle returns when everything written to policies and bindings so far is in effect.
-// The server sees the changes of each of the two kinds in the order of the writes, so
-// that a new pair in effect proves that all changes before it are.
+// settle returns when all earlier writes of policies and bindings are in effect. The server
+// receives the changes of each kind in the order of the writes, so a new policy and binding in
+// effect prove that all earlier changes are.
 func settle(t *testing.T) {
 	t.Helper()
 	name := testserver.UniqueName("settle")
@@ -131,8 +95,8 @@ validations: [{expression: "false"}]`)
 	})
 }
 
-// configMaps is the part of a policy's spec that matches an operation on config maps,
-// all or those with one of the names.
+// configMaps returns the part of a policy's spec that matches an operation on config maps with
+// one of the names, or with any name.
 func configMaps(operation string, names ...string) string {
 	rule := v1.NamedRuleWithOperations{ResourceNames: names, RuleWithOperations: v1.RuleWithOperations{
 		Operations: []v1.OperationType{v1.OperationType(operation)},
@@ -145,16 +109,7 @@ func configMaps(operation string, names ...string) string {
 	return string(text)
 }
 
-// expectGone wants that a deletion at the end of a test found the object, or that it
-// was gone already.
-func expectGone(t *testing.T, err error) {
-	t.Helper()
-	if err != nil && !apierrors.IsNotFound(err) {
-		t.Error(err)
-	}
-}
-
-// newConfigMap creates a config map with the data, and labels that are the same.
+// newConfigMap creates a config map whose data and labels are the given ones.
 func newConfigMap(t *testing.T, namespace string, data map[string]string) error {
 	t.Helper()
 	sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("data"), Labels: data}, Data: data}
@@ -162,10 +117,11 @@ func newConfigMap(t *testing.T, namespace string, data map[string]string) error 
 	return err
 }
 
-// denier names what denies a request. The binding is empty when the policy itself does.
+// denier holds the names of the policy and binding that deny a request. The binding is empty for
+// errors of the policy itself.
 type denier struct{ policy, binding string }
 
-// message is how a denial states the text.
+// message returns the message of a denial with the text.
 func (d denier) message(text string) string {
 	by := "ValidatingAdmissionPolicy '" + d.policy + "'"
 	if d.binding != "" {
@@ -174,7 +130,7 @@ func (d denier) message(text string) string {
 	return by + " denied request: " + text
 }
 
-// expectDenied wants a denial with the text, for the reason and with its status code.
+// expectDenied checks that err is a denial with the text, reason and status code.
 func (d denier) expectDenied(t *testing.T, err error, text string, reason metav1.StatusReason, code int32) {
 	t.Helper()
 	var status apierrors.APIStatus
@@ -206,16 +162,8 @@ func suffix(group string) string {
 	return "." + group
 }
 
-// expectInvalid wants a denial without a reason of its own.
+// expectInvalid checks that err is a denial with the default reason.
 func (d denier) expectInvalid(t *testing.T, err error, text string) {
 	t.Helper()
 	d.expectDenied(t, err, text, metav1.StatusReasonInvalid, 422)
-}
-
-// expectAdmitted wants no error.
-func expectAdmitted(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Errorf("got error %v, want the request admitted", err)
-	}
 }

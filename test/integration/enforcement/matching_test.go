@@ -14,8 +14,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// rules are resource rules in YAML, each with fields in place of those by which it
-// would match the creation of config maps.
+// rules returns resource rules in YAML for the creation of config maps. Each argument replaces
+// fields of one rule.
 func rules(fields ...string) string { return list("resourceRules", fields) }
 
 func exclude(fields ...string) string { return ", " + list("excludeResourceRules", fields) }
@@ -33,12 +33,12 @@ func list(name string, rules []string) string {
 	return name + ": [" + strings.Join(all, ", ") + "]"
 }
 
-// The request is always the creation of config map "probe" with label app=web, in a
-// namespace with label tier=gold.
+// Every request creates config map "probe" with label app=web in a namespace with label
+// tier=gold.
 func TestMatching(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// constraints of the policy, config maps by default, and resources of the
-		// binding, in YAML.
+		// constraints of the policy, by default config maps, and match resources of the binding, in
+		// YAML.
 		constraints, resources string
 		matches                bool
 	}{
@@ -71,8 +71,8 @@ func TestMatching(t *testing.T) {
 		"bound to more than the policy's": {constraints: rules(`resources: [secrets]`), resources: rules(`resources: ["*"]`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ns := namespace(t, map[string]string{"tier": "gold"})
-			// The condition keeps the policy out of other tests.
+			ns := admin.Namespace(t, map[string]string{"tier": "gold"})
+			// The condition excludes the requests of other tests.
 			policy := writePolicy(t, `
 matchConstraints: {`+cmp.Or(tc.constraints, rules(``))+`}
 matchConditions: [{name: here, expression: request.namespace == '`+ns+`'}]
@@ -84,15 +84,15 @@ validations: [{expression: "false"}]`)
 			if tc.matches {
 				by.expectInvalid(t, err, "failed expression: false")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 		})
 	}
 }
 
-// For the object and the old object a selector needs to find its labels on one.
+// An object selector matches if the labels of the object or of the old object match.
 func TestObjectSelectorOnUpdate(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	policy := writePolicy(t, configMaps("UPDATE")+`validations: [{expression: "false"}]`)
 	by := denier{policy, bind(t, policy, `matchResources: {objectSelector: {matchLabels: {guarded: "yes"}},
   namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: `+ns+`}}}`)}
@@ -109,19 +109,19 @@ func TestObjectSelectorOnUpdate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"guarded": tc.before}}}
 			stored, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
-			expectAdmitted(t, err)
+			testserver.ExpectAdmitted(t, err)
 			stored.Labels["guarded"] = tc.after
 			_, err = client.Update(t.Context(), stored, metav1.UpdateOptions{})
 			if tc.denied {
 				by.expectInvalid(t, err, "failed expression: false")
 			} else {
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 		})
 	}
 }
 
-// Namespaces are selected by their own labels, new ones by those that they are to get.
+// A namespace selector matches namespaces by their own labels, including new ones.
 func TestNamespacesAsObjects(t *testing.T) {
 	label := testserver.UniqueName("label")
 	policy := writePolicy(t, `
@@ -137,7 +137,7 @@ validations: [{expression: namespaceObject != null, message: a namespace is in n
 		if denied {
 			by.expectInvalid(t, err, "a namespace is in none")
 		} else {
-			expectAdmitted(t, err)
+			testserver.ExpectAdmitted(t, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +15,9 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// Policies apply to a dry run as well and can tell it from others.
+// Policies apply to dry runs and can recognize them.
 func TestDryRun(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("*")+`
 validations:
 - expression: "!(object == null ? oldObject : object).metadata.name.startsWith(request.dryRun == true ? 'real' : 'dry')"
@@ -29,19 +30,19 @@ validations:
 	}
 	by.expectInvalid(t, create("real", metav1.CreateOptions{DryRun: all}), "CREATE All")
 	by.expectInvalid(t, create("dry", metav1.CreateOptions{}), "CREATE")
-	expectAdmitted(t, create("dry", metav1.CreateOptions{DryRun: all}))
-	expectAdmitted(t, create("real", metav1.CreateOptions{}))
+	testserver.ExpectAdmitted(t, create("dry", metav1.CreateOptions{DryRun: all}))
+	testserver.ExpectAdmitted(t, create("real", metav1.CreateOptions{}))
 
 	label := []byte(`{"metadata": {"labels": {"changed": "true"}}}`)
 	_, err := client.Patch(ctx, "real", types.MergePatchType, label, metav1.PatchOptions{DryRun: all})
 	by.expectInvalid(t, err, "UPDATE All")
 	by.expectInvalid(t, client.Delete(ctx, "real", metav1.DeleteOptions{DryRun: all}), "DELETE All")
-	expectAdmitted(t, client.Delete(ctx, "real", metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, client.Delete(ctx, "real", metav1.DeleteOptions{}))
 }
 
-// The server has made up the name when policies see the object.
+// The server generates the name before policies see the object.
 func TestGenerateName(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	by := enforce(t, ns, configMaps("CREATE")+`
 validations:
 - expression: "!object.metadata.name.startsWith(object.metadata.generateName) || object.data.made == 'known'"
@@ -52,22 +53,22 @@ validations:
 	by.expectInvalid(t, err, "true 10")
 	sent.Data["made"] = "known"
 	got, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	if !strings.HasPrefix(got.Name, "made-") || len(got.Name) != 10 {
 		t.Errorf("got name %s", got.Name)
 	}
 }
 
-// Preconditions that fail leave nothing to decide over.
+// A failed precondition is reported instead of a denial.
 func TestDeletePreconditions(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("DELETE")+`
 validations:
 - expression: request.options.preconditions.uid == oldObject.metadata.uid && oldObject.data.keep == 'no'
   message: to be kept`)
 	client := core.CoreV1().ConfigMaps(ns)
 	stored, err := client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "box"}, Data: map[string]string{"keep": "yes"}}, metav1.CreateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 
 	remove := func(uid types.UID, version string) error {
 		return client.Delete(ctx, "box", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}})
@@ -79,16 +80,16 @@ validations:
 	before := stored.ResourceVersion
 	stored.Data["keep"] = "no"
 	stored, err = client.Update(ctx, stored, metav1.UpdateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	if err := remove(stored.UID, before); !apierrors.IsConflict(err) {
 		t.Errorf("an older version: got error %v, want a conflict", err)
 	}
-	expectAdmitted(t, remove(stored.UID, stored.ResourceVersion))
+	testserver.ExpectAdmitted(t, remove(stored.UID, stored.ResourceVersion))
 }
 
-// One object that a policy protects stays when the collection that it is in goes.
+// Deleting a collection keeps the objects whose deletion a policy denies.
 func TestDeleteCollection(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("DELETE")+`
 validations:
 - expression: object == null && oldObject.data.keep == 'no'
@@ -96,21 +97,21 @@ validations:
 	client := core.CoreV1().ConfigMaps(ns)
 	for name, keep := range map[string]string{"first": "no", "kept": "yes", "last": "no"} {
 		_, err := client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"keep": keep}}, metav1.CreateOptions{})
-		expectAdmitted(t, err)
+		testserver.ExpectAdmitted(t, err)
 	}
 	by.expectInvalid(t, client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}), "kept by DeleteOptions")
 	_, err := client.Patch(ctx, "kept", types.MergePatchType, []byte(`{"data": {"keep": "no"}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
-	expectAdmitted(t, client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
+	testserver.ExpectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
 	left, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil || len(left.Items) != 0 {
 		t.Errorf("got %v, %v after the deletion of all", left, err)
 	}
 }
 
-// A patch is the creation or update that it amounts to.
+// A patch is matched as the creation or update that it causes.
 func TestPatches(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("*")+`
 validations:
 - expression: object.data.size != '9'
@@ -123,10 +124,10 @@ validations:
 		return err
 	}
 	by.expectInvalid(t, apply("9"), "CREATE by CreateOptions of test with no color")
-	expectAdmitted(t, apply("1"))
+	testserver.ExpectAdmitted(t, apply("1"))
 	by.expectInvalid(t, apply("9"), "UPDATE of 1 by UpdateOptions of test with no color")
 	_, err := client.Patch(ctx, "box", types.MergePatchType, []byte(`{"data": {"color": "red"}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 
 	for kind, patch := range map[types.PatchType]string{
 		types.JSONPatchType:           `[{"op": "replace", "path": "/data/size", "value": "9"}]`,

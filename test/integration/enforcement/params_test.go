@@ -19,8 +19,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// limited is the spec of a policy for config maps that have a size, in one namespace.
-// A param states the limit.
+// limited returns the spec of a policy that limits the size of config maps in one namespace.
 func limited(namespace, paramKind, failurePolicy, limit string) string {
 	return `
 paramKind: ` + paramKind + `
@@ -34,7 +33,7 @@ validations:
   messageExpression: "'at most ' + string(` + limit + `) + ' says ' + params.metadata.name"`
 }
 
-// newLimit creates a config map that is a param, labelled with a tier.
+// newLimit creates a config map as param, with a tier label.
 func newLimit(t *testing.T, namespace, name, limit, tier string) {
 	t.Helper()
 	sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"tier": tier}}, Data: map[string]string{"max": limit}}
@@ -43,15 +42,14 @@ func newLimit(t *testing.T, namespace, name, limit, tier string) {
 	}
 }
 
-// expectLimit wants that a config map of the size is denied with the text once what
-// was changed before is in effect, or admitted if there is no text.
+// expectLimit checks, once all earlier changes are in effect, that a config map of the size is
+// denied with the text, or admitted if the text is empty.
 func (d denier) expectLimit(t *testing.T, namespace, size, text string) {
 	t.Helper()
 	d.eventually(t, text, func() error { return newConfigMap(t, namespace, map[string]string{"size": size}) })
 }
 
-// eventually wants that a request comes to be denied with the text, or admitted if
-// there is no text.
+// eventually waits until a request is denied with the text, or admitted if the text is empty.
 func (d denier) eventually(t *testing.T, text string, request func() error) {
 	t.Helper()
 	testserver.Eventually(t, func(context.Context) error {
@@ -73,7 +71,7 @@ const (
 )
 
 func TestParams(t *testing.T) {
-	here, elsewhere := namespace(t, map[string]string{"max": "2"}), namespace(t, map[string]string{"max": "1"})
+	here, elsewhere := admin.Namespace(t, map[string]string{"max": "2"}), admin.Namespace(t, map[string]string{"max": "1"})
 	newLimit(t, here, "high", "5", "gold")
 	newLimit(t, here, "low", "3", "gold")
 	newLimit(t, here, "tin", "1", "tin")
@@ -81,14 +79,13 @@ func TestParams(t *testing.T) {
 	const ofNamespace = `params.metadata.labels['max']`
 
 	for name, tc := range map[string]struct {
-		// kind is ConfigMap by default, and limit the one in its data.
+		// kind is by default ConfigMap, and limit the expression that reads the limit.
 		kind, limit string
-		// ref is the paramRef. Without a parameterNotFoundAction that is Deny.
+		// ref is the paramRef, by default with parameterNotFoundAction Deny.
 		ref string
-		// texts are those of denials by the size of the config map, empty if it is admitted.
+		// texts maps sizes of config maps to messages of denials, empty if admitted.
 		texts map[string]string
-		// config is set when the text tells that params cannot be had, which depends on
-		// the failurePolicy.
+		// config is true if the message reports missing params, to which failurePolicy applies.
 		config bool
 	}{
 		"named":               {ref: `name: low, namespace: ` + elsewhere, texts: map[string]string{"7": "", "8": "at most 7 says low"}},
@@ -134,8 +131,8 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// paramRef is the part of a binding's spec with these fields, if any, and Deny when
-// there are no params unless they say otherwise.
+// paramRef returns the part of a binding's spec with these fields, by default with
+// parameterNotFoundAction Deny.
 func paramRef(t *testing.T, fields string) string {
 	t.Helper()
 	if fields == "" {
@@ -148,9 +145,9 @@ func paramRef(t *testing.T, fields string) string {
 	return `paramRef: {` + fields + `}`
 }
 
-// A namespace to look for params in comes from the request, if not from the binding.
+// If the binding names no namespace, params come from the namespace of the request.
 func TestParamsForClusterScopedRequests(t *testing.T) {
-	limits, label := namespace(t, nil), testserver.UniqueName("label")
+	limits, label := admin.Namespace(t, nil), testserver.UniqueName("label")
 	newLimit(t, limits, "low", "3", "gold")
 	const noNamespace = "failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
 	for name, tc := range map[string]struct{ ref, text string }{
@@ -184,7 +181,7 @@ validations: [{expression: "false", messageExpression: string(params.metadata.na
 	}
 }
 
-// A param is there for requests right after its creation.
+// A param applies to requests right after its creation.
 func TestNewParams(t *testing.T) {
 	group := testserver.UniqueName("group")
 	policy := writePolicy(t, configMaps("CREATE")+`
@@ -195,19 +192,19 @@ matchResources:
   namespaceSelector: {matchLabels: {group: `+group+`}}
   objectSelector: {matchExpressions: [{key: size, operator: Exists}]}`)}
 	labels := map[string]string{"group": group}
-	by.expectLimit(t, namespace(t, labels), "1", noParams)
+	by.expectLimit(t, admin.Namespace(t, labels), "1", noParams)
 	for range 50 {
-		ns := namespace(t, labels)
+		ns := admin.Namespace(t, labels)
 		by.expectInvalid(t, newConfigMap(t, ns, map[string]string{"size": "1"}), noParams)
 		newLimit(t, ns, "limits", "5", "gold")
-		expectAdmitted(t, newConfigMap(t, ns, map[string]string{"size": "5"}))
+		testserver.ExpectAdmitted(t, newConfigMap(t, ns, map[string]string{"size": "5"}))
 		by.expectInvalid(t, newConfigMap(t, ns, map[string]string{"size": "6"}), "at most 5")
 	}
 }
 
-// Changes of params, and of what refers to them, take effect.
+// Changes of params and of references to them take effect.
 func TestParamChanges(t *testing.T) {
-	ns, limits, ctx := namespace(t, nil), namespace(t, nil), t.Context()
+	ns, limits, ctx := admin.Namespace(t, nil), admin.Namespace(t, nil), t.Context()
 	newLimit(t, limits, "low", "3", "gold")
 	policy := writePolicy(t, limited(ns, configMapKind, "Fail", "params.data.max"))
 	by := denier{policy, bind(t, policy, paramRef(t, `selector: {matchLabels: {tier: gold}}, namespace: `+limits))}
@@ -224,17 +221,17 @@ func TestParamChanges(t *testing.T) {
 	by.expectLimit(t, ns, "9", "at most 4 says low")
 	newLimit(t, limits, "lower", "2", "gold")
 	by.expectLimit(t, ns, "3", "at most 2 says lower")
-	expectAdmitted(t, client.Delete(ctx, "lower", metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, client.Delete(ctx, "lower", metav1.DeleteOptions{}))
 	by.expectLimit(t, ns, "3", "")
 	change(`{"metadata": {"labels": {"tier": "tin"}}}`)
 	by.expectLimit(t, ns, "3", noParams)
 
 	_, err := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Patch(ctx, by.binding, types.MergePatchType,
 		[]byte(`{"spec": {"paramRef": {"selector": null, "name": "low"}}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	by.expectLimit(t, ns, "9", "at most 4 says low")
 	_, err = policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(ctx, by.policy, types.MergePatchType,
 		[]byte(`{"spec": {"paramKind": {"kind": "Secret"}}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	by.expectLimit(t, ns, "1", noParams)
 }

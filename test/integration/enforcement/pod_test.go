@@ -6,16 +6,17 @@ package enforcement
 import (
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Every way to connect to a pod is subject to policies before anything is connected.
-// Here that would fail, as the pod runs nowhere.
+// Policies apply to every connect operation on pods before the connection is made, which would
+// fail here because the pods run on no node.
 func TestConnections(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	newPod(t, ns, "idle")
 	by := enforce(t, ns, `
 matchConstraints:
@@ -31,12 +32,12 @@ validations:
 			by.expectInvalid(t, err, "idle: "+subresource+" of "+kind)
 		}
 	}
-	// Reading logs is no connection.
-	expectAdmitted(t, core.CoreV1().RESTClient().Get().Namespace(ns).Resource("pods").Name("idle").SubResource("log").Do(t.Context()).Error())
+	// Reading logs is not a connect operation.
+	testserver.ExpectAdmitted(t, core.CoreV1().RESTClient().Get().Namespace(ns).Resource("pods").Name("idle").SubResource("log").Do(t.Context()).Error())
 }
 
 func TestEphemeralContainers(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	pod := newPod(t, ns, "idle")
 	by := enforce(t, ns, `
 matchConstraints:
@@ -58,15 +59,15 @@ validations:
 		[]byte(`{"spec": {"ephemeralContainers": [{"name": "debug", "image": "bad"}]}}`), metav1.PatchOptions{}, "ephemeralcontainers")
 	by.expectInvalid(t, err, "UPDATE of Pod with 1 instead of 0")
 	_, err = client.Patch(ctx, "idle", types.MergePatchType, []byte(`{"metadata": {"labels": {"changed": "true"}}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	pod, err = client.Get(ctx, "idle", metav1.GetOptions{})
-	expectAdmitted(t, err)
-	expectAdmitted(t, debug("good"))
+	testserver.ExpectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, debug("good"))
 }
 
-// Evictions and bindings are created, although they change or delete pods.
+// Evictions and bindings are create requests, although they delete or change pods.
 func TestEvictionAndBinding(t *testing.T) {
-	ns, ctx := namespace(t, nil), t.Context()
+	ns, ctx := admin.Namespace(t, nil), t.Context()
 	newPod(t, ns, "idle")
 	by := enforce(t, ns, `
 matchConstraints:
@@ -82,18 +83,18 @@ validations:
 		return client.Bind(ctx, &corev1.Binding{ObjectMeta: meta, Target: corev1.ObjectReference{Kind: "Node", Name: node}}, metav1.CreateOptions{})
 	}
 	by.expectInvalid(t, assign("theirs"), "CREATE v1 Binding of idle")
-	expectAdmitted(t, assign("mine"))
+	testserver.ExpectAdmitted(t, assign("mine"))
 	evict := func(options metav1.DeleteOptions) error {
 		return client.EvictV1(ctx, &policyv1.Eviction{ObjectMeta: meta, DeleteOptions: &options})
 	}
 	by.expectInvalid(t, evict(metav1.DeleteOptions{}), "CREATE policy/v1 Eviction of idle")
-	expectAdmitted(t, evict(metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
+	testserver.ExpectAdmitted(t, evict(metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
 }
 
-// newPod creates a pod that no node runs.
+// newPod creates a pod that is not scheduled.
 func newPod(t *testing.T, namespace, name string) *corev1.Pod {
 	t.Helper()
-	// There is no controller that would create it.
+	// No controller creates the service account.
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	if _, err := core.CoreV1().ServiceAccounts(namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// expectRefused wants that a policy is invalid because of an expression in a field, with
-// the text.
+// expectRefused checks that a policy is invalid because of an expression in the field, with the
+// text.
 func expectRefused(t *testing.T, err error, field, text string) {
 	t.Helper()
 	var status apierrors.APIStatus
@@ -39,7 +39,8 @@ func asStatus(err error, status *apierrors.APIStatus) (ok bool) {
 	return ok
 }
 
-// Errors against built-in types keep a policy from being stored, however it is written.
+// A policy with type errors against built-in types is rejected, in every version and by every
+// kind of write.
 func TestTypeErrorsOfBuiltInTypes(t *testing.T) {
 	ctx, client := t.Context(), policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	const field, text = "spec.validations[0].expression", "/v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field 'dada'\n | object.dada.size() < 3\n | ......^"
@@ -57,9 +58,9 @@ func TestTypeErrorsOfBuiltInTypes(t *testing.T) {
 	_, err = client.Create(ctx, written("Enforced", wrong), metav1.CreateOptions{DryRun: all})
 	expectRefused(t, err, field, text)
 	_, err = client.Create(ctx, written("Enforced", right), metav1.CreateOptions{DryRun: all})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = client.Create(ctx, written("Informational", wrong), metav1.CreateOptions{DryRun: all})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 
 	for _, version := range []string{"v1beta1", "v1alpha1"} {
 		t.Run("object of "+version, func(t *testing.T) {
@@ -80,12 +81,12 @@ func TestTypeErrorsOfBuiltInTypes(t *testing.T) {
 	expectRefused(t, patch(types.MergePatchType, `{"spec": {"typeChecking": "Enforced"}}`, metav1.PatchOptions{DryRun: all}), field, text)
 	expectRefused(t, patch(types.ApplyPatchType, `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "spec": {"typeChecking": "Enforced"}}`,
 		metav1.PatchOptions{FieldManager: "test"}), field, text)
-	expectAdmitted(t, patch(types.MergePatchType, `{"spec": {"typeChecking": "Enforced", "validations": [{"expression": "`+right+`"}]}}`, metav1.PatchOptions{}))
+	testserver.ExpectAdmitted(t, patch(types.MergePatchType, `{"spec": {"typeChecking": "Enforced", "validations": [{"expression": "`+right+`"}]}}`, metav1.PatchOptions{}))
 	expectRefused(t, patch(types.MergePatchType, `{"spec": {"validations": [{"expression": "`+wrong+`"}]}}`, metav1.PatchOptions{}), field, text)
-	expectAdmitted(t, patch(types.MergePatchType, `{"spec": {"typeChecking": null, "validations": [{"expression": "`+wrong+`"}]}}`, metav1.PatchOptions{}))
+	testserver.ExpectAdmitted(t, patch(types.MergePatchType, `{"spec": {"typeChecking": null, "validations": [{"expression": "`+wrong+`"}]}}`, metav1.PatchOptions{}))
 }
 
-// The checker finds every built-in resource that the server serves.
+// Type checking resolves every built-in resource that the server serves.
 func TestTypeErrorsOfEveryBuiltInType(t *testing.T) {
 	_, lists, err := core.Discovery().ServerGroupsAndResources()
 	if err != nil {
@@ -123,11 +124,11 @@ func TestTypeErrorsOfEveryBuiltInType(t *testing.T) {
 	}
 }
 
-// sizedKind is a custom kind in a group of its own, with data.size of a type that may
-// change. That of config maps is a string.
+// sizedKind is a custom kind in its own API group, whose field data.size may change its type. The
+// same field of config maps is a string.
 type sizedKind struct{ group string }
 
-// define defines the kind, or changes its definition.
+// define creates or updates the definition.
 func (k sizedKind) define(t *testing.T, size string) {
 	t.Helper()
 	definition := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, `
@@ -148,12 +149,12 @@ spec:
 
 func (k sizedKind) remove(t *testing.T) {
 	t.Helper()
-	expectAdmitted(t, dynamicClient(t).Resource(definitions).Delete(t.Context(), "boxes."+k.group, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, objects.Resource(definitions).Delete(t.Context(), "boxes."+k.group, metav1.DeleteOptions{}))
 }
 
 func (k sizedKind) create(t *testing.T, namespace string, size any) error {
 	t.Helper()
-	_, err := dynamicClient(t).Resource(schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: "boxes"}).Namespace(namespace).
+	_, err := objects.Resource(schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: "boxes"}).Namespace(namespace).
 		Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": k.group + "/v1",
 			"kind":       "Box",
@@ -163,8 +164,8 @@ func (k sizedKind) create(t *testing.T, namespace string, size any) error {
 	return err
 }
 
-// notNine is the spec of a policy for config maps and boxes in one namespace, which fits
-// boxes only if their size is a string.
+// notNine returns the spec of a policy for config maps and boxes in one namespace that fits boxes
+// only if their size is a string.
 func (k sizedKind) notNine(namespace, failurePolicy string) string {
 	return `
 typeChecking: Enforced
@@ -177,16 +178,16 @@ matchConstraints:
 validations: [{expression: object.data.size != '9', message: nine}]`
 }
 
-// misfit is the text of denials while the size of boxes is an integer.
+// misfit returns the message of denials while the size of boxes is an integer.
 func (k sizedKind) misfit() string {
 	return "failed to configure policy: spec.validations[0].expression does not fit " + k.group + "/v1, Kind=Box: " +
 		"ERROR: <input>:1:18: found no matching overload for '_!=_' applied to '(int, string)'\n | object.data.size != '9'\n | .................^"
 }
 
-// A definition can make a policy wrong that was right when it was written. Then it decides
-// nothing, not even over other kinds, until the definition or the policy changes.
+// A changed definition may cause type errors in a stored policy. Such a policy is misconfigured for
+// all kinds that it matches until the definition or the policy changes.
 func TestTypeErrorsOfCustomResources(t *testing.T) {
-	kind, ns, lenient := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, namespace(t, nil), namespace(t, nil)
+	kind, ns, lenient := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, admin.Namespace(t, nil), admin.Namespace(t, nil)
 	policy := writePolicy(t, kind.notNine(ns, "Fail"))
 	by := denier{policy, bind(t, policy, "validationActions: [Deny]")}
 	ignoring := writePolicy(t, kind.notNine(lenient, "Ignore"))
@@ -207,7 +208,7 @@ func TestTypeErrorsOfCustomResources(t *testing.T) {
 		t.Helper()
 		_, err := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(t.Context(), policy, types.MergePatchType,
 			[]byte(`{"spec": {"validations": [{"expression": "`+expression+`", "message": "nine"}]}}`), metav1.PatchOptions{})
-		expectAdmitted(t, err)
+		testserver.ExpectAdmitted(t, err)
 	}
 
 	expectDecides("without a definition")
@@ -235,13 +236,13 @@ func TestTypeErrorsOfCustomResources(t *testing.T) {
 	expectMisfit("defined again")
 
 	_, err := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(t.Context(), policy, types.MergePatchType, []byte(`{"spec": {"typeChecking": "Informational"}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	expectDecides("no longer enforced")
 }
 
-// So can the definition of params.
+// A changed definition of params has the same effect.
 func TestTypeErrorsOfCustomParams(t *testing.T) {
-	kind, ns := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, namespace(t, nil)
+	kind, ns := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, admin.Namespace(t, nil)
 	kind.define(t, "string")
 	policy := writePolicy(t, `
 typeChecking: Enforced

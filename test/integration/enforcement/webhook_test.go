@@ -24,9 +24,9 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// The server's webhook plugins find the configurations that Celador's group serves.
+// The webhook plugins read the configurations that Celador's API group serves.
 func TestWebhooks(t *testing.T) {
-	ns := namespace(t, nil)
+	ns := admin.Namespace(t, nil)
 	config := deny(t, "no thanks")
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
@@ -71,11 +71,11 @@ func TestWebhooks(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expectAdmitted(t, newConfigMap(t, ns, nil))
+			testserver.ExpectAdmitted(t, newConfigMap(t, ns, nil))
 			if err := tc.create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { expectGone(t, tc.remove(context.Background())) })
+			t.Cleanup(func() { testserver.ExpectDeleted(t, tc.remove(context.Background())) })
 			testserver.Eventually(t, func(context.Context) error {
 				err := newConfigMap(t, ns, nil)
 				if want := `admission webhook "deny.example.com" denied the request: no thanks`; !apierrors.IsForbidden(err) || err.Error() != want {
@@ -91,9 +91,10 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
-// Webhooks that want to see everything do not see what could free a cluster of them.
+// Webhooks that match everything are not called for policies and webhook configurations, so that
+// an administrator can always delete them.
 func TestWebhooksDoNotSeePolicies(t *testing.T) {
-	ns, label, config := namespace(t, nil), testserver.UniqueName("label"), deny(t, "no thanks")
+	ns, label, config := admin.Namespace(t, nil), testserver.UniqueName("label"), deny(t, "no thanks")
 	labels := map[string]string{"run": label}
 	everything := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
@@ -103,16 +104,11 @@ func TestWebhooksDoNotSeePolicies(t *testing.T) {
 	none := new(admissionregistrationv1.SideEffectClassNone)
 	meta := metav1.ObjectMeta{Name: testserver.UniqueName("webhook")}
 	client, ctx := core.AdmissionregistrationV1(), t.Context()
-	if _, err := client.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+	testserver.Create(t, client.ValidatingWebhookConfigurations(), &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: meta,
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "validating.example.com", ClientConfig: config, Rules: everything, ObjectSelector: mine, SideEffects: none, AdmissionReviewVersions: []string{"v1"},
 		}},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		expectGone(t, client.ValidatingWebhookConfigurations().Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
 	})
 	expectDenied := func(by string) {
 		t.Helper()
@@ -126,41 +122,36 @@ func TestWebhooksDoNotSeePolicies(t *testing.T) {
 		})
 	}
 	expectDenied("validating.example.com")
-	if _, err := client.MutatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+	testserver.Create(t, client.MutatingWebhookConfigurations(), &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: meta,
 		Webhooks: []admissionregistrationv1.MutatingWebhook{{
 			Name: "mutating.example.com", ClientConfig: config, Rules: everything, ObjectSelector: mine, SideEffects: none, AdmissionReviewVersions: []string{"v1"},
 		}},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		expectGone(t, client.MutatingWebhookConfigurations().Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
 	})
 	expectDenied("mutating.example.com")
 
-	// The policy matches nothing; its label makes the webhooks select it.
+	// The policy matches nothing, but its label matches the selectors of the webhooks.
 	policy := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("policy"), Labels: labels}}
 	policy.Spec = testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, configMaps("CREATE", testserver.UniqueName("nothing"))+`validations: [{expression: "true"}]`)
 	binding := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: policy.ObjectMeta}
 	binding.Spec = v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy.Name, ValidationActions: []v1.ValidationAction{v1.Deny}}
 	ours := policies.AdmissionregistrationV1()
 	_, err := ours.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = ours.ValidatingAdmissionPolicies().Patch(ctx, policy.Name, types.MergePatchType, []byte(`{"status": {"observedGeneration": 1}}`), metav1.PatchOptions{}, "status")
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = ours.ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	patch := []byte(`{"metadata": {"labels": {"changed": "true"}}}`)
 	_, err = ours.ValidatingAdmissionPolicies().Patch(ctx, policy.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	_, err = ours.ValidatingAdmissionPolicyBindings().Patch(ctx, binding.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	expectAdmitted(t, err)
-	expectAdmitted(t, ours.ValidatingAdmissionPolicyBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{}))
-	expectAdmitted(t, ours.ValidatingAdmissionPolicies().Delete(ctx, policy.Name, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, ours.ValidatingAdmissionPolicyBindings().Delete(ctx, binding.Name, metav1.DeleteOptions{}))
+	testserver.ExpectAdmitted(t, ours.ValidatingAdmissionPolicies().Delete(ctx, policy.Name, metav1.DeleteOptions{}))
 }
 
-// deny returns how to reach a webhook that denies all requests with the message.
+// deny returns the client configuration of a webhook that denies all requests with the message.
 func deny(t *testing.T, message string) admissionregistrationv1.WebhookClientConfig {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

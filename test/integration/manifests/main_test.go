@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifests tests admission configuration from files on the server's disk. Each
-// test runs a server of its own.
+// Package manifests tests policies and webhooks from manifest files. Each test runs its own
+// server.
 package manifests
 
 import (
@@ -15,16 +15,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-
-	"celador.io/client-go/clientset"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
-// configure writes an admission configuration that has plugins read their manifests
-// from directories, and returns the flag that names it.
+// configure writes an admission configuration that maps plugins to manifest directories, and
+// returns the flag that names it.
 func configure(t *testing.T, dirs map[string]string) string {
 	t.Helper()
 	var text strings.Builder
@@ -43,7 +39,7 @@ func configure(t *testing.T, dirs map[string]string) string {
 	return "--admission-control-config-file=" + file
 }
 
-// write puts a file into a directory at once, as far as the server can see.
+// write creates or replaces a file atomically.
 func write(t *testing.T, dir, name, content string) {
 	t.Helper()
 	temporary := filepath.Join(t.TempDir(), name)
@@ -55,33 +51,18 @@ func write(t *testing.T, dir, name, content string) {
 	}
 }
 
-type clients struct {
-	core     kubernetes.Interface
-	policies clientset.Interface
-}
+// clients are clients of a server with one configuration.
+type clients struct{ testserver.Clients }
 
-func clientsWith(t *testing.T, config *rest.Config) clients {
-	t.Helper()
-	core, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	policies, err := clientset.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return clients{core, policies}
-}
-
-// write asks for a config map with a label, as a dry run.
+// write creates a config map with a label in a dry run.
 func (c clients) write(ctx context.Context, label string) error {
-	_, err := c.core.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{
+	_, err := c.Core.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "data-", Labels: map[string]string{"write": label}},
 	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	return err
 }
 
-// expect wants an error that has the text, or none for an empty text.
+// expect returns an error unless err contains the text, or is nil if the text is empty.
 func expect(err error, text string) error {
 	switch {
 	case text == "" && err != nil:
@@ -99,7 +80,7 @@ func check(t *testing.T, err error, text string) {
 	}
 }
 
-// eventually wants an outcome of writes with a label from some time on.
+// eventually waits until writes with a label have the expected result.
 func (c clients) eventually(t *testing.T, label, text string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error { return expect(c.write(ctx, label), text) })

@@ -20,7 +20,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// stamp returns, as YAML, a policy in effect that stamps objects of a resource with a text.
+// stamp returns the manifests of a policy and its binding that add a text to objects of a
+// resource.
 func stamp(name, group, resource, text string) string {
 	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -41,14 +42,13 @@ spec: {policyName: %[1]s.static.k8s.io}
 `, name, group, resource, text)
 }
 
-// Mutating policies in files come before those of the API, and are the only ones that
-// policies themselves are subject to.
+// Mutating policies from files run before those of the API, and they alone apply to policies.
 func TestMutatingPolicies(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "b.yaml", stamp("b", "", "configmaps", "b"))
 	write(t, dir, "policies.yaml", stamp("policies", "admissionregistration.k8s.io", "validatingadmissionpolicies", "file"))
 	server := testserver.Start(t, t.TempDir(), configure(t, map[string]string{"MutatingAdmissionPolicy": dir}))
-	client := clientsWith(t, server.Admin())
+	client := clients{server.Clients()}
 
 	if got, err := client.stamps(t.Context()); err != nil || got != "b" {
 		t.Errorf("from the start: got %q, %v", got, err)
@@ -68,7 +68,7 @@ func TestMutatingPolicies(t *testing.T) {
 
 	write(t, dir, "a.yaml", stamp("a", "", "configmaps", "a"))
 	client.eventuallyStamped(t, "abapi")
-	// As long as one file is wrong, those read before stay in effect.
+	// As long as one file is invalid, the manifests that were loaded before stay in effect.
 	write(t, dir, "a.yaml", strings.Replace(stamp("a", "", "configmaps", "c"), "reinvocationPolicy: Never", "reinvocationPolicy: Sometimes", 1))
 	write(t, dir, "b.yaml", stamp("b", "", "configmaps", "d"))
 	if got, err := client.stamps(t.Context()); err != nil || got != "abapi" {
@@ -80,22 +80,22 @@ func TestMutatingPolicies(t *testing.T) {
 	client.eventuallyStamped(t, "dapi")
 }
 
-// stampThroughAPI creates the policy "api" for a resource of any group.
+// stampThroughAPI creates policy "api" for a resource of any group.
 func (c clients) stampThroughAPI(t *testing.T, resource string) {
 	t.Helper()
 	documents := strings.Split(strings.ReplaceAll(stamp("api-"+resource, "*", resource, "api"), ".static.k8s.io", ""), "---\n")
 	policy, binding := testserver.Parse[v1.MutatingAdmissionPolicy](t, documents[0]), testserver.Parse[v1.MutatingAdmissionPolicyBinding](t, documents[1])
-	if _, err := c.policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Create(t.Context(), &policy, metav1.CreateOptions{}); err != nil {
+	if _, err := c.Policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Create(t.Context(), &policy, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.policies.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Create(t.Context(), &binding, metav1.CreateOptions{}); err != nil {
+	if _, err := c.Policies.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Create(t.Context(), &binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// stamps returns those of a new config map, from a dry run.
+// stamps returns the texts that policies added to a new config map in a dry run.
 func (c clients) stamps(ctx context.Context) (string, error) {
-	got, err := c.core.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data"}},
+	got, err := c.Core.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data"}},
 		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func (c clients) eventuallyStamped(t *testing.T, want string) {
 	})
 }
 
-// Files that the server cannot do as they say end its start.
+// The server does not start with invalid manifests.
 func TestWrongMutatingPolicies(t *testing.T) {
 	const inline = "mutations: [{expression: 'null'}]\n---"
 	good := stamp("a", "", "configmaps", "a")

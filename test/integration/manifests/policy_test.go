@@ -24,7 +24,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// forbid returns a policy against writes with a label, and its binding.
+// forbid returns the manifests of a policy that denies writes with a label, and of its binding.
 func forbid(label string) string {
 	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -46,8 +46,8 @@ func forbidden(label string) string {
 	return fmt.Sprintf("ValidatingAdmissionPolicy 'forbid-%[1]s.static.k8s.io' with binding 'forbid-%[1]s.static.k8s.io' denied request: %[1]s is forbidden", label)
 }
 
-// guard protects policies and bindings whose names start with "guarded", and keeps the
-// victim from everything that policies can.
+// guard protects policies and bindings whose names start with "guarded", and denies all requests
+// of user victim that policies can deny.
 const guard = `apiVersion: v1
 kind: List
 items:
@@ -84,14 +84,14 @@ func TestPolicies(t *testing.T) {
 	write(t, dir, "first.yaml", forbid("first"))
 	server := testserver.Start(t, t.TempDir(), configure(t, map[string]string{"ValidatingAdmissionPolicy": dir}),
 		"--runtime-config=admissionregistration.k8s.io/v1beta1=true")
-	client := clientsWith(t, server.Admin())
+	client := clients{server.Clients()}
 
 	t.Run("in effect from the start", func(t *testing.T) {
 		check(t, client.write(t.Context(), "first"), forbidden("first"))
 		check(t, client.write(t.Context(), "second"), "")
 	})
 	t.Run("not an object of the API", func(t *testing.T) {
-		list, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(t.Context(), metav1.ListOptions{})
+		list, err := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(list.Items) != 0 {
 			t.Errorf("got %v, %v, want no policy", list, err)
 		}
@@ -143,7 +143,7 @@ func TestPolicies(t *testing.T) {
 
 func testProtected(t *testing.T, dir string, server *testserver.Server, client clients) {
 	ctx := t.Context()
-	policies, bindings := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies(), client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	policies, bindings := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies(), client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	if _, err := client.create(ctx, "guarded"); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ matchConstraints:
   resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
 mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{}]"}}]
 reinvocationPolicy: Never`)
-	beta := client.policies.AdmissionregistrationV1beta1()
+	beta := client.Policies.AdmissionregistrationV1beta1()
 	if _, err := beta.MutatingAdmissionPolicies().Create(ctx, &v1beta1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "guarded"}, Spec: mutating,
 	}, metav1.CreateOptions{}); err != nil {
@@ -175,7 +175,7 @@ reinvocationPolicy: Never`)
 	}, metav1.CreateOptions{})
 	check(t, err, onGuard)
 
-	// What is not guarded can be changed, and does not do to bindings what files do.
+	// Other policies can be changed, and policies from the API do not apply to bindings.
 	_, err = client.create(ctx, "free")
 	check(t, err, "")
 	_, err = bindings.Create(ctx, &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "free"}, Spec: binding("free")}, metav1.CreateOptions{})
@@ -186,11 +186,11 @@ reinvocationPolicy: Never`)
 
 	config := rest.CopyConfig(server.Admin())
 	config.Impersonate = rest.ImpersonationConfig{UserName: "victim", Groups: []string{"system:masters"}}
-	victim := clientsWith(t, config)
+	victim := clients{testserver.Must(testserver.NewClients(config))(t)}
 	const victimized = "ValidatingAdmissionPolicy 'victim.static.k8s.io' with binding 'victim.static.k8s.io' denied request"
 	check(t, victim.write(ctx, "anything"), victimized)
-	check(t, victim.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, "free", metav1.DeleteOptions{}), victimized)
-	_, err = victim.core.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+	check(t, victim.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(ctx, "free", metav1.DeleteOptions{}), victimized)
+	_, err = victim.Core.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods"}},
 	}, metav1.CreateOptions{})
 	check(t, err, "")
@@ -203,9 +203,9 @@ reinvocationPolicy: Never`)
 	})
 }
 
-// create creates a policy that denies every config map.
+// create creates a policy that denies all config maps.
 func (c clients) create(ctx context.Context, name string) (*v1.ValidatingAdmissionPolicy, error) {
-	return c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(ctx, &v1.ValidatingAdmissionPolicy{
+	return c.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(ctx, &v1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &v1.MatchResources{ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
@@ -226,11 +226,10 @@ var (
 	current = regexp.MustCompile(`(?m)^apiserver_manifest_admission_config_controller_last_config_info\{apiserver_id_hash="sha256:\w+",hash="(sha256:\w+)",plugin="ValidatingAdmissionPolicy"\} 1$`)
 )
 
-// loads returns how often the server has loaded its files with a status, and the hash of
-// what is in effect.
+// loads returns the number of loads with a status, and the hash of the manifests in effect.
 func (c clients) loads(t *testing.T, status string) (count int, hash string) {
 	t.Helper()
-	text, err := c.core.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

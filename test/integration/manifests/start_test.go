@@ -10,7 +10,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A server that cannot do what its files say does not start.
+// The server does not start with manifests that it cannot put into effect.
 func TestServerDoesNotStart(t *testing.T) {
 	const gateOff = "--feature-gates=ManifestBasedAdmissionControlConfig=false"
 	const needsGate = `couldn't init admission plugin "PLUGIN": staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled`

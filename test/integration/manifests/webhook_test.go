@@ -19,8 +19,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Kubernetes' webhook plugins find their manifests as well, and they too see Celador's
-// kinds only by those.
+// The webhook plugins read manifests, too. Only webhooks from manifests are called for policies
+// and webhook configurations.
 func TestWebhooks(t *testing.T) {
 	hook := denyAll(t)
 	validating, mutating := t.TempDir(), t.TempDir()
@@ -28,7 +28,7 @@ func TestWebhooks(t *testing.T) {
 		"ValidatingAdmissionWebhook": validating,
 		"MutatingAdmissionWebhook":   mutating,
 	}))
-	client := clientsWith(t, server.Admin())
+	client := clients{server.Clients()}
 	check(t, client.write(t.Context(), "anything"), "")
 
 	write(t, validating, "hook.yaml", webhook("ValidatingWebhookConfiguration", hook, "validated"))
@@ -47,13 +47,13 @@ func TestWebhooks(t *testing.T) {
 		"anything":  "",
 	} {
 		patch := []byte(`{"metadata": {"labels": {"write": "` + label + `"}}}`)
-		_, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(t.Context(), created.Name, types.MergePatchType, patch,
+		_, err := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Patch(t.Context(), created.Name, types.MergePatchType, patch,
 			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		check(t, err, want)
 	}
 }
 
-// webhook returns a configuration for config maps and policies with a label.
+// webhook returns the manifest of a configuration for config maps and policies with a label.
 func webhook(kind, clientConfig, label string) string {
 	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
 kind: %s
@@ -68,7 +68,7 @@ webhooks:
 `, kind, clientConfig, label)
 }
 
-// denyAll returns, in YAML, how to reach a webhook that denies all requests.
+// denyAll returns the client configuration in YAML of a webhook that denies all requests.
 func denyAll(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

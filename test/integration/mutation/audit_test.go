@@ -12,25 +12,22 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// auditLog is where the server writes an event for each config map and box that is created.
-var auditLog string
-
 const annotationPrefix = "mutation.policy.admission.celador.io/"
 
-// The audit event says which mutation changed what, in which round.
+// Audit annotations name the mutations that changed the object, the changed fields and the round.
 func TestAuditAnnotations(t *testing.T) {
 	ns := namespace(t)
 	names := enforceAll(t, ns,
 		"a", on("CREATE", "", "configmaps")+mutations(
 			set("seen", "object.data.?late.orValue('nothing')"),
-			// Changes nothing, so nothing is said of it.
+			// It changes nothing and has no annotation.
 			nothing,
 			apply(`Object{metadata: Object.metadata{labels: {"a/b": "c"}}, immutable: true}`),
 		)+"reinvocationPolicy: IfNeeded",
 		"b", on("CREATE", "", "configmaps")+mutations(set("late", "'yes'")),
 		"c", on("CREATE", "", "configmaps")+mutations(set("late", "object.data.missing"))+"failurePolicy: Ignore",
 	)
-	must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
+	testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
 	say := func(policy string, mutation int, fields string) string {
 		return fmt.Sprintf(`{"policy":"%s","binding":"%[1]s","mutation":%d,"fields":%s}`, policy, mutation, fields)
 	}
@@ -52,7 +49,7 @@ func TestAuditAnnotationsOfCustomResources(t *testing.T) {
 		apply(`Object{spec: Object.spec{colour: "blue"}}`),
 		apply(`Object{spec: Object.spec{colour: "blue"}}`),
 	))
-	must(newBox(t.Context(), t, group, ns, `{}`))(t)
+	testserver.Must(newBox(t.Context(), t, group, ns, `{}`))(t)
 	expectEqual(t, "annotations", map[string]string{
 		"round_0_index_0": fmt.Sprintf(`{"policy":"%s","binding":"%[1]s","mutation":0,"fields":["/spec/colour"]}`, name),
 		"round_0_index_1": fmt.Sprintf(`{"policy":"%s","binding":"%[1]s","mutation":1,"fields":["/spec/colour"]}`, name),
@@ -62,16 +59,16 @@ func TestAuditAnnotationsOfCustomResources(t *testing.T) {
 func TestUnchangedObjectsAreNotAnnotated(t *testing.T) {
 	ns := namespace(t)
 	enforce(t, ns, on("CREATE", "", "configmaps")+mutations(set("some", "'data'"), apply(`Object{metadata: Object.metadata{name: object.metadata.name}}`)))
-	must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
+	testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
 	expectEqual(t, "annotations", map[string]string{}, annotations(t, ns))
 }
 
-// A patch may name any number of fields, an annotation names fifty.
+// An annotation lists at most fifty fields.
 func TestManyFields(t *testing.T) {
 	ns := namespace(t)
 	enforce(t, ns, on("CREATE", "", "configmaps")+mutations(
 		jsonPatch(`lists.range(60).map(i, JSONPatch{op: "add", path: "/data/" + string(i), value: "x"})`)))
-	must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
+	testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
 	var value struct{ Fields []string }
 	if err := json.Unmarshal([]byte(annotations(t, ns)["round_0_index_0"]), &value); err != nil {
 		t.Fatal(err)
@@ -81,8 +78,8 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// annotations returns those of mutations on the event of the only request that created a
-// config map or box in the namespace.
+// annotations returns the annotations of mutations on the event of the only request that created
+// a config map or box in the namespace.
 func annotations(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	ours := map[string]string{}

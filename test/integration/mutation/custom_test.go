@@ -17,8 +17,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Custom resources are merged by the schema of their definition, have their defaults after
-// each mutation, and are validated.
+// Custom resources are merged by the schema of their definition, get their defaults after each
+// mutation, and are validated.
 func TestCustomResources(t *testing.T) {
 	group := testserver.UniqueName("boxes") + ".example.com"
 	define(t, group)
@@ -48,15 +48,15 @@ func TestCustomResources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Through YAML, as numbers of what a client receives are integers.
-			sent := must(yaml.Marshal(got.Object["spec"]))(t)
+			// Encoding as YAML turns the numbers of the response into integers.
+			sent := testserver.Must(yaml.Marshal(got.Object["spec"]))(t)
 			expectEqual(t, "spec", testserver.Parse[map[string]any](t, tc.want), testserver.Parse[map[string]any](t, string(sent)))
 		})
 	}
 }
 
-// Policies change custom resources from the first that the server lets be written, also those
-// of a kind that comes to a group version that is known.
+// Policies apply to the first write of a custom resource that the server accepts, also if its
+// group version was served before the kind.
 func TestNewCustomResources(t *testing.T) {
 	group, ns := testserver.UniqueName("new")+".example.com", namespace(t)
 	for _, kind := range []string{"Box", "Crate"} {
@@ -68,7 +68,7 @@ func TestNewCustomResources(t *testing.T) {
 			if apierrors.IsNotFound(err) {
 				return err
 			}
-			got = must(created, err)(t)
+			got = testserver.Must(created, err)(t)
 			return nil
 		})
 		if colour, _, _ := unstructured.NestedString(got.Object, "spec", "colour"); colour != "blue" {
@@ -77,7 +77,7 @@ func TestNewCustomResources(t *testing.T) {
 	}
 }
 
-// define lets the server serve boxes of the group.
+// define defines boxes of the group and waits until they are served.
 func define(t *testing.T, group string) {
 	t.Helper()
 	defineKind(t, group, "Box")
@@ -88,10 +88,10 @@ func define(t *testing.T, group string) {
 	})
 }
 
-// defineKind has the server serve a kind in v1 of the group soon.
+// defineKind defines a kind of the group in v1.
 func defineKind(t *testing.T, group, kind string) {
 	t.Helper()
-	definition := testserver.Parse[map[string]any](t, `
+	admin.Define(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: `+pluralOf(kind)+`.`+group+`}
@@ -125,16 +125,13 @@ spec:
                     number: {type: integer, minimum: 1}
                     protocol: {type: string, default: TCP}
 `)
-	client := objects.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	created := must(client.Create(t.Context(), &unstructured.Unstructured{Object: definition}, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), created.GetName(), metav1.DeleteOptions{})) })
 }
 
 func pluralOf(kind string) string {
 	return map[string]string{"Box": "boxes", "Crate": "crates"}[kind]
 }
 
-// newBox creates a box with a spec in YAML, as a dry run.
+// newBox creates a box with a spec in YAML in a dry run.
 func newBox(ctx context.Context, t *testing.T, group, namespace, spec string) (*unstructured.Unstructured, error) {
 	t.Helper()
 	return newObject(ctx, t, group, "Box", namespace, spec)

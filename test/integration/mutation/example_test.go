@@ -19,8 +19,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// examples are the folders of manifests that show mutations without alpha fields, with the
-// objects in them and what becomes of each: some of its fields, in YAML.
+// examples are folders of manifests that use no alpha fields, with their objects and the expected
+// fields of each in YAML.
 var examples = map[string]map[string]string{
 	"mutating-dns": {
 		"pod.yaml": `
@@ -74,10 +74,10 @@ webhooks:
   matchConditions: [{name: humans, expression: "!request.userInfo.username.startsWith('system:')"}, ` + leases + `]`
 }
 
-// Examples do what they are there to show, and nothing more to what they have changed
-// already: not when it is sent once more, nor when it is written again.
+// TestExamples checks the objects that the examples change. Applying or writing a changed object
+// again changes nothing.
 func TestExamples(t *testing.T) {
-	folders := must(filepath.Glob(filepath.Join("..", "..", "..", "examples", "mutating-*")))(t)
+	folders := testserver.Must(filepath.Glob(filepath.Join("..", "..", "..", "examples", "mutating-*")))(t)
 	for _, dir := range folders {
 		name := filepath.Base(dir)
 		if name == "mutating-inline-expressions" {
@@ -106,10 +106,10 @@ type example struct {
 	dir string
 }
 
-// install applies all manifests but the objects that are to be changed.
+// install applies all manifests except the objects that the example changes.
 func (e example) install(objects map[string]string) {
 	e.t.Helper()
-	entries := must(os.ReadDir(e.dir))(e.t)
+	entries := testserver.Must(os.ReadDir(e.dir))(e.t)
 	if _, err := os.Stat(filepath.Join(e.dir, "namespace.yaml")); err == nil {
 		e.apply("namespace.yaml")
 		newAccount(e.t, "demo")
@@ -128,21 +128,21 @@ func (e example) install(objects map[string]string) {
 	settle(e.t)
 }
 
-// apply applies a manifest until the end of the test.
+// apply applies a manifest and deletes its object at the end of the test.
 func (e example) apply(file string) *unstructured.Unstructured {
 	e.t.Helper()
-	text := must(os.ReadFile(filepath.Join(e.dir, file)))(e.t)
+	text := testserver.Must(os.ReadFile(filepath.Join(e.dir, file)))(e.t)
 	obj := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](e.t, string(text))}
 	client := clientFor(e.t, obj)
 	applied, err := client.Apply(e.t.Context(), obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test"})
 	if err != nil {
 		e.t.Fatalf("%s: %v", file, err)
 	}
-	// Without the controllers that finish it, a deleted namespace would only stay in the way.
+	// A deleted namespace would remain, because no controller finalizes it.
 	if obj.GetKind() != "Namespace" {
 		e.t.Cleanup(func() {
 			var now int64
-			expectGone(e.t, client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now}))
+			testserver.ExpectDeleted(e.t, client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &now}))
 		})
 	}
 	return applied
@@ -151,12 +151,12 @@ func (e example) apply(file string) *unstructured.Unstructured {
 // clientFor returns a client for objects of the same kind in the same namespace.
 func clientFor(t *testing.T, obj *unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
-	mapper := restmapper.NewDiscoveryRESTMapper(must(restmapper.GetAPIGroupResources(core.Discovery()))(t))
-	mapping := must(mapper.RESTMapping(obj.GroupVersionKind().GroupKind(), obj.GroupVersionKind().Version))(t)
+	mapper := restmapper.NewDiscoveryRESTMapper(testserver.Must(restmapper.GetAPIGroupResources(core.Discovery()))(t))
+	mapping := testserver.Must(mapper.RESTMapping(obj.GroupVersionKind().GroupKind(), obj.GroupVersionKind().Version))(t)
 	return objects.Resource(mapping.Resource).Namespace(obj.GetNamespace())
 }
 
-// expectSettled wants that a policy that sees the object again changes nothing.
+// expectSettled checks that policies change nothing when they see the object again.
 func (e example) expectSettled(applied *unstructured.Unstructured) {
 	e.t.Helper()
 	client := clientFor(e.t, applied)
@@ -165,7 +165,7 @@ func (e example) expectSettled(applied *unstructured.Unstructured) {
 	again.SetResourceVersion("")
 	again.SetUID("")
 	again.SetManagedFields(nil)
-	e.expectSame("created again", applied, must(client.Create(e.t.Context(), again, dry))(e.t))
+	e.expectSame("created again", applied, testserver.Must(client.Create(e.t.Context(), again, dry))(e.t))
 	again = applied.DeepCopy()
 	again.SetManagedFields(nil)
 	updated, err := client.Update(e.t.Context(), again, metav1.UpdateOptions{})
@@ -178,7 +178,7 @@ func (e example) expectSettled(applied *unstructured.Unstructured) {
 	}
 }
 
-// expectSame compares all but what the server sets for each object.
+// expectSame compares objects without the fields that the server sets for each object.
 func (e example) expectSame(what string, want, got *unstructured.Unstructured) {
 	e.t.Helper()
 	bare := func(o *unstructured.Unstructured) map[string]any {
@@ -191,8 +191,8 @@ func (e example) expectSame(what string, want, got *unstructured.Unstructured) {
 	expectEqual(e.t, what, bare(want), bare(got))
 }
 
-// expectFields wants that the object has the fields. Null stands for one that it does not
-// have; entries of lists may have more fields than those that are wanted.
+// expectFields checks that the object has the fields. Null stands for a missing field. Elements
+// of lists may have additional fields.
 func (e example) expectFields(got *unstructured.Unstructured, want string) {
 	e.t.Helper()
 	wanted := testserver.Parse[map[string]any](e.t, want)
@@ -201,7 +201,7 @@ func (e example) expectFields(got *unstructured.Unstructured, want string) {
 	}
 }
 
-// reduce leaves of a value what there is to compare.
+// reduce returns the part of got that corresponds to the fields of want.
 func reduce(got, want any) any {
 	switch want := want.(type) {
 	case map[string]any:
@@ -234,7 +234,8 @@ func reduce(got, want any) any {
 	}
 }
 
-// Deployments can be scaled to one replica, and stay there when they are applied again.
+// TestReplicasExampleLeavesUpdatesAlone checks that deployments can be scaled to one replica and
+// keep it when they are applied again.
 func TestReplicasExampleLeavesUpdatesAlone(t *testing.T) {
 	e := example{t, filepath.Join("..", "..", "..", "examples", "mutating-replicas")}
 	e.install(examples["mutating-replicas"])
@@ -253,7 +254,7 @@ func TestReplicasExampleLeavesUpdatesAlone(t *testing.T) {
 
 func TestExamplesAreStock(t *testing.T) {
 	for name := range examples {
-		text := string(must(os.ReadFile(filepath.Join("..", "..", "..", "examples", name, "policy.yaml")))(t))
+		text := string(testserver.Must(os.ReadFile(filepath.Join("..", "..", "..", "examples", name, "policy.yaml")))(t))
 		if strings.Contains(text, "alpha") {
 			t.Errorf("%s names an alpha feature", name)
 		}

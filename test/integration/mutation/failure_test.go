@@ -13,8 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Mutations that cannot be made are subject to failurePolicy. Those before and after them are
-// made.
+// failurePolicy applies to failed mutations. Mutations before and after a failed one still apply.
 func TestFailures(t *testing.T) {
 	for name, tc := range map[string]struct{ mutation, want string }{
 		"missing field": {jsonPatch(`[JSONPatch{op: "add", path: "/data/a", value: object.data.missing}]`), "no such key: missing"},
@@ -47,7 +46,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// All failures are among the causes, the first one is the message.
+// The error lists all failures as causes; its message is the first.
 func TestSeveralFailures(t *testing.T) {
 	ns := namespace(t)
 	names := enforceAll(t, ns,
@@ -60,7 +59,8 @@ func TestSeveralFailures(t *testing.T) {
 	expectCauses(t, err, names[0], "first", names[2], "third")
 }
 
-// expectCauses wants a cause for each pair of a policy and a key that it does not find.
+// expectCauses checks that the error has a cause for each pair of a policy and the key that its
+// expression does not find.
 func expectCauses(t *testing.T, err error, want ...string) {
 	t.Helper()
 	var status apierrors.APIStatus

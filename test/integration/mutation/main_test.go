@@ -1,18 +1,15 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutation tests what MutatingAdmissionPolicy does to requests. All tests share one
-// server with default flags, but for an audit log; each writes into namespaces of its own,
-// to which it binds its policies.
+// Package mutation tests the effect of MutatingAdmissionPolicy on requests. All tests share one
+// server with an audit log; each binds its policies to its own namespaces.
 package mutation
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
@@ -31,44 +27,31 @@ import (
 )
 
 var (
-	// admin is the configuration of a client that may do everything.
-	admin *rest.Config
-	// core, objects and policies are clients with it.
+	// admin are clients that may do everything.
+	admin    testserver.Clients
 	core     kubernetes.Interface
 	objects  dynamic.Interface
 	policies clientset.Interface
+	// auditLog is the path of the audit log, in which the server logs the creation of config maps
+	// and boxes.
+	auditLog string
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "celador-audit-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	auditLog = filepath.Join(dir, "audit.log")
-	return testserver.Main(m, func(config *rest.Config) error {
-		var coreErr, objectsErr, policiesErr error
-		admin = config
-		core, coreErr = kubernetes.NewForConfig(config)
-		objects, objectsErr = dynamic.NewForConfig(config)
-		policies, policiesErr = clientset.NewForConfig(config)
-		return errors.Join(coreErr, objectsErr, policiesErr)
-	}, "--audit-policy-file="+filepath.Join("testdata", "audit-policy.yaml"), "--audit-log-path="+auditLog)
+func TestMain(m *testing.M) {
+	os.Exit(testserver.AuditedMain(m, func(clients testserver.Clients, log string) {
+		admin, core, policies, objects, auditLog = clients, clients.Core, clients.Policies, clients.Objects, log
+	}))
 }
 
-// namespace creates a namespace in which pods can be created, and returns its name.
+// namespace creates a namespace with the service account that pods need, and returns its name.
 func namespace(t *testing.T) string {
 	t.Helper()
-	name := testserver.UniqueName("test")
-	must(core.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))(t)
+	name := admin.Namespace(t, nil)
 	newAccount(t, name)
 	return name
 }
 
-// newAccount creates the account that pods need. There is no controller that would.
+// newAccount creates the default service account of a namespace, because no controller does.
 func newAccount(t *testing.T, namespace string) {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
@@ -77,8 +60,8 @@ func newAccount(t *testing.T, namespace string) {
 	}
 }
 
-// writePolicy creates a policy with a spec in YAML, a name that starts with the prefix, and
-// reinvocationPolicy Never unless the spec has one. It is gone at the end of the test.
+// writePolicy creates a policy with a spec in YAML, a name with the prefix, and by default
+// reinvocationPolicy Never. It deletes the policy at the end of the test.
 func writePolicy(t *testing.T, prefix, spec string) string {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().MutatingAdmissionPolicies()
@@ -87,55 +70,48 @@ func writePolicy(t *testing.T, prefix, spec string) string {
 	if sent.Spec.ReinvocationPolicy == "" {
 		sent.Spec.ReinvocationPolicy = v1.NeverReinvocationPolicy
 	}
-	must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{})) })
-	return sent.Name
+	return testserver.Create(t, client, sent).Name
 }
 
-// bind creates a binding of the policy with the same name, with more of the spec in YAML. It
-// is gone at the end of the test.
+// bind creates a binding with the name of the policy and further spec fields in YAML. It deletes
+// the binding at the end of the test.
 func bind(t *testing.T, policy, more string) {
 	t.Helper()
 	bindAs(t, policy, policy, more)
 }
 
-// bindAs creates a binding with a name of its own.
+// bindAs is like bind for a binding with another name.
 func bindAs(t *testing.T, name, policy, more string) {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
 	sent := &v1.MutatingAdmissionPolicyBinding{Spec: testserver.Parse[v1.MutatingAdmissionPolicyBindingSpec](t, more)}
 	sent.Name, sent.Spec.PolicyName = name, policy
-	must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), name, metav1.DeleteOptions{})) })
+	testserver.Create(t, client, sent)
 }
 
-// in is the part of a binding's spec that binds to one namespace.
-func in(namespace string) string {
-	return `matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ` + namespace + `}}}`
-}
-
-// enforce puts a policy into effect in a namespace and returns its name, which is also that
-// of its binding.
+// enforce creates a policy and binds it to a namespace. It returns the name of both when the
+// policy is in effect.
 func enforce(t *testing.T, namespace, spec string) string {
 	t.Helper()
 	return enforceAll(t, namespace, "policy", spec)[0]
 }
 
-// enforceAll puts policies into effect in a namespace, one for each prefix of a name.
+// enforceAll is like enforce for several policies, each given by the prefix of its name and its
+// spec.
 func enforceAll(t *testing.T, namespace string, prefixesAndSpecs ...string) (names []string) {
 	t.Helper()
 	for i := 0; i < len(prefixesAndSpecs); i += 2 {
 		name := writePolicy(t, prefixesAndSpecs[i], prefixesAndSpecs[i+1])
-		bind(t, name, in(namespace))
+		bind(t, name, testserver.In(namespace))
 		names = append(names, name)
 	}
 	settle(t)
 	return names
 }
 
-// settle returns when everything written to policies and bindings so far is in effect. The
-// server sees the changes of each of the two kinds in the order of the writes, so that a new
-// pair in effect proves that all changes before it are.
+// settle returns when all earlier writes of policies and bindings are in effect. The server
+// receives the changes of each kind in the order of the writes, so a new policy and binding in
+// effect prove that all earlier changes are.
 func settle(t *testing.T) {
 	t.Helper()
 	name := testserver.UniqueName("settle")
@@ -153,12 +129,12 @@ func settle(t *testing.T) {
 
 var dry = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
-// on is the part of a policy's spec that matches an operation on a resource, in v1.
+// on returns the part of a policy's spec that matches an operation on a resource in v1.
 func on(operation, group, resource string) string {
 	return fmt.Sprintf("matchConstraints: {resourceRules: [{apiGroups: [%q], apiVersions: [v1], operations: [%q], resources: [%q]}]}\n", group, operation, resource)
 }
 
-// mutations is the part of a policy's spec that makes changes.
+// mutations returns the part of a policy's spec that lists mutations.
 func mutations(list ...string) string { return "mutations: [" + strings.Join(list, ", ") + "]\n" }
 
 func jsonPatch(expression string) string {
@@ -177,15 +153,16 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// set is a mutation that adds an entry to the data of a config map that has some.
+// set returns a mutation that adds an entry to non-empty data of a config map.
 func set(key, value string) string {
 	return jsonPatch(fmt.Sprintf(`[JSONPatch{op: "add", path: "/data/%s", value: %s}]`, key, value))
 }
 
-// nothing is a mutation that changes nothing. An empty list alone would not be one of patches.
+// nothing is a mutation that changes nothing. A bare empty list would not compile as a list of
+// patches.
 var nothing = jsonPatch("[JSONPatch{}].filter(p, false)")
 
-// newConfigMap creates a config map with the data and returns what became of that.
+// newConfigMap creates a config map with the data and returns the resulting data.
 func newConfigMap(t *testing.T, namespace string, data map[string]string) (map[string]string, error) {
 	t.Helper()
 	sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("data")}, Data: data}
@@ -204,13 +181,13 @@ func newPod(name string) *corev1.Pod {
 	}
 }
 
-// expectRefused wants that the policy refuses the request with the text, for the reason.
+// expectRefused checks that the policy denied the request with the text and the reason.
 func expectRefused(t *testing.T, err error, policy, text string, reason metav1.StatusReason) {
 	t.Helper()
 	expectError(t, err, "policy '"+policy+"' with binding '"+policy+"' denied request: "+text, reason)
 }
 
-// expectError wants an error with the text for the reason.
+// expectError checks that err contains the text and has the reason.
 func expectError(t *testing.T, err error, text string, reason metav1.StatusReason) {
 	t.Helper()
 	if err == nil || apierrors.ReasonForError(err) != reason || !strings.Contains(err.Error(), text) {
@@ -222,25 +199,5 @@ func expectEqual[T any](t *testing.T, what string, want, got T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-// must returns a function that returns the value, or ends the test with the error.
-func must[T any](value T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
-
-// expectGone wants that a deletion at the end of a test found the object, or that it was gone
-// already.
-func expectGone(t *testing.T, err error) {
-	t.Helper()
-	if err != nil && !apierrors.IsNotFound(err) {
-		t.Error(err)
 	}
 }

@@ -6,12 +6,13 @@ package mutation
 import (
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	"k8s.io/component-base/metrics/testutil"
 )
 
-// Each mutation counts as a check of its policy and binding, with Kubernetes' metric.
-// Admission runs twice, as the object is changed: conditions are evaluated in both runs.
-// Failures that count for nothing are counted as those of validating policies are.
+// TestMetrics checks that each mutation is counted as a check of its policy and binding. Match
+// conditions are evaluated twice, because the changed object causes a second round. Ignored failures
+// are counted like those of validating policies.
 func TestMetrics(t *testing.T) {
 	ns := namespace(t)
 	names := enforceAll(t, ns,
@@ -21,7 +22,7 @@ func TestMetrics(t *testing.T) {
 		"again", on("CREATE", "", "configmaps")+mutations(set("e", "'5'"))+"reinvocationPolicy: IfNeeded",
 	)
 	for range 2 {
-		must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
+		testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
 	}
 	const checks, durations = "apiserver_mutating_admission_policy_check_total", "apiserver_mutating_admission_policy_check_duration_seconds_count"
 	want := map[string]float64{}
@@ -54,16 +55,16 @@ func TestMetrics(t *testing.T) {
 	expectEqual(t, "metrics", want, got)
 }
 
-// Policies and bindings are counted by what they are good for.
+// TestInventory checks the numbers of policies and bindings by their state.
 func TestInventory(t *testing.T) {
 	ns := namespace(t)
 	before := inventory(t)
 	enforce(t, ns, on("CREATE", "", "configmaps")+mutations(set("a", "'1'")))
 	writePolicy(t, "unbound", on("CREATE", "", "configmaps")+mutations(set("a", "'1'")))
-	bind(t, "orphan-of-"+ns, in(ns))
+	bind(t, "orphan-of-"+ns, testserver.In(ns))
 	settle(t)
 	got := inventory(t)
-	// There are the two that settle uses, too.
+	// settle creates a policy and a binding, too.
 	for state, more := range map[string]float64{"policies unbound": 1, "bindings orphaned": 1, "policies active": 3, "bindings active": 3, "policies invalid": 0} {
 		if got[state] != before[state]+more {
 			t.Errorf("%s: %v before, %v now, want %v more", state, before[state], got[state], more)
@@ -86,7 +87,7 @@ func inventory(t *testing.T) map[string]float64 {
 
 func metrics(t *testing.T) testutil.Metrics {
 	t.Helper()
-	text := must(core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context()))(t)
+	text := testserver.Must(core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context()))(t)
 	parsed := testutil.NewMetrics()
 	if err := testutil.ParseMetrics(string(text), &parsed); err != nil {
 		t.Fatal(err)

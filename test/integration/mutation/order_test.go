@@ -12,11 +12,11 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// appendOrder is a mutation that adds text, which may be an expression, to data.order.
+// appendOrder returns a mutation that appends a text, which may be an expression, to data.order.
 func appendOrder(text string) string { return set("order", "object.data.order + "+text) }
 
-// Policies come in the order of their names, whichever was there first, and the mutations of
-// each in theirs. All see what those before them have left.
+// Policies run in the order of their names, and mutations in the order of their policy. Each sees
+// the changes before it.
 func TestOrderOfPolicies(t *testing.T) {
 	ns := namespace(t)
 	rule := on("CREATE", "", "configmaps")
@@ -26,26 +26,26 @@ func TestOrderOfPolicies(t *testing.T) {
 		"b", rule+mutations(appendOrder("variables.three"), appendOrder("string(size(object.data.order))"))+`
 variables: [{name: three, expression: "object.data.order == '012' ? '3' : 'x'"}]`,
 	)
-	got := must(newConfigMap(t, ns, map[string]string{"order": "0"}))(t)
+	got := testserver.Must(newConfigMap(t, ns, map[string]string{"order": "0"}))(t)
 	expectEqual(t, "data", map[string]string{"order": "012345"}, got)
 }
 
-// Each binding makes the mutations for its own parameters.
+// Each binding runs the mutations with its own parameters.
 func TestOrderOfBindings(t *testing.T) {
 	ns, params := namespace(t), namespace(t)
 	policy := writePolicy(t, "letters", "paramKind: {apiVersion: v1, kind: ConfigMap}\n"+on("CREATE", "", "configmaps")+mutations(appendOrder("params.data.letter")))
 	for _, letter := range []string{"c", "a", "b"} {
 		sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: letter}, Data: map[string]string{"letter": letter}}
-		must(core.CoreV1().ConfigMaps(params).Create(t.Context(), sent, metav1.CreateOptions{}))(t)
-		bindAs(t, testserver.UniqueName(letter), policy, in(ns)+`
+		testserver.Must(core.CoreV1().ConfigMaps(params).Create(t.Context(), sent, metav1.CreateOptions{}))(t)
+		bindAs(t, testserver.UniqueName(letter), policy, testserver.In(ns)+`
 paramRef: {namespace: `+params+`, name: `+letter+`, parameterNotFoundAction: Deny}`)
 	}
 	settle(t)
-	got := must(newConfigMap(t, ns, map[string]string{"order": ""}))(t)
+	got := testserver.Must(newConfigMap(t, ns, map[string]string{"order": ""}))(t)
 	expectEqual(t, "data", map[string]string{"order": "abc"}, got)
 }
 
-// A match condition sees the object as the policies before have left it.
+// A match condition sees the changes of earlier policies.
 func TestConditionsSeeMutations(t *testing.T) {
 	ns := namespace(t)
 	rule := on("CREATE", "", "configmaps")
@@ -54,6 +54,6 @@ func TestConditionsSeeMutations(t *testing.T) {
 		"b", rule+mutations(set("seen", "'yes'"))+`matchConditions: [{name: team, expression: "object.data.?team.orValue('') == 'blue'"}]`,
 		"c", rule+mutations(set("never", "'yes'"))+`matchConditions: [{name: team, expression: "object.data.?team.orValue('') == 'red'"}]`,
 	)
-	got := must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
+	got := testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
 	expectEqual(t, "data", map[string]string{"some": "data", "team": "blue", "seen": "yes"}, got)
 }

@@ -17,7 +17,8 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// A policy with IfNeeded sees what policies after it have done, one with Never does not.
+// A policy with reinvocationPolicy IfNeeded sees the changes of later policies; one with Never
+// does not.
 func TestReinvocationOfPolicies(t *testing.T) {
 	for reinvocation, want := range map[string]map[string]string{
 		"Never":    {"some": "data", "seen": "nothing", "late": "yes"},
@@ -29,29 +30,29 @@ func TestReinvocationOfPolicies(t *testing.T) {
 				"a", on("CREATE", "", "configmaps")+mutations(set("seen", "object.data.?late.orValue('nothing')"))+"reinvocationPolicy: "+reinvocation,
 				"b", on("CREATE", "", "configmaps")+mutations(set("late", "'yes'")),
 			)
-			expectEqual(t, "data", want, must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t))
+			expectEqual(t, "data", want, testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t))
 		})
 	}
 }
 
-// What a policy changes itself is a reason to ask it again, as it is in Kubernetes. So with
-// IfNeeded, mutations should not depend on how often they are made.
+// A policy's own change also causes reinvocation, as in Kubernetes. Mutations with IfNeeded must
+// therefore be idempotent.
 func TestReinvocationAfterOwnChange(t *testing.T) {
 	for reinvocation, want := range map[string]string{"Never": "x", "IfNeeded": "xx"} {
 		ns := namespace(t)
 		enforce(t, ns, on("CREATE", "", "configmaps")+mutations(appendOrder("'x'"))+"reinvocationPolicy: "+reinvocation)
-		expectEqual(t, reinvocation, map[string]string{"order": want}, must(newConfigMap(t, ns, map[string]string{"order": ""}))(t))
+		expectEqual(t, reinvocation, map[string]string{"order": want}, testserver.Must(newConfigMap(t, ns, map[string]string{"order": ""}))(t))
 	}
 }
 
-// Policies come before webhooks. Each sees what the other has done, and is asked again if it
-// agreed to that and the other changed something.
+// Policies run before webhooks. Each side sees the changes of the other, and is reinvoked after
+// them if its reinvocationPolicy is IfNeeded.
 func TestReinvocationWithWebhooks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		policy  string
 		webhook admissionregistrationv1.ReinvocationPolicyType
-		// seen is what the policy found of the webhook, calls are what the webhook found of
-		// the policy each time.
+		// seen is the webhook's change as the policy saw it, and calls are the policy's changes as
+		// the webhook saw them in each call.
 		seen  string
 		calls []string
 	}{
@@ -66,7 +67,7 @@ func TestReinvocationWithWebhooks(t *testing.T) {
 			install(t, ns, hook, tc.webhook)
 			enforce(t, ns, on("CREATE", "", "configmaps")+mutations(set("seen", "object.data.?hook.orValue('nothing')"))+"reinvocationPolicy: "+tc.policy)
 			hook.Take()
-			got := must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
+			got := testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
 			expectEqual(t, "data", map[string]string{"some": "data", "seen": tc.seen, "hook": "webhook"}, got)
 
 			var calls []string
@@ -82,21 +83,20 @@ func TestReinvocationWithWebhooks(t *testing.T) {
 	}
 }
 
-// A webhook is not called again for an object that it has seen as it is, although a policy
-// was asked again.
+// A webhook is not called again for an unchanged object, even if a policy was reinvoked.
 func TestNoCallWithoutChange(t *testing.T) {
 	ns := namespace(t)
 	hook := webhookserver.Admit(t, webhookserver.Allow)
 	install(t, ns, hook, admissionregistrationv1.IfNeededReinvocationPolicy)
 	enforce(t, ns, on("CREATE", "", "configmaps")+mutations(nothing)+"reinvocationPolicy: IfNeeded")
 	hook.Take()
-	expectEqual(t, "data", map[string]string{"order": "x"}, must(newConfigMap(t, ns, map[string]string{"order": "x"}))(t))
+	expectEqual(t, "data", map[string]string{"order": "x"}, testserver.Must(newConfigMap(t, ns, map[string]string{"order": "x"}))(t))
 	if calls := hook.Take(); len(calls) != 1 {
 		t.Errorf("the webhook was called %d times, want once", len(calls))
 	}
 }
 
-// install has the server call the hook about new config maps in a namespace, until the end of
+// install configures the hook as a webhook for new config maps in a namespace until the end of
 // the test.
 func install(t *testing.T, namespace string, hook *webhookserver.Admission, reinvocation admissionregistrationv1.ReinvocationPolicyType) {
 	t.Helper()
@@ -116,8 +116,7 @@ func install(t *testing.T, namespace string, hook *webhookserver.Admission, rein
 			AdmissionReviewVersions: []string{"v1"},
 		}},
 	}
-	must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() { expectGone(t, client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{})) })
+	testserver.Create(t, client, sent)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		_, err := core.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "data-"}, Data: map[string]string{"order": ""}}, dry)
 		if err == nil && len(hook.Take()) == 0 {

@@ -6,6 +6,7 @@ package mutation
 import (
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A policy for the status of pods sees and changes pods when their status is written, and
-// nothing else. The server keeps of that what belongs to the status.
+// A policy that matches pods/status applies only to status writes. The server keeps only its
+// changes of the status.
 func TestStatus(t *testing.T) {
 	ns, ctx := namespace(t), t.Context()
 	enforceAll(t, ns,
@@ -23,27 +24,27 @@ func TestStatus(t *testing.T) {
 		"main", on("UPDATE", "", "pods")+mutations(jsonPatch(`[JSONPatch{op: "add", path: "/metadata/annotations", value: {"main": "written"}}]`)),
 	)
 	client := core.CoreV1().Pods(ns)
-	must(client.Create(ctx, newPod("web"), metav1.CreateOptions{}))(t)
-	got := must(client.Patch(ctx, "web", types.MergePatchType, []byte(`{"status": {"phase": "Running"}}`), metav1.PatchOptions{}, "status"))(t)
+	testserver.Must(client.Create(ctx, newPod("web"), metav1.CreateOptions{}))(t)
+	got := testserver.Must(client.Patch(ctx, "web", types.MergePatchType, []byte(`{"status": {"phase": "Running"}}`), metav1.PatchOptions{}, "status"))(t)
 	if got.Status.Message != "status of Pod was Pending" || got.Status.Phase != corev1.PodRunning || got.Annotations != nil {
 		t.Errorf("status: got status %v, annotations %v", got.Status, got.Annotations)
 	}
-	got = must(client.Patch(ctx, "web", types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`), metav1.PatchOptions{}))(t)
+	got = testserver.Must(client.Patch(ctx, "web", types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}}`), metav1.PatchOptions{}))(t)
 	expectEqual(t, "annotations", map[string]string{"main": "written"}, got.Annotations)
 	if got.Status.Message != "status of Pod was Pending" {
 		t.Errorf("got message %q after an update of the pod", got.Status.Message)
 	}
 }
 
-// Scaling is a matter of the kind Scale. Its schema is not published with its group, so apply
-// configurations cannot be merged into it, as in Kubernetes.
+// A policy that matches a scale subresource sees a Scale object. Its schema is not published with
+// the group of the parent, so apply configurations fail, as in Kubernetes.
 func TestScale(t *testing.T) {
 	ns, ctx := namespace(t), t.Context()
 	const many = `matchConditions: [{name: many, expression: "object.kind == 'Scale' && object.spec.replicas > 3"}]`
 	enforce(t, ns, on("UPDATE", "apps", "deployments/scale")+mutations(jsonPatch(`[JSONPatch{op: "replace", path: "/spec/replicas", value: 3}]`))+many)
 	client := core.AppsV1().Deployments(ns)
 	labels := map[string]string{"app": "web"}
-	must(client.Create(ctx, &appsv1.Deployment{
+	testserver.Must(client.Create(ctx, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -56,8 +57,8 @@ func TestScale(t *testing.T) {
 		}, metav1.UpdateOptions{})
 	}
 	for _, step := range []struct{ wanted, got int32 }{{2, 2}, {10, 3}} {
-		scaled := must(scale(step.wanted))(t)
-		if stored := must(client.Get(ctx, "web", metav1.GetOptions{}))(t); scaled.Spec.Replicas != step.got || *stored.Spec.Replicas != step.got {
+		scaled := testserver.Must(scale(step.wanted))(t)
+		if stored := testserver.Must(client.Get(ctx, "web", metav1.GetOptions{}))(t); scaled.Spec.Replicas != step.got || *stored.Spec.Replicas != step.got {
 			t.Errorf("scaled to %d: got %d and %d, want %d", step.wanted, scaled.Spec.Replicas, *stored.Spec.Replicas, step.got)
 		}
 	}
@@ -68,10 +69,10 @@ func TestScale(t *testing.T) {
 		metav1.StatusReasonInvalid)
 }
 
-// The object of a connection are its options.
+// The object of a connect request holds its options.
 func TestConnect(t *testing.T) {
 	ns := namespace(t)
-	must(core.CoreV1().Pods(ns).Create(t.Context(), newPod("web"), metav1.CreateOptions{}))(t)
+	testserver.Must(core.CoreV1().Pods(ns).Create(t.Context(), newPod("web"), metav1.CreateOptions{}))(t)
 	exec := func() error {
 		return core.CoreV1().RESTClient().Post().Namespace(ns).Resource("pods").Name("web").SubResource("exec").
 			Param("container", "idle").Param("command", "date").Do(t.Context()).Error()

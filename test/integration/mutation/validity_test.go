@@ -6,11 +6,12 @@ package mutation
 import (
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a mutation adds has its defaults when the next one sees it.
+// Each mutation sees the defaults of fields that earlier mutations added.
 func TestDefaultsOfMutations(t *testing.T) {
 	ns := namespace(t)
 	enforce(t, ns, on("CREATE", "", "pods")+mutations(
@@ -18,7 +19,7 @@ func TestDefaultsOfMutations(t *testing.T) {
 		jsonPatch(`[JSONPatch{op: "add", path: "/metadata/annotations", value: {
 			"pull": object.spec.containers[1].imagePullPolicy, "messages": object.spec.containers[1].terminationMessagePath}}]`),
 	))
-	got := must(core.CoreV1().Pods(ns).Create(t.Context(), newPod("web"), metav1.CreateOptions{}))(t)
+	got := testserver.Must(core.CoreV1().Pods(ns).Create(t.Context(), newPod("web"), metav1.CreateOptions{}))(t)
 	want := corev1.Container{Name: "sidecar", Image: "registry.k8s.io/pause:latest", ImagePullPolicy: corev1.PullAlways,
 		TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile}
 	if len(got.Spec.Containers) != 2 {
@@ -30,7 +31,7 @@ func TestDefaultsOfMutations(t *testing.T) {
 	expectEqual(t, "annotations", map[string]string{"pull": "Always", "messages": "/dev/termination-log"}, got.Annotations)
 }
 
-// The API validates what policies make of an object as it validates what users send.
+// The API validates objects after policies have changed them.
 func TestMutatedObjectsAreValidated(t *testing.T) {
 	for name, tc := range map[string]struct{ mutation, want string }{
 		"wrong value": {apply(`Object{spec: Object.spec{dnsPolicy: "Sometimes"}}`),
@@ -42,7 +43,7 @@ func TestMutatedObjectsAreValidated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := namespace(t)
-			// It is not the policy that fails.
+			// The error comes from the API, not from the policy.
 			enforce(t, ns, on("CREATE", "", "pods")+mutations(tc.mutation)+"failurePolicy: Ignore")
 			_, err := core.CoreV1().Pods(ns).Create(t.Context(), newPod("web"), metav1.CreateOptions{})
 			expectError(t, err, tc.want, metav1.StatusReasonInvalid)

@@ -21,7 +21,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// The status follows another server that is registered for a type, and goes again.
+// The status of a policy follows the registration of an aggregated server for its type and its
+// removal.
 func TestAggregatedTypes(t *testing.T) {
 	for name, spec := range map[string]func(group string) string{
 		"matched": func(group string) string {
@@ -52,8 +53,8 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 	}
 }
 
-// serveWidgets runs a server of group version v1 with widgets of a size of the type until
-// the end of the test, and returns its port.
+// serveWidgets runs a server of group version v1, whose widgets have a size of the given type,
+// until the end of the test. It returns its port.
 func serveWidgets(t *testing.T, group, size string) int32 {
 	t.Helper()
 	documents := map[string]string{
@@ -93,8 +94,8 @@ func serveWidgets(t *testing.T, group, size string) int32 {
 const aggregatedGroup = `{"kind": "APIGroup", "apiVersion": "v1", "name": "GROUP",
 	"versions": [{"groupVersion": "GROUP/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "GROUP/v1", "version": "v1"}}`
 
-// register has group version v1 served by what listens on the port of this machine, until
-// the returned function is called or the test ends.
+// register registers the server at a local port for group version v1 until the returned function
+// is called or the test ends.
 func register(t *testing.T, group string, port int32) (unregister func()) {
 	t.Helper()
 	service := &corev1.Service{
@@ -102,9 +103,9 @@ func register(t *testing.T, group string, port int32) (unregister func()) {
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}
 	services := core.CoreV1().Services(metav1.NamespaceDefault)
-	registrations := must(aggregator.NewForConfig(admin))(t).ApiregistrationV1().APIServices()
-	must(services.Create(t.Context(), service, metav1.CreateOptions{}))(t)
-	registration := must(registrations.Create(t.Context(), &apiregistrationv1.APIService{
+	registrations := testserver.Must(aggregator.NewForConfig(admin.Config))(t).ApiregistrationV1().APIServices()
+	testserver.Must(services.Create(t.Context(), service, metav1.CreateOptions{}))(t)
+	registration := testserver.Must(registrations.Create(t.Context(), &apiregistrationv1.APIService{
 		ObjectMeta: metav1.ObjectMeta{Name: "v1." + group},
 		Spec: apiregistrationv1.APIServiceSpec{
 			Group: group, Version: "v1", GroupPriorityMinimum: 1000, VersionPriority: 15,

@@ -21,7 +21,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// The status follows what happens to a custom resource, matched or used as parameters.
+// The status follows changes of a custom resource that the policy matches or uses as params.
 func TestDefinitionChanges(t *testing.T) {
 	for name, spec := range map[string]func(group string) string{
 		"matched": func(group string) string {
@@ -74,8 +74,8 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 	}
 }
 
-// A definition that is deleted before it was in use comes into use only then, and stays until
-// the server has looked for its objects. The status follows.
+// A definition that is deleted before its first use is established during its deletion. The
+// status follows.
 func TestDefinitionDeletedAtOnce(t *testing.T) {
 	group := testserver.UniqueName("once") + ".example.com"
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)
@@ -90,15 +90,15 @@ func TestDefinitionDeletedAtOnce(t *testing.T) {
 	}
 }
 
-// A change of the policy gives a status of the new generation.
+// A changed policy gets a status of the new generation.
 func TestPolicyChange(t *testing.T) {
 	policy := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: object.spec.size < 5}]`)
 	before := expect(t, policy.Name, doesNotFit)
 
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
-	policy = must(client.Get(t.Context(), policy.Name, metav1.GetOptions{}))(t)
+	policy = testserver.Must(client.Get(t.Context(), policy.Name, metav1.GetOptions{}))(t)
 	policy.Spec.Validations[0].Expression = "object.spec.replicas < 5"
-	policy = must(client.Update(t.Context(), policy, metav1.UpdateOptions{}))(t)
+	policy = testserver.Must(client.Update(t.Context(), policy, metav1.UpdateOptions{}))(t)
 	after := expect(t, policy.Name, fits)
 	if before.ObservedGeneration != 1 || after.ObservedGeneration != 2 || len(after.TypeChecking.ExpressionWarnings) > 0 {
 		t.Errorf("got generations %d and %d with warnings %v, want 1 and 2 without", before.ObservedGeneration, after.ObservedGeneration, after.TypeChecking)
@@ -114,11 +114,11 @@ func TestPolicyChange(t *testing.T) {
 	}
 }
 
-// expectObserved wants the status to be based on the widgets of the group as they are, and
-// on nothing else.
+// expectObserved checks that the status is based on the current definition of the group's widgets
+// only.
 func expectObserved(t *testing.T, status v1.ValidatingAdmissionPolicyStatus, group string) v1.ObservedCustomResource {
 	t.Helper()
-	definition := must(definitions.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), "widgets."+group, metav1.GetOptions{}))(t)
+	definition := testserver.Must(definitions.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), "widgets."+group, metav1.GetOptions{}))(t)
 	want := v1.ObservedCustomResource{Group: group, Version: "v1", Kind: "Widget", Generation: definition.Generation, UID: definition.UID}
 	if diff := cmp.Diff([]v1.ObservedCustomResource{want}, status.ObservedCustomResources); diff != "" {
 		t.Errorf("observed custom resources (-want +got):\n%s", diff)
@@ -126,7 +126,7 @@ func expectObserved(t *testing.T, status v1.ValidatingAdmissionPolicyStatus, gro
 	return want
 }
 
-// edit changes the definition of the group's widgets.
+// edit updates the definition of the group's widgets.
 func edit(t *testing.T, group string, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
 	client := definitions.ApiextensionsV1().CustomResourceDefinitions()
@@ -141,8 +141,8 @@ func edit(t *testing.T, group string, change func(*apiextensionsv1.CustomResourc
 	})
 }
 
-// established waits until the group's widgets are served. A definition that is deleted before
-// may stay for long.
+// established waits until the group's widgets are served. Deleting a definition earlier may take
+// long.
 func established(t *testing.T, group string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {
@@ -154,7 +154,12 @@ func established(t *testing.T, group string) {
 	})
 }
 
-// undefine deletes the definition of the group's widgets and returns when it is gone.
+// undefine deletes the definition of the group's widgets and waits until it is gone.
+//
+// Kubernetes may stop processing the deletion of a definition whose widgets nobody has read yet:
+// its first attempt to list widgets may fail, and it gives up the next attempt if its cached
+// definition is outdated, until the definition changes again. undefine therefore annotates the
+// definition every second.
 //
 // Kubernetes may forget about a definition whose widgets nobody has read yet: the first attempt
 // to look for widgets can fail, and the next one is given up if its view of the definition is
@@ -182,14 +187,4 @@ func undefine(t *testing.T, group string) {
 			return fmt.Errorf("the definition is still there: %v", definition.Status.Conditions)
 		}
 	})
-}
-
-func must[T any](value T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
 }

@@ -1,24 +1,21 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policystatus tests what a running server says about policies in their status. All
-// tests share one server with default flags; each has custom resources in a group of its own.
+// Package policystatus tests the status of policies on a running server. All tests share one
+// server with default flags; each defines custom resources in its own API group.
 package policystatus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -28,50 +25,35 @@ import (
 )
 
 var (
-	// admin is the configuration of a client that may do everything.
-	admin *rest.Config
-	// core, policies and definitions are clients with it.
+	// admin are clients that may do everything.
+	admin       testserver.Clients
 	core        kubernetes.Interface
 	policies    clientset.Interface
 	definitions apiextensions.Interface
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testserver.Main(m, func(config *rest.Config) error {
-		var coreErr, policiesErr, definitionsErr error
-		admin = config
-		core, coreErr = kubernetes.NewForConfig(config)
-		policies, policiesErr = clientset.NewForConfig(config)
-		definitions, definitionsErr = apiextensions.NewForConfig(config)
-		return errors.Join(coreErr, policiesErr, definitionsErr)
+	os.Exit(testserver.Main(m, func(clients testserver.Clients) {
+		admin, core, policies, definitions = clients, clients.Core, clients.Policies, clients.Definitions
 	}))
 }
 
-// write creates a policy with a spec in YAML, and deletes it at the end of the test.
+// write creates a policy with a spec in YAML and deletes it at the end of the test.
 func write(t *testing.T, spec string) *v1.ValidatingAdmissionPolicy {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	sent := &v1.ValidatingAdmissionPolicy{Spec: testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, spec)}
 	sent.Name = testserver.UniqueName("policy")
-	created, err := client.Create(t.Context(), sent, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
-	})
-	return created
+	return testserver.Create(t, client, sent)
 }
 
-// matching is the part of a policy's spec that matches the creation of resources.
+// matching returns the part of a policy's spec that matches the creation of resources.
 func matching(group, version, resource string) string {
 	return `matchConstraints: {resourceRules: [{apiGroups: ["` + group + `"], apiVersions: ["` + version + `"], operations: [CREATE], resources: ["` + resource + `"]}]}
 `
 }
 
-// widgets returns a definition of widgets with a version whose spec has the properties in
+// widgets returns a definition of widgets with one version, whose spec has the properties in
 // YAML.
 func widgets(t *testing.T, group, version, properties string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
@@ -91,23 +73,13 @@ spec:
 `)
 }
 
-// define creates a definition, and deletes it at the end of the test.
+// define creates a definition and deletes it at the end of the test.
 func define(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	client := definitions.ApiextensionsV1().CustomResourceDefinitions()
-	created, err := client.Create(t.Context(), definition, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.Delete(context.Background(), definition.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
-	})
-	return created
+	return testserver.Create(t, definitions.ApiextensionsV1().CustomResourceDefinitions(), definition)
 }
 
-// expect waits until the status of a policy satisfies check, and returns it.
+// expect waits until check accepts the status of a policy, and returns the status.
 func expect(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicyStatus) error) v1.ValidatingAdmissionPolicyStatus {
 	t.Helper()
 	return expectRead(t, check, func(ctx context.Context) (v1.ValidatingAdmissionPolicyStatus, error) {
@@ -116,7 +88,7 @@ func expect(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicySt
 	})
 }
 
-// expectMutating does so for a mutating policy, whose status has the same fields.
+// expectMutating is like expect for a mutating policy, whose status has the same fields.
 func expectMutating(t *testing.T, name string, check func(v1.ValidatingAdmissionPolicyStatus) error) v1.ValidatingAdmissionPolicyStatus {
 	t.Helper()
 	return expectRead(t, check, func(ctx context.Context) (v1.ValidatingAdmissionPolicyStatus, error) {
@@ -141,7 +113,7 @@ func expectRead(t *testing.T, check func(v1.ValidatingAdmissionPolicyStatus) err
 	return status
 }
 
-// hasStatus is a check that a condition has the status and the reason.
+// hasStatus returns a check for the status and reason of a condition.
 func hasStatus(name string, status metav1.ConditionStatus, reason string) func(v1.ValidatingAdmissionPolicyStatus) error {
 	return func(s v1.ValidatingAdmissionPolicyStatus) error {
 		got := meta.FindStatusCondition(s.Conditions, name)
@@ -152,7 +124,8 @@ func hasStatus(name string, status metav1.ConditionStatus, reason string) func(v
 	}
 }
 
-// fits, doesNotFit and isMissing are checks of how a policy is doing.
+// fits, doesNotFit and isMissing check whether a policy has no type errors, has type errors, or
+// refers to a missing type.
 var (
 	fits = hasStatus(v1.PolicyConditionTypeChecked, metav1.ConditionTrue, v1.PolicyReasonNoTypeErrors)
 

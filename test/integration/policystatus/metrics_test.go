@@ -12,7 +12,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// The server tells how policies are doing, and its queue how it keeps up.
+// TestMetrics checks the metrics about the states of policies and about the controller's queue.
 func TestMetrics(t *testing.T) {
 	policy := write(t, matching("missing.example.com", "v1", "widgets")+`validations: [{expression: "true"}]`)
 	expect(t, policy.Name, isMissing)

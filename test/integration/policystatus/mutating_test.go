@@ -5,7 +5,6 @@ package policystatus
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +23,7 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// writeMutating creates a mutating policy, and deletes it at the end of the test.
+// writeMutating creates a mutating policy and deletes it at the end of the test.
 func writeMutating(t *testing.T, spec v1.MutatingAdmissionPolicySpec) string {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().MutatingAdmissionPolicies()
@@ -33,16 +32,10 @@ func writeMutating(t *testing.T, spec v1.MutatingAdmissionPolicySpec) string {
 	if sent.Spec.ReinvocationPolicy == "" {
 		sent.Spec.ReinvocationPolicy = v1.NeverReinvocationPolicy
 	}
-	must(client.Create(t.Context(), sent, metav1.CreateOptions{}))(t)
-	t.Cleanup(func() {
-		if err := client.Delete(context.Background(), sent.Name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
-	return sent.Name
+	return testserver.Create(t, client, sent).Name
 }
 
-// The status of a mutating policy says what is wrong with what it reads and what it writes.
+// The status of a mutating policy lists type errors of the expressions and of the patches.
 func TestMutatingStatus(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec     string
@@ -100,8 +93,7 @@ mutations:
 	}
 }
 
-// The status of a mutating policy follows what happens to a custom resource, and kubectl
-// shows it.
+// The status of a mutating policy follows changes of a custom resource, and kubectl prints it.
 func TestMutatingStatusFollowsDefinitions(t *testing.T) {
 	t.Parallel()
 	group := testserver.UniqueName("mutated") + ".example.com"
@@ -128,11 +120,11 @@ mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Ob
 	expectMutating(t, policy, isMissing)
 }
 
-// available returns what kubectl prints in the column of that name.
+// available returns the cell of column Available that kubectl prints.
 func available(t *testing.T, policy string) string {
 	t.Helper()
 	flags := genericclioptions.NewConfigFlags(false)
-	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(admin) }
+	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(admin.Config) }
 	var out bytes.Buffer
 	command := get.NewCmdGet("kubectl", cmdutil.NewFactory(flags), genericiooptions.IOStreams{In: &out, Out: &out, ErrOut: &out})
 	command.SetArgs([]string{"mutatingadmissionpolicies", policy})
@@ -149,9 +141,9 @@ func available(t *testing.T, policy string) string {
 	return ""
 }
 
-// The examples do not show anything that type checking has something to say about.
+// The examples have no type errors.
 func TestExamplesFit(t *testing.T) {
-	files := must(filepath.Glob(filepath.Join("..", "..", "..", "examples", "mutating-*", "policy.yaml")))(t)
+	files := testserver.Must(filepath.Glob(filepath.Join("..", "..", "..", "examples", "mutating-*", "policy.yaml")))(t)
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
 		if name == "mutating-inline-expressions" {
@@ -159,7 +151,7 @@ func TestExamplesFit(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			policy := testserver.Parse[v1.MutatingAdmissionPolicy](t, string(must(os.ReadFile(file))(t)))
+			policy := testserver.Parse[v1.MutatingAdmissionPolicy](t, string(testserver.Must(os.ReadFile(file))(t)))
 			expectMutating(t, writeMutating(t, policy.Spec), fits)
 		})
 	}

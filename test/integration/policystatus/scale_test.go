@@ -13,7 +13,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Many policies on one custom resource settle after each change of it, with one write each.
+// Many policies on one custom resource get a new status after each change of the resource, with a
+// single write each.
 func TestManyPolicies(t *testing.T) {
 	group := testserver.UniqueName("many") + ".example.com"
 	counted := countWrites(t)
@@ -37,14 +38,14 @@ func TestManyPolicies(t *testing.T) {
 	}
 	counted.settle(t)
 	for _, name := range names {
-		// The creation, its status, the change, the beginning of the deletion and its end.
+		// The writes of the definition: creation, status, change, start and end of the deletion.
 		if got := counted.of(name); got > 5 {
 			t.Errorf("%s: %d writes, want at most 5", name, got)
 		}
 	}
 }
 
-// A schema of 10,000 properties is no trouble, and neither is one that is deep.
+// Type checking handles a schema of 10,000 properties, and a deeply nested one.
 func TestLargeSchemas(t *testing.T) {
 	var wide strings.Builder
 	for i := range 10_000 {

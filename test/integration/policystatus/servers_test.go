@@ -37,12 +37,13 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// builtIn has the schemas of the server that all tests share.
+// builtIn resolves the schemas of the server that all tests share.
 var builtIn = sync.OnceValue(func() resolver.SchemaResolver {
 	return resolver.NewDefinitionsSchemaResolver(openapi.GetMergedOpenAPIDefinitions, kubescheme.Scheme)
 })
 
-// otherVersion is a server of another version, in which deployments have one more field.
+// otherVersion resolves the schemas of a server of another version, in which deployments have an
+// additional field.
 type otherVersion struct{ field string }
 
 // ResolveSchema implements resolver.SchemaResolver.
@@ -86,14 +87,14 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	compiler := expression.NewCompiler(base)
 	made := &checks{seen: map[string]bool{}}
-	controller := must(admissionpolicystatus.New(admissionpolicystatus.Config{
+	controller := testserver.Must(admissionpolicystatus.New(admissionpolicystatus.Config{
 		Kinds: []*admissionpolicystatus.Kind{
 			admissionpolicystatus.Validating(policies, compiler, nil),
 			admissionpolicystatus.Mutating(policies, compiler, nil),
 		},
 		Verdicts:    map[string][]typecheck.VerdictStore{"ValidatingAdmissionPolicy": {made}, "MutatingAdmissionPolicy": {made}},
 		Events:      core.EventsV1(),
-		Definitions: must(metadata.NewForConfig(admin))(t),
+		Definitions: testserver.Must(metadata.NewForConfig(admin.Config))(t),
 		Types: servedtypes.Config{
 			Discovery:   core.Discovery(),
 			BuiltIn:     kubescheme.Scheme.IsVersionRegistered,
@@ -101,7 +102,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 			Aggregated:  func(schema.GroupVersion) bool { return false },
 			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
-		Checker: must(typecheck.New(base, nil))(t),
+		Checker: testserver.Must(typecheck.New(base, nil))(t),
 	}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	informers.StartWithContext(ctx)
@@ -115,7 +116,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	return made
 }
 
-// writes counts how often a policy is written after a version of it, until now.
+// writes counts the writes of each policy.
 type writes struct {
 	lock  sync.Mutex
 	count map[string]int
@@ -125,8 +126,8 @@ type writes struct {
 func countWrites(t *testing.T) *writes {
 	t.Helper()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
-	list := must(client.List(t.Context(), metav1.ListOptions{}))(t)
-	watch := must(client.Watch(context.Background(), metav1.ListOptions{ResourceVersion: list.ResourceVersion}))(t)
+	list := testserver.Must(client.List(t.Context(), metav1.ListOptions{}))(t)
+	watch := testserver.Must(client.Watch(context.Background(), metav1.ListOptions{ResourceVersion: list.ResourceVersion}))(t)
 	counted := &writes{count: map[string]int{}}
 	var counting sync.WaitGroup
 	counting.Go(func() {
@@ -151,8 +152,8 @@ func (w *writes) of(name string) int {
 	return w.count[name]
 }
 
-// settle returns when all controllers have dealt with what was written before. They see
-// changes in order, and have looked at a policy that is created now thereafter.
+// settle returns when all controllers have processed earlier changes. They process changes in
+// order, so they have when a new policy has its status.
 func (w *writes) settle(t *testing.T, controllers ...*checks) {
 	t.Helper()
 	for range 3 { // they also see what the others wrote
@@ -172,8 +173,8 @@ func (w *writes) settle(t *testing.T, controllers ...*checks) {
 	}
 }
 
-// Servers of different versions find different things. Each change leads to one status and
-// not to a quarrel about it.
+// Servers of different versions may find different type errors. Each change still leads to a
+// single status, which the servers do not overwrite in turns.
 func TestServersConverge(t *testing.T) {
 	group := testserver.UniqueName("servers") + ".example.com"
 	counted := countWrites(t)
@@ -223,13 +224,13 @@ validations:
 		})
 		expectWrites(fmt.Sprint("generation ", generation), 1, observes(generation))
 	}
-	// A server that starts finds everything done, whatever its version.
+	// A starting server writes nothing, whatever its version.
 	controllers = append(controllers, join(t, otherVersion{"three"}))
 	expectWrites("a start", 0, observes(4))
 }
 
-// Deletion and creation in quick succession end with the state of the last definition, also
-// if servers see them at different times.
+// A definition that is deleted and created again quickly leads to the status of the last
+// definition, also if servers see the changes at different times.
 func TestServersConvergeOnReplacedDefinition(t *testing.T) {
 	group := testserver.UniqueName("replaced") + ".example.com"
 	counted := countWrites(t)
@@ -261,20 +262,20 @@ func TestServersConvergeOnReplacedDefinition(t *testing.T) {
 	if after := counted.of(policy.Name); after != before {
 		t.Errorf("the status is written although nothing changes: %d writes after %d", after, before)
 	}
-	// The creation of the policy, and for each definition its creation, the beginning of its
-	// deletion and the end.
+	// The writes of the policy: its creation, and one for the creation, the start of the deletion
+	// and the end of the deletion of each definition.
 	if most := 1 + 1 + 5*3; before > most {
 		t.Errorf("got %d writes, want at most %d", before, most)
 	}
 }
 
-// Kubernetes' own controller writes each generation once, whoever comes first. Ours has the
-// last word and writes no more than once after it.
+// Kubernetes' controller writes the status of each generation once. Celador's controller
+// overwrites it, and writes at most once after it.
 func TestStockControllerBesideOurs(t *testing.T) {
 	counted := countWrites(t)
 	discovery := memory.NewMemCacheClient(core.Discovery())
 	informers := stockinformers.NewSharedInformerFactory(core, 0)
-	controller := must(stockstatus.NewController(
+	controller := testserver.Must(stockstatus.NewController(
 		informers.Admissionregistration().V1().ValidatingAdmissionPolicies(),
 		core.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
 		&stockpolicy.TypeChecker{
@@ -295,7 +296,7 @@ func TestStockControllerBesideOurs(t *testing.T) {
 	const wrongVariable = `variables: [{name: v, expression: object.y}]
 `
 	for spec, want := range map[string][]string{
-		// Kubernetes does not look at variables, and takes a time for what it is not.
+		// Kubernetes does not check variables, and reports a wrong type for timestamps.
 		wrongVariable + `validations: [{expression: "object.spec.x == 1"}]`:                {"spec.variables[0].expression", "spec.validations[0].expression"},
 		wrongVariable + `validations: [{expression: "object.metadata.name != ''"}]`:        {"spec.variables[0].expression"},
 		`validations: [{expression: "object.metadata.creationTimestamp.startsWith('2')"}]`: nil,
@@ -323,7 +324,8 @@ func TestStockControllerBesideOurs(t *testing.T) {
 			counted.settle(t)
 			for _, name := range names {
 				expect(t, name, check)
-				// The spec, Kubernetes' status, and ours before and after it.
+				// The writes of the spec, of Kubernetes' status, and of Celador's status before and
+				// after it.
 				if got, most := counted.of(name), int(generation)*4; got > most {
 					t.Errorf("%s: %d writes of generation %d, want at most %d", spec, got, generation, most)
 				}
@@ -333,7 +335,7 @@ func TestStockControllerBesideOurs(t *testing.T) {
 			}
 			for _, name := range names {
 				patch := []byte(`{"spec": {"failurePolicy": "Ignore"}}`)
-				must(client.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}))(t)
+				testserver.Must(client.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}))(t)
 			}
 		}
 	}

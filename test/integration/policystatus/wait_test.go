@@ -33,7 +33,7 @@ func TestKubectlWait(t *testing.T) {
 	} {
 		step.before()
 		flags := genericclioptions.NewConfigFlags(false)
-		flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(admin) }
+		flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(admin.Config) }
 		var out bytes.Buffer
 		command := wait.NewCmdWait(flags, genericiooptions.IOStreams{In: &out, Out: &out, ErrOut: &out})
 		command.SetArgs([]string{"validatingadmissionpolicy/" + policy.Name, "--for=condition=" + step.condition, "--timeout=60s"})

@@ -18,16 +18,16 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// apiDir holds the documents by which others generate clients, in the layout of the
-// Kubernetes repository.
+// apiDir holds the OpenAPI and discovery documents from which clients are generated, in the
+// layout of the Kubernetes repository.
 var apiDir = filepath.Join("..", "..", "..", "api")
 
-// The published documents say what the server serves when everything is enabled. With
-// UPDATE_API=1 the test rewrites them instead.
+// The published documents describe what the server serves when everything is enabled. With
+// UPDATE_API=1 the test rewrites them.
 func TestDocuments(t *testing.T) {
-	// With these gates the documents have what upstream's have: no enums, but CBOR.
+	// With these gates the documents are like Kubernetes': without enums, with CBOR.
 	server := testserver.Start(t, t.TempDir(), "--runtime-config=api/all=true", "--feature-gates=OpenAPIEnums=false,CBORServingAndStorage=true")
-	client := clientsOf(t, server).core.Discovery().RESTClient()
+	client := clientsOf(server).Core.Discovery().RESTClient()
 	for _, path := range []string{"", "/v1", "/v1beta1", "/v1alpha1"} {
 		path = "apis/" + group + path
 		file := strings.ReplaceAll(path, "/", "__")
@@ -46,8 +46,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// canonical returns the document with sorted keys, indented, and without the version
-// of the server.
+// canonical returns an indented document with sorted keys and without the version of the server.
 func canonical(t *testing.T, document []byte) []byte {
 	t.Helper()
 	var content map[string]any

@@ -22,10 +22,10 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A server may be rolled back by one version, so new expressions use only what the
-// version before knows. Expressions that are stored already go on to work.
+// New expressions may only use functions of the previous version, to which a server may be rolled
+// back. Stored expressions remain valid.
 func testNewAndStoredExpressions(t *testing.T, client clients, store *clientv3.Client) {
-	// Function includes came with Kubernetes 1.37.
+	// Function includes was added in Kubernetes 1.37.
 	const newest = "!['bad', 'worse'].includes(object.data.mark)"
 	policy := &v1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: group + "/v1", Kind: "ValidatingAdmissionPolicy"},
@@ -42,7 +42,7 @@ func testNewAndStoredExpressions(t *testing.T, client clients, store *clientv3.C
 			Validations: []v1.Validation{{Expression: newest, Message: "bad mark"}},
 		},
 	}
-	ours := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+	ours := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	sent := policy.DeepCopy()
 	sent.ObjectMeta = metav1.ObjectMeta{Name: "new"}
 	if _, err := ours.Create(t.Context(), sent, metav1.CreateOptions{}); !apierrors.IsInvalid(err) {
@@ -57,14 +57,14 @@ func testNewAndStoredExpressions(t *testing.T, client clients, store *clientv3.C
 	if _, err := store.Put(t.Context(), "/registry/validatingadmissionpolicies/marks", string(value)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(t.Context(), &v1.ValidatingAdmissionPolicyBinding{
+	if _, err := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(t.Context(), &v1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "marks"},
 		Spec:       v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "marks", ValidationActions: []v1.ValidationAction{v1.Deny}},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	mark := func(mark string) error {
-		_, err := client.core.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{
+		_, err := client.Core.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{GenerateName: "data-"}, Data: map[string]string{"mark": mark},
 		}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err

@@ -21,8 +21,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// testExamples applies the manifests that show the alpha gates to a server that has
-// them on.
+// testExamples applies the manifests of the examples for alpha gates to a server that enables
+// them.
 func testExamples(t *testing.T, server *testserver.Server) {
 	for name, denials := range map[string]map[string]string{
 		"singleton": {"deployment-denied.yaml": `ValidatingAdmissionPolicy 'fixed-images.example.com' denied request: ` +
@@ -56,14 +56,14 @@ func testExamples(t *testing.T, server *testserver.Server) {
 					setup = append(setup, entry.Name())
 				}
 			}
-			// Namespaces have to be there before what is in them.
+			// Namespaces must exist before their objects.
 			slices.SortStableFunc(setup, func(a, b string) int { return order(a) - order(b) })
 			for _, file := range setup {
 				obj, client := example(t, server, filepath.Join(dir, file))
 				if _, err := client.Apply(t.Context(), obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test"}); err != nil {
 					t.Fatalf("%s: %v", file, err)
 				}
-				// Without the controllers that finish it, a deleted namespace would only stay in the way.
+				// A deleted namespace would remain, because no controller finalizes it.
 				if obj.GetKind() != "Namespace" {
 					t.Cleanup(func() {
 						if err := client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{}); err != nil {
@@ -77,7 +77,7 @@ func testExamples(t *testing.T, server *testserver.Server) {
 				testserver.Eventually(t, func(ctx context.Context) error {
 					_, err := client.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test", DryRun: []string{metav1.DryRunAll}})
 					want, denied := denials[file]
-					if denied && (!apierrors.IsInvalid(err) || !strings.HasSuffix(err.Error(), " is "+verdict(file)+": "+want)) {
+					if denied && (!apierrors.IsInvalid(err) || !strings.HasSuffix(err.Error(), " is "+rejection(file)+": "+want)) {
 						return fmt.Errorf("%s: got error %w, want %s", file, err, want)
 					}
 					if !denied && err != nil {
@@ -93,8 +93,8 @@ func testExamples(t *testing.T, server *testserver.Server) {
 	}
 }
 
-// verdict is how the server puts it that it refuses what a file has.
-func verdict(file string) string {
+// rejection returns the message with which the server rejects a file's object.
+func rejection(file string) string {
 	if strings.HasPrefix(file, "policy") {
 		return "invalid"
 	}
@@ -108,7 +108,7 @@ func order(file string) int {
 	return 1
 }
 
-// example returns the object in a manifest and a client for its resource.
+// example returns the object of a manifest and a client for its resource.
 func example(t *testing.T, server *testserver.Server, path string) (*unstructured.Unstructured, dynamic.ResourceInterface) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -116,7 +116,7 @@ func example(t *testing.T, server *testserver.Server, path string) (*unstructure
 		t.Fatal(err)
 	}
 	obj := parse(t, string(text))
-	groups, err := restmapper.GetAPIGroupResources(clientsOf(t, server).core.Discovery())
+	groups, err := restmapper.GetAPIGroupResources(clientsOf(server).Core.Discovery())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,9 +124,5 @@ func example(t *testing.T, server *testserver.Server, path string) (*unstructure
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := dynamic.NewForConfig(server.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return obj, client.Resource(mapping.Resource).Namespace(obj.GetNamespace())
+	return obj, server.Clients().Objects.Resource(mapping.Resource).Namespace(obj.GetNamespace())
 }

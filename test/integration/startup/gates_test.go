@@ -38,8 +38,8 @@ var versions = map[string][]string{
 	"MutatingAdmissionPolicy":          {"v1", "v1beta1", "v1alpha1"},
 }
 
-// gated are objects that use every field behind an alpha gate, each in the name of its
-// case. Requests state their case in a label.
+// gated are objects that use every field behind an alpha gate, each named after its case.
+// Requests name their case in a label.
 var gated = []string{`
 kind: ValidatingAdmissionPolicy
 metadata: {name: singleton}
@@ -106,7 +106,7 @@ spec:
   reinvocationPolicy: Never
 `}
 
-// boxes do not fit the policy "typed".
+// boxes have type errors in policy "typed".
 const boxes = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -129,8 +129,7 @@ const (
 	bySingleton = "ValidatingAdmissionPolicy 'singleton' denied request: never"
 )
 
-// requests are what policies are asked about, by their labels, with what they answer: a
-// denial or nothing.
+// requests maps labels of requests to the expected message, empty if admitted.
 type requests map[string]string
 
 var (
@@ -151,8 +150,8 @@ var (
 	}
 )
 
-// Fields behind alpha gates are stored and act with the gates only, and stay in storage
-// without them.
+// Fields behind alpha gates are stored and in effect only while the gate is enabled. Stored
+// fields stay in storage when it is disabled.
 func TestAlphaGates(t *testing.T) {
 	dir := t.TempDir()
 	t.Run("on", func(t *testing.T) {
@@ -198,7 +197,7 @@ type gateServer struct {
 	on bool
 }
 
-// parse returns the object that YAML text describes.
+// parse decodes an object from YAML.
 func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	obj := &unstructured.Unstructured{}
@@ -208,28 +207,18 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	return obj
 }
 
-// resource returns a client without types for a policy or binding.
+// resource returns a dynamic client for a policy or binding.
 func (s gateServer) resource(t *testing.T, version, kind string) dynamic.ResourceInterface {
 	t.Helper()
-	client, err := dynamic.NewForConfig(s.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
 	resource, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
-	return client.Resource(resource)
+	return s.Clients().Objects.Resource(resource)
 }
 
-// define creates a custom resource definition.
+// define creates a CustomResourceDefinition.
 func (s gateServer) define(t *testing.T, text string) {
 	t.Helper()
-	client, err := dynamic.NewForConfig(s.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	if _, err := client.Resource(definitions).Create(t.Context(), parse(t, text), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testserver.Must(s.Clients().Objects.Resource(definitions).Create(t.Context(), parse(t, text), metav1.CreateOptions{}))(t)
 }
 
 func (s gateServer) write(t *testing.T, version string, obj *unstructured.Unstructured, options metav1.CreateOptions) (*unstructured.Unstructured, error) {
@@ -248,14 +237,14 @@ spec: {policyName: singleton, validationActions: [Deny]}`), metav1.CreateOptions
 	return err
 }
 
-// touch changes the labels of every object through every version.
+// touch updates the labels of every object through every version.
 func (s gateServer) touch(t *testing.T) {
 	t.Helper()
 	for _, text := range gated {
 		obj := parse(t, text)
 		for _, version := range versions[obj.GetKind()] {
 			client := s.resource(t, version, obj.GetKind())
-			// The server writes the status meanwhile.
+			// The server writes the status at the same time.
 			if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 				got, err := client.Get(t.Context(), obj.GetName(), metav1.GetOptions{})
 				if err != nil {
@@ -271,7 +260,7 @@ func (s gateServer) touch(t *testing.T) {
 	}
 }
 
-// fields returns the gated fields of an object that are set.
+// fields returns the gated fields that an object sets.
 func fields(obj *unstructured.Unstructured) map[string]any {
 	set := map[string]any{}
 	spec := obj.Object["spec"].(map[string]any)
@@ -289,7 +278,7 @@ func fields(obj *unstructured.Unstructured) map[string]any {
 	return set
 }
 
-// expectStored wants that all versions have the fields of the stored objects.
+// expectStored checks that the stored objects have the fields in all versions.
 func (s gateServer) expectStored(t *testing.T) {
 	t.Helper()
 	for _, text := range gated {
@@ -306,8 +295,8 @@ func (s gateServer) expectStored(t *testing.T) {
 	}
 }
 
-// expectWritten wants that new objects in all versions, and objects that come to use the
-// fields, get them with the gates only.
+// expectWritten checks, in all versions, that created and updated objects keep the fields only
+// while the gates are enabled.
 func (s gateServer) expectWritten(t *testing.T) {
 	t.Helper()
 	dryRun := []string{metav1.DryRunAll}
@@ -346,10 +335,10 @@ func (s gateServer) expectWritten(t *testing.T) {
 	}
 }
 
-// expectEnforced wants these answers to requests once what was written is in effect.
+// expectEnforced checks the results of requests once all earlier writes are in effect.
 func (s gateServer) expectEnforced(t *testing.T, want requests) {
 	t.Helper()
-	client := clientsOf(t, s.Server)
+	client := clientsOf(s.Server)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		got := requests{}
 		for labels := range want {
@@ -358,7 +347,7 @@ func (s gateServer) expectEnforced(t *testing.T, want requests) {
 				key, value, _ := strings.Cut(label, "=")
 				sent.Labels[key] = value
 			}
-			_, err := client.core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			_, err := client.Core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			if err != nil && !apierrors.IsInvalid(err) {
 				return err
 			}

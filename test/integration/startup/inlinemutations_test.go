@@ -23,9 +23,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// inline are the mutations behind the alpha gate, one policy for each. Requests state which
-// they are about in the label "case", with what comes of them with the gate and without it:
-// data or an error.
+// inline are mutations behind the alpha gate, each in its own policy. Requests name the case in
+// label "case". Each case has the expected data or error with the gate enabled and disabled.
 var inline = map[string]struct {
 	mutation v1.Mutation
 	on, off  string
@@ -59,13 +58,13 @@ var inline = map[string]struct {
 	},
 }
 
-// Fields behind the gate stay in storage without it, but have no effect.
+// Fields behind the gate stay in storage while it is disabled, but have no effect.
 func TestInlineExpressions(t *testing.T) {
 	const gate = "--feature-gates=MutatingAdmissionPolicyInlineExpressions=true"
 	dir := t.TempDir()
 	t.Run("on", func(t *testing.T) {
 		server := testserver.Start(t, dir, gate)
-		client := clientsOf(t, server)
+		client := clientsOf(server)
 		for name, test := range inline {
 			client.mutate(t, name, v1.MutatingAdmissionPolicySpec{
 				Mutations:       []v1.Mutation{test.mutation},
@@ -79,10 +78,10 @@ func TestInlineExpressions(t *testing.T) {
 	})
 	t.Run("off", func(t *testing.T) {
 		server := testserver.Start(t, dir)
-		client := clientsOf(t, server)
+		client := clientsOf(server)
 		for name, test := range inline {
 			client.expectMutated(t, name, test.off)
-			stored, err := client.policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{})
+			stored, err := client.Policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,8 +92,8 @@ func TestInlineExpressions(t *testing.T) {
 	})
 }
 
-// expectMutated wants, once what was written is in effect, the data or the error for a
-// request about the case.
+// expectMutated checks the resulting data or the error of a request, once all earlier writes are
+// in effect.
 func (c clients) expectMutated(t *testing.T, name, want string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {
@@ -117,7 +116,7 @@ func (c clients) expectMutated(t *testing.T, name, want string) {
 	})
 }
 
-// testMutatingExample applies the manifests that show the gate, twice.
+// testMutatingExample applies the manifests of the gate's example twice.
 func testMutatingExample(t *testing.T, server *testserver.Server) {
 	apply := func(file string) (*appsv1.Deployment, error) {
 		obj, client := example(t, server, filepath.Join("..", "..", "..", "examples", "mutating-inline-expressions", file))
@@ -142,7 +141,7 @@ func testMutatingExample(t *testing.T, server *testserver.Server) {
 		return nil
 	})
 	testserver.Eventually(t, func(ctx context.Context) error {
-		policy, err := clientsOf(t, server).policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(ctx, "team-labels.example.com", metav1.GetOptions{})
+		policy, err := clientsOf(server).Policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(ctx, "team-labels.example.com", metav1.GetOptions{})
 		if err == nil && !meta.IsStatusConditionTrue(policy.Status.Conditions, v1.PolicyConditionTypeChecked) {
 			err = fmt.Errorf("its expressions do not fit: %+v", policy.Status)
 		}

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package startup tests what a server makes of its flags and of the data of servers
-// before it. Each test runs servers of its own.
+// Package startup tests flags of the server, and data that earlier servers stored. Each test runs
+// its own servers.
 package startup
 
 import (
@@ -11,41 +11,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/client-go/clientset"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
 const group = "admissionregistration.k8s.io"
 
-// clients are those of a server's administrator.
-type clients struct {
-	core     kubernetes.Interface
-	policies clientset.Interface
-}
+// clients are the clients of a server's administrator.
+type clients struct{ testserver.Clients }
 
-func clientsOf(t *testing.T, server *testserver.Server) clients {
-	t.Helper()
-	core, err := kubernetes.NewForConfig(server.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	policies, err := clientset.NewForConfig(server.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return clients{core, policies}
-}
+func clientsOf(server *testserver.Server) clients { return clients{server.Clients()} }
 
-// forbid creates a policy and a binding, both named "forbid", that forbid config maps
-// labelled forbidden.
+// forbid creates a policy and a binding, both named "forbid", that deny config maps with label
+// forbidden.
 func (c clients) forbid(t *testing.T) (*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding) {
 	t.Helper()
 	name := metav1.ObjectMeta{Name: "forbid"}
-	client := c.policies.AdmissionregistrationV1()
+	client := c.Policies.AdmissionregistrationV1()
 	policy, err := client.ValidatingAdmissionPolicies().Create(t.Context(), &v1.ValidatingAdmissionPolicy{
 		ObjectMeta: name,
 		Spec: v1.ValidatingAdmissionPolicySpec{
@@ -72,10 +56,10 @@ func (c clients) forbid(t *testing.T) (*v1.ValidatingAdmissionPolicy, *v1.Valida
 	return policy, binding
 }
 
-// denied says whether the server denies what "forbid" forbids.
+// denied reports whether policy "forbid" is in effect.
 func (c clients) denied(t *testing.T) bool {
 	t.Helper()
-	_, err := c.core.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{
+	_, err := c.Core.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "data-", Labels: map[string]string{"forbidden": "true"}},
 	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err != nil && !apierrors.IsInvalid(err) {
@@ -84,11 +68,11 @@ func (c clients) denied(t *testing.T) bool {
 	return err != nil
 }
 
-// served returns the names of the resources of the group's version, none if it is not
+// served returns the names of the resources in a version of the group, none if the version is not
 // served.
 func (c clients) served(t *testing.T, version string) []string {
 	t.Helper()
-	list, err := c.core.Discovery().ServerResourcesForGroupVersion(group + "/" + version)
+	list, err := c.Core.Discovery().ServerResourcesForGroupVersion(group + "/" + version)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

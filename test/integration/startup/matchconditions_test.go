@@ -21,22 +21,22 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// Match conditions count with their gate only. Those that are stored stay so without it, and
-// webhooks that have none do not notice the gate.
+// Match conditions are evaluated only while their gate is enabled. They stay in storage while it
+// is disabled. Webhooks without conditions do not depend on the gate.
 func TestMatchConditionsGate(t *testing.T) {
 	const off = "--feature-gates=AdmissionWebhookMatchConditions=false"
 	dir := t.TempDir()
 	hook := webhookserver.Admit(t, webhookserver.Allow)
 
 	t.Run("on", func(t *testing.T) {
-		client := hookedClient{clientsOf(t, testserver.Start(t, dir)), hook}
+		client := hookedClient{clientsOf(testserver.Start(t, dir)), hook}
 		client.configure(t, "unconditional")
 		client.configure(t, "conditional", "object.data.mark == 'yes'", "request.name == 'data'")
 		client.expectCalls(t, map[string][]string{"yes": {"conditional", "unconditional"}, "no": {"unconditional"}})
 		client.expectConditions(t, "conditional", 2)
 	})
 	t.Run("off", func(t *testing.T) {
-		client := hookedClient{clientsOf(t, testserver.Start(t, dir, off)), hook}
+		client := hookedClient{clientsOf(testserver.Start(t, dir, off)), hook}
 		all := []string{"conditional", "unconditional"}
 		client.expectCalls(t, map[string][]string{"yes": all, "no": all})
 		client.touch(t, "conditional")
@@ -50,13 +50,13 @@ func TestMatchConditionsGate(t *testing.T) {
 		client.expectCalls(t, map[string][]string{"yes": all, "no": all})
 	})
 	t.Run("on again", func(t *testing.T) {
-		client := hookedClient{clientsOf(t, testserver.Start(t, dir)), hook}
+		client := hookedClient{clientsOf(testserver.Start(t, dir)), hook}
 		client.expectCalls(t, map[string][]string{"yes": {"conditional", "new", "unconditional"}, "no": {"new", "unconditional"}})
 		client.expectConditions(t, "conditional", 2)
 	})
 }
 
-// hookedClient is a client of a server whose webhooks the hook serves.
+// hookedClient is a client of a server whose webhooks call the hook.
 type hookedClient struct {
 	clients
 	hook *webhookserver.Admission
@@ -76,7 +76,7 @@ func (c hookedClient) configure(t *testing.T, name string, expressions ...string
 	}}
 	where := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "default"}}
 	none, reviews := new(admissionregistrationv1.SideEffectClassNone), []string{"v1"}
-	client := c.core.AdmissionregistrationV1()
+	client := c.Core.AdmissionregistrationV1()
 	if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: meta,
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
@@ -97,11 +97,11 @@ func (c hookedClient) configure(t *testing.T, name string, expressions ...string
 	}
 }
 
-// touch changes the labels of the configurations.
+// touch updates the labels of the configurations.
 func (c hookedClient) touch(t *testing.T, name string) {
 	t.Helper()
 	patch := []byte(`{"metadata": {"labels": {"touched": "true"}}}`)
-	client := c.core.AdmissionregistrationV1()
+	client := c.Core.AdmissionregistrationV1()
 	if _, err := client.ValidatingWebhookConfigurations().Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -110,14 +110,14 @@ func (c hookedClient) touch(t *testing.T, name string) {
 	}
 }
 
-// expectConditions wants that the stored configurations have so many conditions.
+// expectConditions checks the number of conditions of the stored configurations.
 func (c hookedClient) expectConditions(t *testing.T, name string, want int) {
 	t.Helper()
-	validating, err := c.core.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), name, metav1.GetOptions{})
+	validating, err := c.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mutating, err := c.core.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), name, metav1.GetOptions{})
+	mutating, err := c.Core.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func (c hookedClient) expectConditions(t *testing.T, name string, want int) {
 	}
 }
 
-// expectCalls wants that a config map with a mark comes to these webhooks of either kind,
-// once what was written is in effect.
+// expectCalls checks which webhooks of either kind are called for a config map with a mark, once
+// all earlier writes are in effect.
 func (c hookedClient) expectCalls(t *testing.T, want map[string][]string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {
@@ -135,7 +135,7 @@ func (c hookedClient) expectCalls(t *testing.T, want map[string][]string) {
 		for mark := range want {
 			c.hook.Take()
 			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Data: map[string]string{"mark": mark}}
-			if _, err := c.core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			if _, err := c.Core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 				return err
 			}
 			for _, call := range c.hook.Take() {

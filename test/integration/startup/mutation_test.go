@@ -18,13 +18,14 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A server makes the mutations that it finds in storage from its first request on: it refuses
-// what it cannot change yet because it does not know its own schemas. One without the gate serves the kinds, as Kubernetes does, and makes no mutations.
+// A server applies the mutations in storage from its first request on: it rejects requests that
+// it cannot change yet because it does not know its own schemas. With the gate disabled, the
+// server serves the kinds, as Kubernetes does, and mutates nothing.
 func TestMutations(t *testing.T) {
 	const off = "--feature-gates=MutatingAdmissionPolicy=false"
 	dir := t.TempDir()
 	server := testserver.Start(t, dir)
-	client := clientsOf(t, server)
+	client := clientsOf(server)
 	client.mutate(t, "patched", v1.MutatingAdmissionPolicySpec{Mutations: []v1.Mutation{{
 		PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: `[JSONPatch{op: "add", path: "/data/patched", value: "yes"}]`},
 	}}})
@@ -37,12 +38,12 @@ func TestMutations(t *testing.T) {
 
 	t.Run("restart", func(t *testing.T) {
 		server := testserver.Start(t, dir)
-		clientsOf(t, server).expectAtOnce(t, mutated)
+		clientsOf(server).expectAtOnce(t, mutated)
 		server.Stop()
 	})
 	t.Run("gate off", func(t *testing.T) {
 		server := testserver.Start(t, dir, off)
-		client := clientsOf(t, server)
+		client := clientsOf(server)
 		if err := client.expectData(t.Context(), unchanged); err != nil {
 			t.Error(err)
 		}
@@ -53,11 +54,11 @@ func TestMutations(t *testing.T) {
 	})
 	t.Run("gate on again", func(t *testing.T) {
 		server := testserver.Start(t, dir)
-		clientsOf(t, server).expectAtOnce(t, mutated)
+		clientsOf(server).expectAtOnce(t, mutated)
 	})
 }
 
-// mutate creates a policy for config maps and a binding, both with the name.
+// mutate creates a policy for config maps and a binding with the same name.
 func (c clients) mutate(t *testing.T, name string, spec v1.MutatingAdmissionPolicySpec) {
 	t.Helper()
 	spec.MatchConstraints = &v1.MatchResources{ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
@@ -67,7 +68,7 @@ func (c clients) mutate(t *testing.T, name string, spec v1.MutatingAdmissionPoli
 	if spec.ReinvocationPolicy == "" {
 		spec.ReinvocationPolicy = v1.NeverReinvocationPolicy
 	}
-	client, meta := c.policies.AdmissionregistrationV1(), metav1.ObjectMeta{Name: name}
+	client, meta := c.Policies.AdmissionregistrationV1(), metav1.ObjectMeta{Name: name}
 	if _, err := client.MutatingAdmissionPolicies().Create(t.Context(), &v1.MutatingAdmissionPolicy{ObjectMeta: meta, Spec: spec}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func (c clients) mutate(t *testing.T, name string, spec v1.MutatingAdmissionPoli
 	}
 }
 
-// expectAtOnce wants that nothing but this data comes of any request.
+// expectAtOnce checks that no request succeeds without the expected data.
 func (c clients) expectAtOnce(t *testing.T, want map[string]string) {
 	t.Helper()
 	var last error
@@ -92,7 +93,7 @@ func (c clients) expectAtOnce(t *testing.T, want map[string]string) {
 	}
 }
 
-// expectData wants that a config map with some data has this afterwards.
+// expectData checks the data of a created config map.
 func (c clients) expectData(ctx context.Context, want map[string]string) error {
 	got, err := c.configMap(ctx, nil)
 	if err != nil {
@@ -104,9 +105,9 @@ func (c clients) expectData(ctx context.Context, want map[string]string) error {
 	return nil
 }
 
-// configMap asks for a config map with the labels, as a dry run.
+// configMap creates a config map with the labels in a dry run.
 func (c clients) configMap(ctx context.Context, labels map[string]string) (*corev1.ConfigMap, error) {
-	return c.core.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{
+	return c.Core.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: labels}, Data: map[string]string{"some": "data"},
 	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }

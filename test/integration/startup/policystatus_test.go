@@ -16,11 +16,12 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A server that starts takes the statuses of an earlier one over and writes none of them.
+// A starting server keeps the statuses that an earlier server wrote, and writes none of them
+// again.
 func TestStatusSurvivesRestart(t *testing.T) {
 	dir := t.TempDir()
 	server := testserver.Start(t, dir)
-	client := clientsOf(t, server)
+	client := clientsOf(server)
 	written := map[string]string{}
 	for name, expression := range map[string]string{"fits": "object.data.a == 'b'", "wrong": "object.data == 5"} {
 		client.write(t, name, expression)
@@ -28,8 +29,8 @@ func TestStatusSurvivesRestart(t *testing.T) {
 	}
 	server.Stop()
 
-	client = clientsOf(t, testserver.Start(t, dir))
-	// The server gets to what it finds before it gets to what is created now.
+	client = clientsOf(testserver.Start(t, dir))
+	// The server checks stored policies before policies that are created later.
 	client.write(t, "last", "true")
 	client.settled(t, "last")
 	for name, version := range written {
@@ -49,16 +50,16 @@ func (c clients) write(t *testing.T, name, expression string) {
 		}}}},
 		Validations: []v1.Validation{{Expression: expression}},
 	}}
-	if _, err := c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
+	if _, err := c.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// settled returns a policy once it has a status.
+// settled returns a policy as soon as it has a status.
 func (c clients) settled(t *testing.T, name string) (policy *v1.ValidatingAdmissionPolicy) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) (err error) {
-		policy, err = c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
+		policy, err = c.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
 		if err == nil && meta.FindStatusCondition(policy.Status.Conditions, v1.PolicyConditionTypeChecked) == nil {
 			err = fmt.Errorf("%s has no status", name)
 		}

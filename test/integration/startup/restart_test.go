@@ -23,12 +23,12 @@ var (
 	all      = slices.Concat(mutating, webhooks[:1], ours, webhooks[1:])
 )
 
-// Policies outlive the server that stored them and one that does not know the kinds. A
-// server that has them enforces them from its first request on.
+// Policies survive a restart and a server that does not know the kinds. A server that knows them
+// enforces them from its first request on.
 func TestRestartAndFeatureGate(t *testing.T) {
 	dir := t.TempDir()
 	server := testserver.Start(t, dir)
-	client := clientsOf(t, server)
+	client := clientsOf(server)
 	policy, binding := client.forbid(t)
 	testserver.Eventually(t, func(context.Context) error {
 		if !client.denied(t) {
@@ -45,20 +45,20 @@ func TestRestartAndFeatureGate(t *testing.T) {
 
 	t.Run("restart", func(t *testing.T) {
 		server := testserver.Start(t, dir)
-		client := clientsOf(t, server)
+		client := clientsOf(server)
 		if !client.denied(t) {
 			t.Error("the stored policy is not enforced")
 		}
-		got, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})
+		got, err := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The status is the server's to write.
+		// The server writes the status.
 		got.Status, got.ResourceVersion, got.ManagedFields = policy.Status, policy.ResourceVersion, policy.ManagedFields
 		if diff := cmp.Diff(policy, got); diff != "" {
 			t.Errorf("policy (-want +got):\n%s", diff)
 		}
-		gotBinding, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(t.Context(), binding.Name, metav1.GetOptions{})
+		gotBinding, err := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(t.Context(), binding.Name, metav1.GetOptions{})
 		if diff := cmp.Diff(binding, gotBinding); diff != "" || err != nil {
 			t.Errorf("binding (-want +got):\n%s\n%v", diff, err)
 		}
@@ -66,7 +66,7 @@ func TestRestartAndFeatureGate(t *testing.T) {
 	t.Run("gate off", func(t *testing.T) {
 		server := testserver.Start(t, dir, "--feature-gates=ValidatingAdmissionPolicy=false",
 			"--runtime-config="+group+"/v1beta1=true,"+group+"/v1alpha1=true")
-		client := clientsOf(t, server)
+		client := clientsOf(server)
 		if client.denied(t) {
 			t.Error("policies are enforced")
 		}
@@ -75,27 +75,27 @@ func TestRestartAndFeatureGate(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", version, diff)
 			}
 		}
-		_, err := client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})
+		_, err := client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
 			t.Errorf("policies: got error %v, want not found", err)
 		}
-		_, err = client.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{})
+		_, err = client.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(t.Context(), metav1.ListOptions{})
 		if !apierrors.IsNotFound(err) {
 			t.Errorf("bindings: got error %v, want not found", err)
 		}
-		if _, err := client.core.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(t.Context(), metav1.ListOptions{}); err != nil {
+		if _, err := client.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Errorf("webhooks: %v", err)
 		}
 	})
 	t.Run("gate on again", func(t *testing.T) {
 		server := testserver.Start(t, dir)
-		if !clientsOf(t, server).denied(t) {
+		if !clientsOf(server).denied(t) {
 			t.Error("the stored policy is not enforced")
 		}
 	})
 	t.Run("plugin disabled", func(t *testing.T) {
 		server := testserver.Start(t, dir, "--disable-admission-plugins=ValidatingAdmissionPolicy")
-		client := clientsOf(t, server)
+		client := clientsOf(server)
 		if client.denied(t) {
 			t.Error("policies are enforced")
 		}

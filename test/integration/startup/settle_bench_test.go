@@ -28,8 +28,8 @@ import (
 	testetcd "celador.io/celador/test/etcd"
 )
 
-// BenchmarkSettle says how long it takes until all policies have a status that a server
-// finds without one, and how long when a server finds the statuses of an earlier one.
+// BenchmarkSettle measures the time until a server has written the status of all stored policies,
+// and the time of a server that finds them with a status.
 //
 //	go test ./test/integration/startup -run '^$' -bench Settle -benchtime 1x
 func BenchmarkSettle(b *testing.B) {
@@ -49,8 +49,8 @@ func BenchmarkSettle(b *testing.B) {
 	}
 }
 
-// settle runs a server until all policies have their status, and reports how long it took
-// to be ready, and from then on.
+// settle runs a server until all policies have their status. It reports the time until the server
+// is ready, and the time from then on.
 func settle(b *testing.B, dir, what string, policies int) {
 	started := time.Now()
 	server, err := localserver.Start(b.Context(), localserver.Options{DataDir: dir})
@@ -70,7 +70,7 @@ func settle(b *testing.B, dir, what string, policies int) {
 		b.Fatal(err)
 	}
 	err = wait.PollUntilContextTimeout(b.Context(), 20*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
-		// What the server has in its cache will do.
+		// The server's cache is current enough.
 		list, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 		if err != nil {
 			return false, err
@@ -90,7 +90,7 @@ func settle(b *testing.B, dir, what string, policies int) {
 	b.ReportMetric(time.Since(started).Seconds(), what+"-settled-s")
 }
 
-// store puts policies without a status into the etcd that keeps its data in dir.
+// store writes policies without a status into the etcd that keeps its data in dir.
 func store(b *testing.B, dir string, policies int) {
 	server, err := testetcd.Start(b.Context(), dir, filepath.Join(b.TempDir(), "log"))
 	if err != nil {

@@ -31,10 +31,10 @@ import (
 // over the other's etcd.
 func TestStorage(t *testing.T) {
 	dir := t.TempDir()
-	client := clientsOf(t, testserver.Start(t, dir, "--runtime-config="+group+"/v1alpha1=true"))
+	client := clientsOf(testserver.Start(t, dir, "--runtime-config="+group+"/v1alpha1=true"))
 	policy, binding := client.forbid(t)
 	alpha := &v1alpha1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "alpha"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: "none"}}
-	if _, err := client.policies.AdmissionregistrationV1alpha1().MutatingAdmissionPolicyBindings().Create(t.Context(), alpha, metav1.CreateOptions{}); err != nil {
+	if _, err := client.Policies.AdmissionregistrationV1alpha1().MutatingAdmissionPolicyBindings().Create(t.Context(), alpha, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	store := etcd(t, dir)
@@ -90,9 +90,9 @@ func TestStorage(t *testing.T) {
 			if _, err := store.Put(t.Context(), "/registry/validatingadmissionpolicies/"+old.Name, string(value)); err != nil {
 				t.Fatal(err)
 			}
-			// The server's cache learns of it a moment later.
+			// The server's cache receives the object a moment later.
 			testserver.Eventually(t, func(ctx context.Context) error {
-				got, err := client.core.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, old.Name, metav1.GetOptions{})
+				got, err := client.Core.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, old.Name, metav1.GetOptions{})
 				if err != nil {
 					return err
 				}

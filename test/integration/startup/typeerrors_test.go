@@ -19,14 +19,16 @@ import (
 
 const typeGate = "--feature-gates=AdmissionPolicyTypeEnforcement=true"
 
-// enforcing is a kind of policy, and a policy few of it with its binding that decides over
-// config maps of three keys only as long as its expression reads the data.
+// enforcing is a kind of policy with an enforced policy named few and its binding. The policy
+// rejects config maps with more than two keys, and has no type errors only if its expression
+// reads field data.
 type enforcing struct {
 	kind      string
 	manifests []string
-	// reading is the change of the policy to one that reads another field.
+	// reading changes the policy so that it reads another field.
 	reading func(field string) string
-	// decided is what becomes of a config map, and misfit when the expression reads 'dada'.
+	// decided is the result for a config map, and misfit the result if the expression reads
+	// 'dada'.
 	decided, undecided, misfit string
 }
 
@@ -81,8 +83,8 @@ spec: {policyName: few}
 		" | ................................................................^",
 }}
 
-// A server decides nothing in the name of a policy before it has checked it. Errors that it
-// finds in what is stored count, but do not keep anybody from writing something else.
+// An enforced policy takes effect only after the server has checked its types. Type errors in
+// stored policies deny requests, but do not prevent writes of the policy's other fields.
 func TestTypeErrorsInStorage(t *testing.T) {
 	for _, kind := range enforcingKinds {
 		t.Run(kind.kind, kind.testStorage)
@@ -96,14 +98,14 @@ func (k enforcing) testStorage(t *testing.T) {
 		_, err := s.resource(t, "v1", k.kind).Patch(t.Context(), "few", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	}
-	// expect wants the answer to a config map with three keys once what was written is in
-	// effect, and that all answers before have the prefix.
+	// expect checks the result for a config map with three keys once all earlier writes are in
+	// effect, and that all results before have the prefix.
 	expect := func(t *testing.T, s gateServer, prefix, want string) {
 		t.Helper()
-		client := clientsOf(t, s.Server)
+		client := clientsOf(s.Server)
 		testserver.Eventually(t, func(ctx context.Context) error {
 			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Data: map[string]string{"a": "", "b": "", "c": ""}}
-			received, err := client.core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			received, err := client.Core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			got := ""
 			switch {
 			case apierrors.IsServiceUnavailable(err):

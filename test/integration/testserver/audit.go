@@ -6,16 +6,40 @@ package testserver
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// AuditEvent returns the only event in an audit log about objects in a namespace. The server
-// writes it when the response is on its way, so it may come a moment later.
+// auditPolicy lets servers log the creation of config maps, and of boxes of group
+// audited.example.com.
+//
+//go:embed audit-policy.yaml
+var auditPolicy []byte
+
+// AuditedMain is like Main for a server that writes an audit log, whose path it passes to use.
+func AuditedMain(m *testing.M, use func(clients Clients, auditLog string), args ...string) int {
+	dir, err := os.MkdirTemp("", "celador-audit-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	policy, log := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "audit.log")
+	if err := os.WriteFile(policy, auditPolicy, 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return Main(m, func(clients Clients) { use(clients, log) }, append(args, "--audit-policy-file="+policy, "--audit-log-path="+log)...)
+}
+
+// AuditEvent returns the only event in an audit log about objects in a namespace. It waits for
+// the event, which the server may write after the response.
 func AuditEvent(t *testing.T, log, namespace string) auditv1.Event {
 	t.Helper()
 	var found []auditv1.Event

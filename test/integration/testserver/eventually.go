@@ -13,17 +13,17 @@ import (
 
 const (
 	pollInterval = 5 * time.Millisecond
-	// deadline is many times what anything here takes on a slow machine.
+	// deadline is many times longer than any condition takes on a slow machine.
 	deadline = time.Minute
 )
 
-// Eventually calls check until it returns nil. After a minute without success the
-// test ends with the last error. It may be called in a test's cleanup.
-func Eventually(t *testing.T, check func(context.Context) error) {
+// Eventually calls check until it returns nil. It ends the test with the last error after a
+// minute. Cleanup functions may call it.
+func Eventually(t testing.TB, check func(context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), pollInterval, deadline, true, func(ctx context.Context) (bool, error) {
-		// An answer that the end of the time cuts off says less than the one before.
+		// An error that is caused by the deadline says less than the error before.
 		if err := check(ctx); err == nil || ctx.Err() == nil {
 			last = err
 		}

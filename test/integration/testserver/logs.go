@@ -15,10 +15,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// maxLog is how many bytes of the log are kept.
+// maxLog is the number of bytes of the log that are kept.
 const maxLog = 16 << 10
 
-// logTail keeps the end of what is written to it. Safe for concurrent use.
+// logTail keeps the last bytes that are written to it. It is safe for concurrent use.
 type logTail struct {
 	lock sync.Mutex
 	text []byte
@@ -54,7 +54,8 @@ func (l *logTail) tail() string {
 	return "the last lines of the server's log:\n" + text
 }
 
-// LogAt returns what servers log with the verbosity while do runs: the last 16 kB of it.
+// LogAt returns the last 16 KiB that servers log with the verbosity while do runs. Tests that call it
+// must not run in parallel, because the verbosity is global.
 func LogAt(t *testing.T, verbosity int, do func()) string {
 	t.Helper()
 	logs := captureLogs()
@@ -66,7 +67,7 @@ func LogAt(t *testing.T, verbosity int, do func()) string {
 			t.Fatal(err)
 		}
 	}
-	// What was logged earlier is of the same form, and must not be taken for new.
+	// Earlier lines look the same and must not count as new.
 	logs.clear()
 	set(strconv.Itoa(verbosity))
 	defer set(before)
@@ -74,8 +75,8 @@ func LogAt(t *testing.T, verbosity int, do func()) string {
 	return logs.last()
 }
 
-// captureLogs lets klog write into the returned log, which all servers of the
-// process share; fatal messages go to standard error as well.
+// captureLogs lets klog write into the returned log, which all servers of the process share. Fatal
+// messages also go to standard error.
 var captureLogs = sync.OnceValue(func() *logTail {
 	captured := &logTail{}
 	var output io.Writer = captured

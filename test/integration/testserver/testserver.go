@@ -1,10 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package testserver runs Celador's control plane inside a test binary: the whole
-// server chain over an embedded etcd. A binary may run any number of servers, but
-// one at a time. What the servers log is shown only when a test fails, or at once
-// when the environment variable CELADOR_TEST_LOGS is set.
+// Package testserver runs Celador's API server inside of a test binary, with an embedded etcd,
+// and holds what integration tests share. A binary may run any number of servers, but only one
+// at a time. Logs of servers appear when a test fails, or at once if the environment variable
+// CELADOR_TEST_LOGS is set.
 package testserver
 
 import (
@@ -19,10 +19,10 @@ import (
 	"celador.io/celador/pkg/localserver"
 )
 
-// Main runs all tests of a binary against one server with the given kube-apiserver
-// flags and returns the exit code of the binary. Before the tests it calls use with
-// the configuration of a client that may do everything.
-func Main(m *testing.M, use func(admin *rest.Config) error, args ...string) (code int) {
+// Main runs all tests of a binary against one server with the given kube-apiserver flags and
+// returns the exit code of the binary. Before the tests it calls use with clients that may do
+// everything.
+func Main(m *testing.M, use func(Clients), args ...string) (code int) {
 	logs := captureLogs()
 	defer func() {
 		if code != 0 {
@@ -40,7 +40,9 @@ func Main(m *testing.M, use func(admin *rest.Config) error, args ...string) (cod
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err = use(client(server)); err == nil {
+	clients, err := NewClients(client(server))
+	if err == nil {
+		use(clients)
 		code = m.Run()
 	}
 	if err := errors.Join(err, server.Stop()); err != nil {
@@ -56,8 +58,8 @@ type Server struct {
 	t *testing.T
 }
 
-// Start runs a server that keeps its data in dir, with the given kube-apiserver
-// flags. It stops at the end of the test, if Stop was not called before.
+// Start runs a server with the given kube-apiserver flags that keeps its data in dir. The server
+// stops at the end of the test if Stop was not called before.
 func Start(t *testing.T, dir string, args ...string) *Server {
 	t.Helper()
 	logs := captureLogs()
@@ -75,8 +77,8 @@ func Start(t *testing.T, dir string, args ...string) *Server {
 	return server
 }
 
-// StartError returns why a server with the given kube-apiserver flags does not start. It
-// is an error of the test when it does.
+// StartError returns the error of a server that does not start with the given kube-apiserver
+// flags. It ends the test if the server starts.
 func StartError(t *testing.T, args ...string) string {
 	t.Helper()
 	captureLogs()
@@ -90,7 +92,7 @@ func StartError(t *testing.T, args ...string) string {
 // Admin returns the configuration of a client that may do everything.
 func (s *Server) Admin() *rest.Config { return client(s.Server) }
 
-// Stop ends the server; after that another one can start.
+// Stop stops the server. Then another server can start.
 func (s *Server) Stop() {
 	s.t.Helper()
 	if err := s.Server.Stop(); err != nil {
@@ -102,7 +104,8 @@ func start(dir string, args []string) (*localserver.Server, error) {
 	return localserver.Start(context.Background(), localserver.Options{DataDir: dir, APIServerArgs: args})
 }
 
-// client returns a configuration without a rate limit, which only slows tests down.
+// client returns the configuration of an administrator without a rate limit, which would only slow
+// tests down.
 func client(server *localserver.Server) *rest.Config {
 	config := server.RESTConfig()
 	config.QPS = -1

@@ -13,8 +13,8 @@ import (
 // UniqueName returns a name that no other test uses.
 func UniqueName(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
 
-// Parse returns the value that YAML text describes.
-func Parse[T any](t *testing.T, text string) T {
+// Parse decodes YAML. It ends the test if the text has unknown fields.
+func Parse[T any](t testing.TB, text string) T {
 	t.Helper()
 	var value T
 	if err := yaml.UnmarshalStrict([]byte(text), &value); err != nil {

@@ -25,16 +25,16 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// The kinds of configurations.
+// Kinds of webhook configurations.
 const (
 	validating = "ValidatingWebhookConfiguration"
 	mutating   = "MutatingWebhookConfiguration"
 )
 
-// domain ends the names of all webhooks; tests leave it out.
+// domain is the suffix of all webhook names, which tests omit.
 const domain = ".webhooks.example.com"
 
-// webhook is what a test has to say about a webhook of either kind.
+// webhook describes a webhook of either kind.
 type webhook struct {
 	name          string
 	rule          rule
@@ -48,8 +48,8 @@ type rule struct{ operation, group, version, resource string }
 
 var createConfigMaps = rule{"CREATE", "", "v1", "configmaps"}
 
-// configure puts webhooks into effect in a namespace, which the hook serves, until the end
-// of the test.
+// configure creates webhooks that the hook serves for requests in a namespace. It returns when
+// they are in effect, and deletes them at the end of the test.
 func configure(t *testing.T, kind, namespace string, hook *webhookserver.Admission, webhooks ...webhook) {
 	t.Helper()
 	var list []map[string]any
@@ -79,10 +79,10 @@ func configure(t *testing.T, kind, namespace string, hook *webhookserver.Admissi
 	settle(t, kind)
 }
 
-// configuration returns an object with webhooks and a name that no other has.
+// configuration returns a configuration with the webhooks and a unique name.
 func configuration(t *testing.T, kind string, webhooks []map[string]any) *unstructured.Unstructured {
 	t.Helper()
-	// Through YAML, as numbers and bytes of an unstructured object are those of JSON.
+	// Encoding as YAML gives numbers and bytes the types of an unstructured object.
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": admissionregistrationv1.SchemeGroupVersion.String(),
 		"kind":       kind,
@@ -102,7 +102,7 @@ func configurations(kind string) dynamic.ResourceInterface {
 	})
 }
 
-// write creates a configuration. It is gone at the end of the test.
+// write creates a configuration and deletes it at the end of the test.
 func write(t *testing.T, sent *unstructured.Unstructured) {
 	t.Helper()
 	client := configurations(sent.GetKind())
@@ -114,12 +114,12 @@ func write(t *testing.T, sent *unstructured.Unstructured) {
 
 func remove(t *testing.T, sent *unstructured.Unstructured) {
 	t.Helper()
-	expectGone(t, configurations(sent.GetKind()).Delete(context.Background(), sent.GetName(), metav1.DeleteOptions{}))
+	testserver.ExpectDeleted(t, configurations(sent.GetKind()).Delete(context.Background(), sent.GetName(), metav1.DeleteOptions{}))
 }
 
-// settle returns when everything written to configurations of the kind so far is in
-// effect. The server sees their changes in the order of the writes, so that a new
-// configuration in effect proves that all changes before it are.
+// settle returns when all earlier writes of configurations of the kind are in effect. The server
+// receives the changes in the order of the writes, so a new configuration in effect proves that
+// all earlier changes are.
 func settle(t *testing.T, kind string) {
 	t.Helper()
 	label := testserver.UniqueName("settle")
@@ -145,7 +145,7 @@ func settle(t *testing.T, kind string) {
 	})
 }
 
-// expectCalls wants that exactly these webhooks were called since the last time.
+// expectCalls checks the names of the webhooks that were called since the last check.
 func expectCalls(t *testing.T, hook *webhookserver.Admission, want ...string) {
 	t.Helper()
 	var got []string

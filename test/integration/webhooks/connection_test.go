@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"testing"
 
+	"celador.io/celador/test/integration/testserver"
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// The server does not as much as connect to a webhook whose conditions exclude a request.
+// The server opens no connection to a webhook whose conditions exclude the request.
 func TestExcludedRequestsOpenNoConnection(t *testing.T) {
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
-			ns := namespace(t)
+			ns := admin.Namespace(t, nil)
 			marked := []string{"object.data.mark == 'yes'"}
-			// Webhooks at one place share connections.
+			// Webhooks with the same URL would share connections.
 			var hooks []*webhookserver.Admission
 			for i := range 10 {
 				hook := webhookserver.Admit(t, webhookserver.Allow)
@@ -25,7 +26,7 @@ func TestExcludedRequestsOpenNoConnection(t *testing.T) {
 			}
 			for range 20 {
 				_, err := newConfigMap(t, core, ns, "no")
-				expectAdmitted(t, err)
+				testserver.ExpectAdmitted(t, err)
 			}
 			for i, hook := range hooks {
 				if got := hook.Connections(); got != 0 {
@@ -34,7 +35,7 @@ func TestExcludedRequestsOpenNoConnection(t *testing.T) {
 				expectCalls(t, hook)
 			}
 			_, err := newConfigMap(t, core, ns, "yes")
-			expectAdmitted(t, err)
+			testserver.ExpectAdmitted(t, err)
 			for i, hook := range hooks {
 				if got := hook.Connections(); got == 0 {
 					t.Errorf("hook-%d: no connection for a request that is not excluded", i)

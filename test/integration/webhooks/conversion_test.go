@@ -23,10 +23,10 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// fieldOf names the field of a box's spec that holds its text, by version. v1 is stored.
+// fieldOf maps versions to the field of a box's spec that holds its text. Version v1 is stored.
 var fieldOf = map[string]string{"v1": "label", "v2": "text"}
 
-// define lets the server serve boxes of the group until the end of the test.
+// define defines boxes of the group until the end of the test, and waits until they are served.
 func define(t *testing.T, group string) {
 	t.Helper()
 	converter := webhookserver.Serve(t, http.HandlerFunc(convert))
@@ -66,8 +66,8 @@ func define(t *testing.T, group string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		expectGone(t, client.Delete(context.Background(), "boxes."+group, metav1.DeleteOptions{}))
-		// The server goes on to convert boxes until it has deleted all of them.
+		testserver.ExpectDeleted(t, client.Delete(context.Background(), "boxes."+group, metav1.DeleteOptions{}))
+		// The server converts boxes until it has deleted all of them.
 		testserver.Eventually(t, func(ctx context.Context) error {
 			if _, err := client.Get(ctx, "boxes."+group, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				return fmt.Errorf("got error %w, want not found", err)
@@ -81,7 +81,7 @@ func define(t *testing.T, group string) {
 	})
 }
 
-// convert answers to a conversion review of boxes.
+// convert handles a conversion review of boxes.
 func convert(w http.ResponseWriter, r *http.Request) {
 	var review apiextensionsv1.ConversionReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -126,8 +126,8 @@ func newBox(ctx context.Context, group, namespace, text string) (*unstructured.U
 	}}, metav1.CreateOptions{})
 }
 
-// A webhook for one version, and its conditions, see an object of the other converted and
-// as the webhooks before left it. What it changes is converted back.
+// A webhook that matches one version, and its conditions, see objects of the other version
+// converted, with the changes of earlier webhooks. The webhook's changes are converted back.
 func TestConversion(t *testing.T) {
 	group := testserver.UniqueName("boxes") + ".example.com"
 	define(t, group)
@@ -140,7 +140,7 @@ func TestConversion(t *testing.T) {
 		"old": {text: "old!!", calls: []string{"first", "second"}},
 	} {
 		t.Run(text, func(t *testing.T) {
-			ns, hook := namespace(t), webhookserver.Admit(t, exclaim)
+			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, exclaim)
 			configure(t, mutating, ns, hook,
 				webhook{name: "first", rule: v1, conditions: []string{"object.spec.label == 'old'"}},
 				webhook{name: "second", rule: v2, conditions: []string{"object.spec.text == 'old!'"}},
@@ -158,7 +158,7 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// exclaim adds to what a box says.
+// exclaim appends an exclamation mark to the text of a box.
 func exclaim(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	var box unstructured.Unstructured
 	if err := json.Unmarshal(request.Object.Raw, &box); err != nil {

@@ -19,7 +19,7 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// A wildcard selects all kinds, and a condition leaves leases out.
+// TestLeasesExample checks a webhook that matches all kinds and excludes leases by a condition.
 func TestLeasesExample(t *testing.T) {
 	e := example{t, "webhook-leases", webhookserver.Admit(t, webhookserver.Allow)}
 	e.install()
@@ -29,14 +29,14 @@ func TestLeasesExample(t *testing.T) {
 	e.expectSent("settings", true)
 
 	_, err := core.CoordinationV1().Leases("demo").Patch(t.Context(), "leader", types.MergePatchType, []byte(`{"spec": {"holderIdentity": "web-1"}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	e.expectSent("leader", false)
 	_, err = core.CoreV1().ConfigMaps("demo").Patch(t.Context(), "settings", types.MergePatchType, []byte(`{"data": {"color": "red"}}`), metav1.PatchOptions{})
-	expectAdmitted(t, err)
+	testserver.ExpectAdmitted(t, err)
 	e.expectSent("settings", true)
 }
 
-// Kubelets report the state of pods past the webhook; nobody else does.
+// TestNodesExample checks a webhook that is not called for requests of kubelets.
 func TestNodesExample(t *testing.T) {
 	e := example{t, "webhook-nodes", webhookserver.Admit(t, webhookserver.Allow)}
 	e.install()
@@ -46,8 +46,8 @@ func TestNodesExample(t *testing.T) {
 	report := func(phase corev1.PodPhase, groups ...string) {
 		t.Helper()
 		patch := []byte(`{"status": {"phase": "` + string(phase) + `"}}`)
-		_, err := as(t, "system:node:worker-1", groups...).CoreV1().Pods("demo").Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-		expectAdmitted(t, err)
+		_, err := admin.As(t, "system:node:worker-1", groups...).Core.CoreV1().Pods("demo").Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		testserver.ExpectAdmitted(t, err)
 	}
 	report(corev1.PodRunning, "system:nodes", "system:authenticated")
 	e.expectSent("web", false)
@@ -55,7 +55,7 @@ func TestNodesExample(t *testing.T) {
 	e.expectSent("web", true)
 }
 
-// Only pods with NFS volumes are sent.
+// TestNFSExample checks a webhook that is only called for pods with NFS volumes.
 func TestNFSExample(t *testing.T) {
 	e := example{t, "webhook-nfs", webhookserver.Admit(t, webhookserver.Allow)}
 	e.install()
@@ -65,7 +65,7 @@ func TestNFSExample(t *testing.T) {
 	}
 }
 
-// Who may break the glass is not subject to the webhook, as long as they may.
+// TestBreakGlassExample checks a webhook that is not called for users with permission breakglass.
 func TestBreakGlassExample(t *testing.T) {
 	e := example{t, "webhook-break-glass", webhookserver.Admit(t, webhookserver.Deny("against the policy"))}
 	e.install("role.yaml", "rolebinding.yaml")
@@ -77,7 +77,7 @@ func TestBreakGlassExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(user string, groups ...string) error {
-		_, err := as(t, user, append(groups, "system:authenticated")...).CoreV1().Pods("demo").
+		_, err := admin.As(t, user, append(groups, "system:authenticated")...).Core.CoreV1().Pods("demo").
 			Create(t.Context(), &pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	}
@@ -89,13 +89,13 @@ func TestBreakGlassExample(t *testing.T) {
 		return nil
 	}
 
-	expectAdmitted(t, denied(write("ann")))
+	testserver.ExpectAdmitted(t, denied(write("ann")))
 	e.expectSent("debug", true)
 	testserver.Eventually(t, func(context.Context) error { return write("bob", "on-call") })
 	e.hook.Take()
-	expectAdmitted(t, write("bob", "on-call"))
-	// Whoever may do everything may do this, too.
-	expectAdmitted(t, write("carol", "system:masters"))
+	testserver.ExpectAdmitted(t, write("bob", "on-call"))
+	// An administrator has this permission, too.
+	testserver.ExpectAdmitted(t, write("carol", "system:masters"))
 	e.expectSent("debug", false)
 
 	if err := core.RbacV1().ClusterRoleBindings().Delete(t.Context(), "security-policy-breakglass", metav1.DeleteOptions{}); err != nil {

@@ -12,11 +12,11 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// Who asks for it reads in the log which condition kept a request from a webhook.
+// At verbosity 5 the log names the condition that excluded a request from a webhook.
 func TestExcludedRequestsAreLogged(t *testing.T) {
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
-			ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Allow)
+			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
 			name := testserver.UniqueName("logged")
 			configure(t, kind, ns, hook, webhook{name: name, rule: createConfigMaps, conditions: []string{"true", "object.data.mark == 'yes'"}})
 			for _, tc := range []struct {
@@ -28,7 +28,7 @@ func TestExcludedRequestsAreLogged(t *testing.T) {
 				{mark: "no", verbosity: 4},
 				{mark: "yes", verbosity: 5},
 			} {
-				log := testserver.LogAt(t, tc.verbosity, func() { must(newConfigMap(t, core, ns, tc.mark))(t) })
+				log := testserver.LogAt(t, tc.verbosity, func() { testserver.Must(newConfigMap(t, core, ns, tc.mark))(t) })
 				var got []string
 				for line := range strings.Lines(log) {
 					if _, condition, ok := strings.Cut(line, "matchCondition="); ok && strings.Contains(line, `"`+name+domain+`"`) {

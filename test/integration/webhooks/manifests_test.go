@@ -20,7 +20,7 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// example is a folder of manifests with a webhook, which the hook stands in for.
+// example is a folder of manifests with a webhook that the hook implements.
 type example struct {
 	t    *testing.T
 	dir  string
@@ -29,7 +29,7 @@ type example struct {
 
 func (e example) parse(file string) *unstructured.Unstructured {
 	e.t.Helper()
-	text := must(os.ReadFile(filepath.Join("..", "..", "..", "examples", e.dir, file)))(e.t)
+	text := testserver.Must(os.ReadFile(filepath.Join("..", "..", "..", "examples", e.dir, file)))(e.t)
 	return &unstructured.Unstructured{Object: testserver.Parse[map[string]any](e.t, string(text))}
 }
 
@@ -37,7 +37,7 @@ func (e example) parse(file string) *unstructured.Unstructured {
 func (e example) install(files ...string) {
 	e.t.Helper()
 	e.apply("namespace.yaml")
-	// There is no controller that would create it, and pods need one.
+	// Pods need a service account, which no controller creates.
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	if _, err := core.CoreV1().ServiceAccounts("demo").Create(e.t.Context(), account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		e.t.Fatal(err)
@@ -47,15 +47,15 @@ func (e example) install(files ...string) {
 	}
 
 	configuration := e.parse("webhook.yaml")
-	// As it is, it is valid, but calls a service.
-	must(configurations(configuration.GetKind()).Create(e.t.Context(), configuration, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}))(e.t)
+	// The manifest is valid, but refers to a service.
+	testserver.Must(configurations(configuration.GetKind()).Create(e.t.Context(), configuration, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}))(e.t)
 	webhooks := configuration.Object["webhooks"].([]any)
 	if len(webhooks) != 1 {
 		e.t.Fatalf("got %d webhooks, want one", len(webhooks))
 	}
 	clientConfig := e.hook.ClientConfig("")
 	webhooks[0].(map[string]any)["clientConfig"] = map[string]any{"url": *clientConfig.URL, "caBundle": clientConfig.CABundle}
-	// One that selects everything is not to outlive the hook.
+	// A webhook that matches everything must be deleted before the hook stops.
 	e.t.Cleanup(func() { settle(e.t, configuration.GetKind()) })
 	e.applyObject(configuration)
 	settle(e.t, configuration.GetKind())
@@ -69,18 +69,20 @@ func (e example) apply(file string) {
 
 func (e example) applyObject(obj *unstructured.Unstructured) {
 	e.t.Helper()
-	mapper := restmapper.NewDiscoveryRESTMapper(must(restmapper.GetAPIGroupResources(core.Discovery()))(e.t))
-	mapping := must(mapper.RESTMapping(obj.GroupVersionKind().GroupKind(), obj.GroupVersionKind().Version))(e.t)
+	mapper := restmapper.NewDiscoveryRESTMapper(testserver.Must(restmapper.GetAPIGroupResources(core.Discovery()))(e.t))
+	mapping := testserver.Must(mapper.RESTMapping(obj.GroupVersionKind().GroupKind(), obj.GroupVersionKind().Version))(e.t)
 	client := objects.Resource(mapping.Resource).Namespace(obj.GetNamespace())
-	must(client.Apply(e.t.Context(), obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test"}))(e.t)
-	// Without the controllers that finish it, a deleted namespace would only stay in the way.
+	testserver.Must(client.Apply(e.t.Context(), obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test"}))(e.t)
+	// A deleted namespace would remain, because no controller finalizes it.
 	if obj.GetKind() != "Namespace" {
-		e.t.Cleanup(func() { expectGone(e.t, client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{})) })
+		e.t.Cleanup(func() {
+			testserver.ExpectDeleted(e.t, client.Delete(context.Background(), obj.GetName(), metav1.DeleteOptions{}))
+		})
 	}
 }
 
-// expectSent says whether the webhook has to have heard of an object with the name since the
-// last time. It may have heard of others.
+// expectSent checks whether the webhook was called for the named object since the last check. It
+// may have been called for others.
 func (e example) expectSent(name string, want bool) {
 	e.t.Helper()
 	got := slices.ContainsFunc(e.hook.Take(), func(call webhookserver.Call) bool {

@@ -16,18 +16,18 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// The label "type" has its values from Kubernetes, where they depend on the metric.
+// Values of label "type" are Kubernetes', which depend on the metric.
 var (
 	stepOfExclusions  = map[string]string{validating: "validate", mutating: "admit"}
 	stepOfEvaluations = map[string]string{validating: "validating", mutating: "admit"}
 )
 
-// What conditions do is counted for each webhook, with Kubernetes' metrics and with the one
-// that the proposal of match conditions names.
+// TestMetrics checks Kubernetes' metrics about match conditions and the metric that KEP-3716
+// names.
 func TestMetrics(t *testing.T) {
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
-			ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Allow)
+			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
 			prefix := testserver.UniqueName("metrics") + "-"
 			configure(t, kind, ns, hook,
 				webhook{name: prefix + "unconditional", rule: createConfigMaps},
@@ -40,8 +40,8 @@ func TestMetrics(t *testing.T) {
 				webhook{name: prefix + "failed", rule: createConfigMaps, conditions: []string{"object.data.mark != 'fail' || " + missing}},
 			)
 			for _, mark := range []string{"yes", "no", "no"} {
-				created := must(newConfigMap(t, core, ns, mark))(t)
-				expectAdmitted(t, core.CoreV1().ConfigMaps(ns).Delete(t.Context(), created.Name, metav1.DeleteOptions{}))
+				created := testserver.Must(newConfigMap(t, core, ns, mark))(t)
+				testserver.ExpectAdmitted(t, core.CoreV1().ConfigMaps(ns).Delete(t.Context(), created.Name, metav1.DeleteOptions{}))
 			}
 			if _, err := newConfigMap(t, core, ns, "fail"); err == nil {
 				t.Error("got no error although the conditions of a webhook fail")
@@ -74,11 +74,11 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// conditionMetrics returns the metrics about conditions of webhooks whose name has the
-// prefix, by name and labels.
+// conditionMetrics returns the metrics about conditions of webhooks whose names have the prefix,
+// by metric name and labels.
 func conditionMetrics(t *testing.T, prefix string) map[string]float64 {
 	t.Helper()
-	text := must(core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context()))(t)
+	text := testserver.Must(core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context()))(t)
 	metrics := testutil.NewMetrics()
 	if err := testutil.ParseMetrics(string(text), &metrics); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"celador.io/celador/test/integration/testserver"
 	"celador.io/celador/test/integration/webhookserver"
 )
 
@@ -21,8 +22,7 @@ const (
 	ten          = `[0,1,2,3,4,5,6,7,8,9]`
 )
 
-// costly returns an expression that is true after going through ten to the power of depth
-// combinations.
+// costly returns an expression that is true after evaluating 10^depth combinations.
 func costly(depth int) string {
 	expression := strings.Repeat("a >= 0 && ", depth) + "true"
 	for range depth {
@@ -31,14 +31,15 @@ func costly(depth int) string {
 	return expression
 }
 
-// Conditions that are all true send the request, any that is false keeps it back, and errors
-// without a false one are up to the failure policy. So is an exceeded budget, in any case.
+// A webhook is called if all conditions are true and not called if one is false. Otherwise
+// failurePolicy applies to errors. An exceeded cost budget is an error even if a condition is
+// false.
 func TestOutcome(t *testing.T) {
 	tooCostly := "expression '" + costly(6) + "' resulted in error: operation cancelled: actual cost limit exceeded"
 	for name, tc := range map[string]struct {
 		conditions []string
 		called     bool
-		// err is the end of the error when the failure policy is Fail. Otherwise the request is
+		// err is the suffix of the error with failurePolicy Fail. With Ignore, the request is
 		// admitted without a call.
 		err string
 	}{
@@ -65,13 +66,13 @@ func TestOutcome(t *testing.T) {
 		for _, kind := range []string{validating, mutating} {
 			for _, policy := range []admissionregistrationv1.FailurePolicyType{admissionregistrationv1.Fail, admissionregistrationv1.Ignore} {
 				t.Run(name+" "+kind+" "+string(policy), func(t *testing.T) {
-					ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Allow)
+					ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
 					configure(t, kind, ns, hook, webhook{name: "hook", rule: createConfigMaps, failurePolicy: policy, conditions: tc.conditions})
 					_, err := newConfigMap(t, core, ns, "yes")
 					if tc.err != "" && policy == admissionregistrationv1.Fail {
 						expectForbidden(t, err, tc.err)
 					} else {
-						expectAdmitted(t, err)
+						testserver.ExpectAdmitted(t, err)
 					}
 					if tc.called {
 						expectCalls(t, hook, "hook")
@@ -84,7 +85,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// expectForbidden wants that the request to create a config map is forbidden for the reason.
+// expectForbidden checks that the creation of a config map is forbidden for the reason.
 func expectForbidden(t *testing.T, err error, reason string) {
 	t.Helper()
 	if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), `configmaps "data-`) || !strings.HasSuffix(err.Error(), `" is forbidden: `+reason) {
@@ -92,12 +93,12 @@ func expectForbidden(t *testing.T, err error, reason string) {
 	}
 }
 
-// Each webhook has a budget of its own, and an error of one says nothing about another.
+// Each webhook has its own cost budget, and errors of one do not affect another.
 func TestWebhooksAreIndependent(t *testing.T) {
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
-			ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Allow)
-			// Together they cost more than one may.
+			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
+			// Together they exceed the budget of a single webhook.
 			costlies := slices.Repeat([]string{costly(4)}, 15)
 			configure(t, kind, ns, hook,
 				webhook{name: "costly-1", rule: createConfigMaps, conditions: costlies},
@@ -107,21 +108,21 @@ func TestWebhooksAreIndependent(t *testing.T) {
 				webhook{name: "last", rule: createConfigMaps, conditions: []string{"true"}},
 			)
 			_, err := newConfigMap(t, core, ns, "yes")
-			expectAdmitted(t, err)
+			testserver.ExpectAdmitted(t, err)
 			expectCalls(t, hook, "costly-1", "costly-2", "last")
 		})
 	}
 }
 
-// What a webhook answers counts for the requests that its conditions let through only.
+// A webhook's answer only affects requests that its conditions let through.
 func TestAnswers(t *testing.T) {
 	marked := []string{"object.data.mark == 'yes'"}
 	for _, kind := range []string{validating, mutating} {
 		t.Run("deny "+kind, func(t *testing.T) {
-			ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Deny("no marks"))
+			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Deny("no marks"))
 			configure(t, kind, ns, hook, webhook{name: "hook", rule: createConfigMaps, conditions: marked})
 			_, err := newConfigMap(t, core, ns, "no")
-			expectAdmitted(t, err)
+			testserver.ExpectAdmitted(t, err)
 			expectCalls(t, hook)
 			_, err = newConfigMap(t, core, ns, "yes")
 			if want := `admission webhook "hook` + domain + `" denied the request: no marks`; !apierrors.IsForbidden(err) || err.Error() != want {
@@ -130,10 +131,10 @@ func TestAnswers(t *testing.T) {
 			expectCalls(t, hook, "hook")
 		})
 	}
-	// The second webhook's conditions see what the first one has changed, and so do those of
-	// webhooks that validate.
+	// Conditions of later mutating webhooks and of validating webhooks see the changes of earlier
+	// ones.
 	t.Run("patch", func(t *testing.T) {
-		ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Patch(`[{"op": "replace", "path": "/data/mark", "value": "patched"}]`))
+		ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Patch(`[{"op": "replace", "path": "/data/mark", "value": "patched"}]`))
 		configure(t, mutating, ns, hook,
 			webhook{name: "first", rule: createConfigMaps, conditions: marked},
 			webhook{name: "second", rule: createConfigMaps, conditions: marked},
@@ -151,7 +152,7 @@ func TestAnswers(t *testing.T) {
 			"yes": {mark: "patched", calls: []string{"first", "third"}, validators: []string{"patched"}},
 			"no":  {mark: "no"},
 		} {
-			created := must(newConfigMap(t, core, ns, mark))(t)
+			created := testserver.Must(newConfigMap(t, core, ns, mark))(t)
 			if created.Data["mark"] != want.mark {
 				t.Errorf("%s: got mark %q, want %q", mark, created.Data["mark"], want.mark)
 			}

@@ -16,20 +16,21 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// operation is something that a client does to an object, which is marked "yes" or "no".
+// operation is a request about an object with mark "yes" or "no".
 type operation struct {
 	rule rule
 	// other is a rule that the request does not match.
 	other rule
-	// is is true for all of these requests, marked for those about a marked object.
+	// is is true for all requests of the operation, and marked for those about an object with mark
+	// "yes".
 	is, marked string
-	// prepare creates what the request needs and returns the request. It does not change what it
-	// has created: an update that starts from an outdated state is tried, and sent, again.
+	// prepare creates the objects that the request needs and returns the request. The request must
+	// not use outdated objects, because the server would retry it and call webhooks again.
 	prepare func(t *testing.T, namespace, mark string) func() error
 }
 
-// Requests in the scope of the rules reach a webhook if all of its conditions are true, and
-// those out of their scope do not, whatever the conditions are.
+// Requests that match the rules of a webhook reach it if all of its conditions are true. Other
+// requests do not reach it, whatever its conditions are.
 func TestScope(t *testing.T) {
 	group := testserver.UniqueName("boxes") + ".example.com"
 	define(t, group)
@@ -53,7 +54,7 @@ func TestScope(t *testing.T) {
 			is:     `request.operation == 'UPDATE' && object.metadata.uid == oldObject.metadata.uid`,
 			marked: `oldObject.data.mark == 'yes' && object.data.mark == 'changed'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
-				stored := must(newConfigMap(t, core, namespace, mark))(t)
+				stored := testserver.Must(newConfigMap(t, core, namespace, mark))(t)
 				stored.Data["mark"] = "changed"
 				return func() error {
 					_, err := core.CoreV1().ConfigMaps(namespace).Update(t.Context(), stored, metav1.UpdateOptions{})
@@ -66,7 +67,7 @@ func TestScope(t *testing.T) {
 			is:     `request.operation == 'UPDATE' && has(object.data.added) && !has(oldObject.data.added)`,
 			marked: `object.data.mark == 'yes'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
-				stored := must(newConfigMap(t, core, namespace, mark))(t)
+				stored := testserver.Must(newConfigMap(t, core, namespace, mark))(t)
 				return func() error {
 					_, err := core.CoreV1().ConfigMaps(namespace).Patch(t.Context(), stored.Name, types.MergePatchType, []byte(`{"data": {"added": "x"}}`), metav1.PatchOptions{})
 					return err
@@ -78,7 +79,7 @@ func TestScope(t *testing.T) {
 			is:     `request.operation == 'DELETE' && object == null`,
 			marked: `oldObject.data.mark == 'yes'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
-				stored := must(newConfigMap(t, core, namespace, mark))(t)
+				stored := testserver.Must(newConfigMap(t, core, namespace, mark))(t)
 				return func() error {
 					return core.CoreV1().ConfigMaps(namespace).Delete(t.Context(), stored.Name, metav1.DeleteOptions{})
 				}
@@ -89,7 +90,7 @@ func TestScope(t *testing.T) {
 			is:     `request.operation == 'DELETE' && object == null`,
 			marked: `oldObject.data.mark == 'yes'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
-				stored := must(newConfigMap(t, core, namespace, mark))(t)
+				stored := testserver.Must(newConfigMap(t, core, namespace, mark))(t)
 				return func() error {
 					return core.CoreV1().ConfigMaps(namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name=" + stored.Name})
 				}
@@ -101,7 +102,7 @@ func TestScope(t *testing.T) {
 			marked: `'yes' in object.command`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
 				return func() error {
-					// Admission comes before the search for the pod, which does not exist.
+					// Admission precedes the lookup of the pod, which does not exist.
 					err := core.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").Name("none").SubResource("exec").
 						Param("command", mark).Param("stdout", "true").Do(t.Context()).Error()
 					if !apierrors.IsNotFound(err) {
@@ -117,7 +118,7 @@ func TestScope(t *testing.T) {
 			marked: `object.path == '/yes'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
 				service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "idle-" + mark}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
-				must(core.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}))(t)
+				testserver.Must(core.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}))(t)
 				return func() error {
 					err := core.CoreV1().RESTClient().Get().Namespace(namespace).Resource("services").Name(service.Name).SubResource("proxy").
 						Suffix(mark).Do(t.Context()).Error()
@@ -134,7 +135,7 @@ func TestScope(t *testing.T) {
 			marked: `oldObject.metadata.labels['mark'] == 'yes'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
 				quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: mark, Labels: map[string]string{"mark": mark}}}
-				must(core.CoreV1().ResourceQuotas(namespace).Create(t.Context(), quota, metav1.CreateOptions{}))(t)
+				testserver.Must(core.CoreV1().ResourceQuotas(namespace).Create(t.Context(), quota, metav1.CreateOptions{}))(t)
 				return func() error {
 					_, err := core.CoreV1().ResourceQuotas(namespace).Patch(t.Context(), mark, types.MergePatchType, []byte(`{"status": {"used": {"pods": "1"}}}`), metav1.PatchOptions{}, "status")
 					return err
@@ -157,7 +158,7 @@ func TestScope(t *testing.T) {
 			is:     `request.operation == 'UPDATE' && object.apiVersion == '` + group + `/v1' && oldObject.apiVersion == object.apiVersion`,
 			marked: `oldObject.spec.label == 'yes' && object.spec.label == 'changed'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
-				stored := must(newBox(t.Context(), group, namespace, mark))(t)
+				stored := testserver.Must(newBox(t.Context(), group, namespace, mark))(t)
 				return func() error {
 					_, err := boxesOf(group, namespace).Patch(t.Context(), stored.GetName(), types.MergePatchType, []byte(`{"spec": {"text": "changed"}}`), metav1.PatchOptions{})
 					return err
@@ -169,7 +170,7 @@ func TestScope(t *testing.T) {
 			is:     `request.operation == 'DELETE' && object == null && oldObject.apiVersion == '` + group + `/v1'`,
 			marked: `oldObject.spec.label == 'yes'`,
 			prepare: func(t *testing.T, namespace, mark string) func() error {
-				stored := must(newBox(t.Context(), group, namespace, mark))(t)
+				stored := testserver.Must(newBox(t.Context(), group, namespace, mark))(t)
 				return func() error {
 					return boxesOf(group, namespace).Delete(t.Context(), stored.GetName(), metav1.DeleteOptions{})
 				}
@@ -178,7 +179,7 @@ func TestScope(t *testing.T) {
 	} {
 		for _, kind := range []string{validating, mutating} {
 			t.Run(name+" "+kind, func(t *testing.T) {
-				ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Allow)
+				ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
 				configure(t, kind, ns, hook,
 					webhook{name: "unconditional", rule: op.rule},
 					webhook{name: "always", rule: op.rule, conditions: []string{op.is}},
@@ -198,7 +199,7 @@ func TestScope(t *testing.T) {
 				} {
 					request := op.prepare(t, ns, mark)
 					hook.Take()
-					expectAdmitted(t, request())
+					testserver.ExpectAdmitted(t, request())
 					expectCalls(t, hook, want...)
 				}
 			})

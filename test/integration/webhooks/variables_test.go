@@ -16,11 +16,11 @@ import (
 	"celador.io/celador/test/integration/webhookserver"
 )
 
-// Conditions are told about the request, and may ask what its user is allowed to do.
+// Conditions read the request and call the authorizer on behalf of its user.
 func TestVariables(t *testing.T) {
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
-			ns, hook := namespace(t), webhookserver.Admit(t, webhookserver.Allow)
+			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
 			allow(t, ns, "ann", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "paint"}})
 			configure(t, kind, ns, hook, webhook{name: "hook", rule: createConfigMaps, conditions: []string{
 				`object.kind == 'ConfigMap' && object.apiVersion == 'v1' && object.metadata.namespace == '` + ns + `' && object.data == {'mark': 'yes'}`,
@@ -35,30 +35,30 @@ func TestVariables(t *testing.T) {
 				`!authorizer.group('').resource('configmaps').namespace('default').check('paint').allowed()`,
 				`!authorizer.path('/secret').check('get').allowed()`,
 			}})
-			_, err := newConfigMap(t, as(t, "ann", "staff", "system:authenticated"), ns, "yes")
-			expectAdmitted(t, err)
+			_, err := newConfigMap(t, admin.As(t, "ann", "staff", "system:authenticated").Core, ns, "yes")
+			testserver.ExpectAdmitted(t, err)
 			expectCalls(t, hook, "hook")
 			_, err = newConfigMap(t, core, ns, "yes")
-			expectAdmitted(t, err)
+			testserver.ExpectAdmitted(t, err)
 			expectCalls(t, hook)
 		})
 	}
 }
 
-// allow lets a user do something in a namespace until the end of the test.
+// allow grants a user permissions in a namespace until the end of the test.
 func allow(t *testing.T, namespace, user string, what rbacv1.PolicyRule) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: testserver.UniqueName(user)}
 	roles, bindings := core.RbacV1().Roles(namespace), core.RbacV1().RoleBindings(namespace)
-	must(roles.Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{what}}, metav1.CreateOptions{}))(t)
-	must(bindings.Create(t.Context(), &rbacv1.RoleBinding{
+	testserver.Must(roles.Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{what}}, metav1.CreateOptions{}))(t)
+	testserver.Must(bindings.Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: meta,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}, metav1.CreateOptions{}))(t)
 	t.Cleanup(func() {
-		expectGone(t, bindings.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
-		expectGone(t, roles.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
+		testserver.ExpectDeleted(t, bindings.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
+		testserver.ExpectDeleted(t, roles.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}))
 	})
 	testserver.Eventually(t, func(ctx context.Context) error {
 		review, err := core.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{

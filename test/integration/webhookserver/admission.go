@@ -15,37 +15,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Answer is what a webhook has to say about a request. The UID is filled in.
+// An Answer returns the response of a webhook to a request. The caller sets the UID.
 type Answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 
-// Allow lets everything pass.
+// Allow allows every request.
 func Allow(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Allowed: true}
 }
 
-// Deny returns an answer that refuses everything with the message.
+// Deny returns an answer that denies every request with the message.
 func Deny(message string) Answer {
 	return func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: message, Code: http.StatusForbidden}}
 	}
 }
 
-// Patch returns an answer that lets everything pass with a change, a JSON patch.
+// Patch returns an answer that allows every request with a JSON patch.
 func Patch(patch string) Answer {
 	return func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte(patch), PatchType: new(admissionv1.PatchTypeJSONPatch)}
 	}
 }
 
-// Call is a request to a webhook.
+// A Call is a call of a webhook.
 type Call struct {
-	// Webhook is the name that ClientConfig was given.
+	// Webhook is the name that was passed to ClientConfig.
 	Webhook string
-	// Review is what it was asked about.
+	// Review is the received review.
 	Review *admissionv1.AdmissionReview
 }
 
-// Admission is an endpoint for any number of admission webhooks.
+// Admission is an HTTPS endpoint of any number of admission webhooks.
 type Admission struct {
 	*Endpoint
 
@@ -53,7 +53,7 @@ type Admission struct {
 	calls []Call
 }
 
-// Admit runs an endpoint that answers to admission reviews until the end of the test.
+// Admit runs an endpoint that answers admission reviews until the end of the test.
 func Admit(t testing.TB, answer Answer) *Admission {
 	a := &Admission{}
 	a.Endpoint = Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,12 +76,12 @@ func Admit(t testing.TB, answer Answer) *Admission {
 	return a
 }
 
-// ClientConfig returns how a control plane reaches the webhook of that name.
+// ClientConfig returns the client configuration of the named webhook.
 func (a *Admission) ClientConfig(webhook string) admissionregistrationv1.WebhookClientConfig {
 	return admissionregistrationv1.WebhookClientConfig{URL: new(a.URL + "/" + webhook), CABundle: a.CABundle}
 }
 
-// Take returns the calls since the last time, in the order in which they arrived. Safe for
+// Take returns and forgets the calls so far, in the order in which they arrived. It is safe for
 // concurrent use.
 func (a *Admission) Take() []Call {
 	a.lock.Lock()

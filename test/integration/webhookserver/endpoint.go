@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package webhookserver serves webhooks to a control plane under test: over HTTPS, with a
-// certificate of its own, and with a record of what arrives.
+// Package webhookserver runs HTTPS endpoints of webhooks with their own certificates, and records
+// the calls that arrive.
 package webhookserver
 
 import (
@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// Endpoint is an HTTPS server on a port of its own.
+// Endpoint is an HTTPS server on its own port.
 type Endpoint struct {
-	// URL is where it is, without a path.
+	// URL is the base URL, without a path.
 	URL string
-	// CABundle is what its certificate is to be verified with, in PEM.
+	// CABundle is the PEM certificate that verifies the server.
 	CABundle []byte
 
 	connections atomic.Int64
@@ -40,6 +40,6 @@ func Serve(t testing.TB, handler http.Handler) *Endpoint {
 	return e
 }
 
-// Connections returns how many connections were opened so far, whether a request came over
-// them or not. Safe for concurrent use.
+// Connections returns the number of opened connections, including those without a request. It is
+// safe for concurrent use.
 func (e *Endpoint) Connections() int { return int(e.connections.Load()) }
