@@ -17,6 +17,7 @@ import (
 
 // Authors of policies must have permission to read the parameters that their policies refer to.
 func TestParametersMustBeReadable(t *testing.T) {
+	t.Parallel()
 	blind := author(t)
 	getter := author(t, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
 	lister := author(t, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list"}})
@@ -74,6 +75,7 @@ validations: [{expression: "true"}]`)
 
 // An author who may not read the parameters may still change other fields of the policy.
 func TestParametersMustBeReadableOnUpdate(t *testing.T) {
+	t.Parallel()
 	blind := author(t)
 	stored := create(t, raw(t, admin, "v1", policies), object(t, "v1", policies, testserver.UniqueName("access"), policy(`
 paramKind: {apiVersion: v1, kind: ConfigMap}

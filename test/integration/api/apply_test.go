@@ -44,6 +44,7 @@ func applied(t *testing.T, version, name, spec, manager string, force bool) erro
 }
 
 func TestApplyByTwoManagers(t *testing.T) {
+	t.Parallel()
 	for _, version := range versions[policies] {
 		t.Run(version, func(t *testing.T) {
 			name, client := testserver.UniqueName("apply"), raw(t, admin, version, policies)
@@ -138,6 +139,7 @@ func expectConflict(t *testing.T, err error, manager string, fields []string) {
 
 // Apply configurations of both libraries have the same effect and keep each other's fields.
 func TestApplyConfigurations(t *testing.T) {
+	t.Parallel()
 	name := testserver.UniqueName("apply")
 	ours, theirs := celador(t, admin).AdmissionregistrationV1(), stock(t, admin).AdmissionregistrationV1()
 	t.Cleanup(func() { remove(t, raw(t, admin, "v1", policies), name) })
@@ -176,6 +178,7 @@ func TestApplyConfigurations(t *testing.T) {
 // Managers own the fields that their writes changed: writes of an object own no status fields,
 // and writes of its status own only status fields.
 func TestFieldOwnership(t *testing.T) {
+	t.Parallel()
 	const conditions = `{"type": "Ready", "status": "True", "reason": "Checked", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}`
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		name, client := testserver.UniqueName("owner"), raw(t, admin, version, resource)

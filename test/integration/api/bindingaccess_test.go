@@ -24,6 +24,7 @@ import (
 // A user who may edit bindings but not read a Secret must not learn its content by making it a
 // parameter of a binding that applies to the user's own requests.
 func TestEditorsOfBindingsDoNotReadParams(t *testing.T) {
+	t.Parallel()
 	const (
 		everywhere = `{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: Exists}]}}`
 		configmaps = `

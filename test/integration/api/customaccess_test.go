@@ -19,6 +19,7 @@ import (
 // Parameters that an author may read in a single namespace suffice for bindings that name this
 // namespace.
 func TestParametersInOneNamespace(t *testing.T) {
+	t.Parallel()
 	user, ns, ctx := author(t), testserver.UniqueName("access"), t.Context()
 	client := stock(t, admin)
 	testserver.Must(client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}))(t)
@@ -64,6 +65,7 @@ validations: [{expression: "true"}]`)))
 // As long as a custom kind or a policy does not exist, only authors who may read every object can
 // refer to it.
 func TestParametersOfUnknownKinds(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("limits") + ".example.com"
 	get := func(groups, resources string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{groups}, Resources: []string{resources}, Verbs: []string{"get"}}

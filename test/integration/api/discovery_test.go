@@ -121,6 +121,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 
 // The version names the Kubernetes release and Celador.
 func TestServerVersion(t *testing.T) {
+	t.Parallel()
 	got, want := testserver.Must(stock(t, admin).Discovery().ServerVersion())(t), version.Get()
 	if got.GitVersion != want.GitVersion {
 		t.Errorf("got version %s, want that of the build, %s", got.GitVersion, want.GitVersion)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestInvalidObjects(t *testing.T) {
+	t.Parallel()
 	const rules = `matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}`
 	for name, tc := range map[string]struct {
 		resource, spec string
@@ -148,6 +149,7 @@ matchResources: {resourceRules: [{apiGroups: ["*", a], apiVersions: [v1], operat
 
 // Invalid updates are rejected and leave the stored object as it was.
 func TestInvalidUpdate(t *testing.T) {
+	t.Parallel()
 	client := raw(t, admin, "v1", policies)
 	stored := create(t, client, object(t, "v1", policies, testserver.UniqueName("invalid"), policy(`validations: [{expression: "true"}]`)))
 	patch := []byte(`[{"op": "replace", "path": "/spec/validations/0/expression", "value": "1"}]`)
@@ -160,6 +162,7 @@ func TestInvalidUpdate(t *testing.T) {
 
 // Strict clients such as kubectl receive an error for an unknown field.
 func TestUnknownFields(t *testing.T) {
+	t.Parallel()
 	client := raw(t, admin, "v1", policies)
 	sent := object(t, "v1", policies, testserver.UniqueName("unknown"), policy(`validations: [{expression: "true", severity: high}]`))
 	_, err := client.Create(t.Context(), sent, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
@@ -170,6 +173,7 @@ func TestUnknownFields(t *testing.T) {
 
 // A body of another kind is rejected with Kubernetes' message.
 func TestOtherKinds(t *testing.T) {
+	t.Parallel()
 	for resource, kind := range kinds {
 		for _, version := range versions[resource] {
 			client := raw(t, admin, version, resource)

@@ -24,6 +24,7 @@ import (
 // Both libraries apply parts of one policy. Its variables are a single field, unlike those of a
 // validating policy, and its match conditions are a list with keys.
 func TestApplyMutatingPolicy(t *testing.T) {
+	t.Parallel()
 	name := testserver.UniqueName("apply")
 	ours, theirs := celador(t, admin).AdmissionregistrationV1(), stock(t, admin).AdmissionregistrationV1()
 	t.Cleanup(func() { remove(t, raw(t, admin, "v1", mutatingPolicies), name) })
@@ -64,6 +65,7 @@ func TestApplyMutatingPolicy(t *testing.T) {
 
 // Clients without the status field of mutating policies preserve the status.
 func TestStockClientsKeepStatus(t *testing.T) {
+	t.Parallel()
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		t.Run(encoding, func(t *testing.T) {
 			name, config := testserver.UniqueName("status"), speaking(t, encoding)
@@ -114,6 +116,7 @@ func TestStockClientsKeepStatus(t *testing.T) {
 // A strategic merge patch replaces the lists of a mutating policy, except for match conditions,
 // which it merges by name.
 func TestPatchesOfMutatingLists(t *testing.T) {
+	t.Parallel()
 	const patch = `{"spec": {"variables": [{"name": "doubled", "expression": "2"}], "matchConditions": [{"name": "always", "expression": "false"}]}}`
 	for kind, want := range map[types.PatchType]string{
 		types.StrategicMergePatchType: `[{name: humans, expression: "!request.userInfo.username.startsWith('system:')"}, {name: always, expression: "false"}]`,
@@ -138,6 +141,7 @@ func TestPatchesOfMutatingLists(t *testing.T) {
 // While the feature gate is disabled, the server responds like Kubernetes, which does not know
 // the fields.
 func TestInvalidMutations(t *testing.T) {
+	t.Parallel()
 	const mutations = `
 reinvocationPolicy: Never
 mutations:

@@ -49,6 +49,7 @@ func eachPolicy(t *testing.T, test func(t *testing.T, version, resource string))
 
 // Each write changes, or tries to change, one of spec, status and labels.
 func TestSpecAndStatusAreApart(t *testing.T) {
+	t.Parallel()
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		simple, other := rules[resource][0], rules[resource][1]
 		client := raw(t, admin, version, resource)
@@ -132,6 +133,7 @@ func statusOf(t *testing.T, obj *unstructured.Unstructured) map[string]any {
 }
 
 func TestStatusIsValidated(t *testing.T) {
+	t.Parallel()
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		client := raw(t, admin, version, resource)
 		current := create(t, client, object(t, version, resource, testserver.UniqueName("status"), policy(rules[resource][0])))
@@ -149,6 +151,7 @@ func TestStatusIsValidated(t *testing.T) {
 // Entries about custom resources have the keys group, version and kind: an apply request replaces
 // the entries of its manager and keeps those of others.
 func TestObservedCustomResourcesAreApplied(t *testing.T) {
+	t.Parallel()
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		client := raw(t, admin, version, resource)
 		spec := policy(rules[resource][0])
@@ -200,6 +203,7 @@ func TestObservedCustomResourcesAreApplied(t *testing.T) {
 
 // A status write does not restore a deleted policy.
 func TestStatusOfMissingPolicy(t *testing.T) {
+	t.Parallel()
 	eachPolicy(t, func(t *testing.T, version, resource string) {
 		client := raw(t, admin, version, resource)
 		missing := object(t, version, resource, testserver.UniqueName("missing"), policy(rules[resource][0]))

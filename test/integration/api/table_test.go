@@ -20,6 +20,7 @@ var changing = map[string]*regexp.Regexp{
 }
 
 func TestTables(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		resource, spec string
 		columns        []string

@@ -43,6 +43,7 @@ type pointer[T any] interface {
 }
 
 func TestTypedClients(t *testing.T) {
+	t.Parallel()
 	for _, encoding := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		config := speaking(t, encoding)
 		ours, theirs := celador(t, config), stock(t, config)

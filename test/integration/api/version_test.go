@@ -17,6 +17,7 @@ import (
 )
 
 func TestVersionsAgree(t *testing.T) {
+	t.Parallel()
 	for resource, spec := range full {
 		for _, written := range versions[resource] {
 			t.Run(resource+" written in "+written, func(t *testing.T) {
@@ -47,6 +48,7 @@ const matchDefaults = `
 `
 
 func TestDefaults(t *testing.T) {
+	t.Parallel()
 	rule := func(scope string) string {
 		return `[{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]` + scope + `}]`
 	}
@@ -119,6 +121,7 @@ matchResources:
 
 // Only the alpha version has a default for parameterNotFoundAction.
 func TestParameterNotFoundActionDefault(t *testing.T) {
+	t.Parallel()
 	for resource, spec := range map[string]string{
 		bindings:         `{policyName: p, validationActions: [Deny], paramRef: {name: limits}}`,
 		mutatingBindings: `{policyName: p, paramRef: {name: limits}}`,
@@ -144,6 +147,7 @@ func TestParameterNotFoundActionDefault(t *testing.T) {
 
 // A strategic merge patch merges lists with a key and replaces the others.
 func TestPatchesOfLists(t *testing.T) {
+	t.Parallel()
 	const patch = `{"spec": {
 		"variables": [{"name": "replicas", "expression": "object.spec.replicas + 0"}],
 		"validations": [{"expression": "variables.replicas < 9"}]}}`

@@ -21,6 +21,7 @@ const failuresAnnotation = "validation.policy.admission.k8s.io/validation_failur
 
 // Action Audit records failures in the audit event, whatever the other actions are.
 func TestAuditedFailures(t *testing.T) {
+	t.Parallel()
 	for actions, tc := range map[string]struct{ denied, recorded bool }{
 		`["Audit"]`:        {recorded: true},
 		`["Audit","Warn"]`: {recorded: true},
@@ -54,6 +55,7 @@ validations:
 }
 
 func TestSatisfiedPoliciesAreNotAudited(t *testing.T) {
+	t.Parallel()
 	ns := admin.Namespace(t, nil)
 	policy := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "true"}]`)
 	bind(t, policy, "validationActions: [Audit, Warn]\n"+testserver.In(ns))
@@ -64,6 +66,7 @@ func TestSatisfiedPoliciesAreNotAudited(t *testing.T) {
 
 // One annotation lists the failures of all policies, at most fifty.
 func TestManyAuditedFailures(t *testing.T) {
+	t.Parallel()
 	ns := admin.Namespace(t, nil)
 	for range 2 {
 		policy := writePolicy(t, configMaps("CREATE")+"validations:\n"+strings.Repeat("- {expression: 'false', message: nope}\n", 30))
@@ -90,6 +93,7 @@ func TestManyAuditedFailures(t *testing.T) {
 
 // Audit annotations are recorded for every request that a policy matches, denied or not.
 func TestAuditAnnotations(t *testing.T) {
+	t.Parallel()
 	for size, denied := range map[string]bool{"5": false, "6": true} {
 		t.Run(size, func(t *testing.T) {
 			ns := admin.Namespace(t, nil)
@@ -117,6 +121,7 @@ auditAnnotations:
 // Bindings with different params record their values in one annotation, in the order of binding
 // names.
 func TestAuditAnnotationsOfSeveralBindings(t *testing.T) {
+	t.Parallel()
 	ns, limits := admin.Namespace(t, nil), admin.Namespace(t, nil)
 	newLimit(t, limits, "low", "3", "gold")
 	newLimit(t, limits, "high", "5", "gold")
@@ -147,6 +152,7 @@ auditAnnotations:
 
 // failurePolicy decides whether an error in an audit annotation denies the request.
 func TestAuditAnnotationErrors(t *testing.T) {
+	t.Parallel()
 	for failurePolicy, denied := range map[string]bool{"Fail": true, "Ignore": false} {
 		t.Run(failurePolicy, func(t *testing.T) {
 			ns := admin.Namespace(t, nil)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestPolicyChanges(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	by := enforce(t, ns, configMaps("CREATE")+`validations: [{expression: "false", message: one}]`)
@@ -57,6 +58,7 @@ func TestPolicyChanges(t *testing.T) {
 }
 
 func TestBindingChanges(t *testing.T) {
+	t.Parallel()
 	ns, other, ctx := admin.Namespace(t, nil), admin.Namespace(t, nil), t.Context()
 	client := policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	first := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: one}]`)

@@ -17,6 +17,7 @@ import (
 
 // Policies apply to custom resources, also in equivalent versions.
 func TestCustomResources(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("widgets") + ".example.com"
 	define(t, group)
 	for name, tc := range map[string]struct {

@@ -106,6 +106,7 @@ func (k limitKind) put(ctx context.Context, t *testing.T, version, namespace, na
 
 // TestCustomParams checks that a policy follows changes of the definition of its paramKind.
 func TestCustomParams(t *testing.T) {
+	t.Parallel()
 	kind, ns, lenient, ctx := newLimitKind(), admin.Namespace(t, nil), admin.Namespace(t, nil), t.Context()
 	policy := writePolicy(t, limited(ns, kind.in("v1"), "Fail", "params.max"))
 	by := denier{policy, bind(t, policy, paramRef(t, `name: limit`))}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestDenials(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		// spec is the spec in YAML, without match constraints.
 		spec string
@@ -159,6 +160,7 @@ validations:
 
 // The error is the first denial in the order of policy names and then of binding names.
 func TestSeveralPolicies(t *testing.T) {
+	t.Parallel()
 	ns := admin.Namespace(t, nil)
 	first := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: first}]`)
 	second := writePolicy(t, configMaps("CREATE")+`validations: [{expression: "false", message: second}]`)

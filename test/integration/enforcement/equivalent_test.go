@@ -16,6 +16,7 @@ import (
 // A rule for one of two served versions also matches requests for the other, whose object the
 // policy sees in the version of the rule, unless matchPolicy is Exact.
 func TestEquivalentVersions(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		matchPolicy, versions string
 		// expression reads a field of the version in which the policy sees the object.

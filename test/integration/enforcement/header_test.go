@@ -17,6 +17,7 @@ import (
 
 // Warnings are headers of the response, whether the request succeeds or fails.
 func TestWarningHeaders(t *testing.T) {
+	t.Parallel()
 	ns := admin.Namespace(t, nil)
 	warning := writePolicy(t, configMaps("CREATE")+`
 validations:
@@ -50,6 +51,7 @@ validations:
 
 // The reason of a validation determines the status code of the response.
 func TestReasons(t *testing.T) {
+	t.Parallel()
 	for reason, want := range map[metav1.StatusReason]int{
 		"":                                       http.StatusUnprocessableEntity,
 		metav1.StatusReasonInvalid:               http.StatusUnprocessableEntity,

@@ -36,6 +36,7 @@ func list(name string, rules []string) string {
 // Every request creates config map "probe" with label app=web in a namespace with label
 // tier=gold.
 func TestMatching(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		// constraints of the policy, by default config maps, and match resources of the binding, in
 		// YAML.
@@ -92,6 +93,7 @@ validations: [{expression: "false"}]`)
 
 // An object selector matches if the labels of the object or of the old object match.
 func TestObjectSelectorOnUpdate(t *testing.T) {
+	t.Parallel()
 	ns := admin.Namespace(t, nil)
 	policy := writePolicy(t, configMaps("UPDATE")+`validations: [{expression: "false"}]`)
 	by := denier{policy, bind(t, policy, `matchResources: {objectSelector: {matchLabels: {guarded: "yes"}},

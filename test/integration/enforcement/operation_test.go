@@ -17,6 +17,7 @@ import (
 )
 
 func TestUpdate(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("UPDATE")+`
 validations:
@@ -44,6 +45,7 @@ validations:
 }
 
 func TestDelete(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("DELETE")+`
 validations:
@@ -89,6 +91,7 @@ validations:
 
 // A subresource is matched only by its own name, and its object has its own kind.
 func TestSubresource(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, `
 matchConstraints:

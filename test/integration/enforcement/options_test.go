@@ -17,6 +17,7 @@ import (
 
 // Policies apply to dry runs and can recognize them.
 func TestDryRun(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("*")+`
 validations:
@@ -42,6 +43,7 @@ validations:
 
 // The server generates the name before policies see the object.
 func TestGenerateName(t *testing.T) {
+	t.Parallel()
 	ns := admin.Namespace(t, nil)
 	by := enforce(t, ns, configMaps("CREATE")+`
 validations:
@@ -61,6 +63,7 @@ validations:
 
 // A failed precondition is reported instead of a denial.
 func TestDeletePreconditions(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("DELETE")+`
 validations:
@@ -89,6 +92,7 @@ validations:
 
 // Deleting a collection keeps the objects whose deletion a policy denies.
 func TestDeleteCollection(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("DELETE")+`
 validations:
@@ -111,6 +115,7 @@ validations:
 
 // A patch is matched as the creation or update that it causes.
 func TestPatches(t *testing.T) {
+	t.Parallel()
 	ns, ctx := admin.Namespace(t, nil), t.Context()
 	by := enforce(t, ns, configMaps("*")+`
 validations:

@@ -71,6 +71,7 @@ const (
 )
 
 func TestParams(t *testing.T) {
+	t.Parallel()
 	here, elsewhere := admin.Namespace(t, map[string]string{"max": "2"}), admin.Namespace(t, map[string]string{"max": "1"})
 	newLimit(t, here, "high", "5", "gold")
 	newLimit(t, here, "low", "3", "gold")
@@ -147,6 +148,7 @@ func paramRef(t *testing.T, fields string) string {
 
 // If the binding names no namespace, params come from the namespace of the request.
 func TestParamsForClusterScopedRequests(t *testing.T) {
+	t.Parallel()
 	limits, label := admin.Namespace(t, nil), testserver.UniqueName("label")
 	newLimit(t, limits, "low", "3", "gold")
 	const noNamespace = "failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
@@ -183,6 +185,7 @@ validations: [{expression: "false", messageExpression: string(params.metadata.na
 
 // A param applies to requests right after its creation.
 func TestNewParams(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("group")
 	policy := writePolicy(t, configMaps("CREATE")+`
 paramKind: `+configMapKind+`
@@ -204,6 +207,7 @@ matchResources:
 
 // Changes of params and of references to them take effect.
 func TestParamChanges(t *testing.T) {
+	t.Parallel()
 	ns, limits, ctx := admin.Namespace(t, nil), admin.Namespace(t, nil), t.Context()
 	newLimit(t, limits, "low", "3", "gold")
 	policy := writePolicy(t, limited(ns, configMapKind, "Fail", "params.data.max"))

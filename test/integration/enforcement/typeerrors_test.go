@@ -187,6 +187,7 @@ func (k sizedKind) misfit() string {
 // A changed definition may cause type errors in a stored policy. Such a policy is misconfigured for
 // all kinds that it matches until the definition or the policy changes.
 func TestTypeErrorsOfCustomResources(t *testing.T) {
+	t.Parallel()
 	kind, ns, lenient := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, admin.Namespace(t, nil), admin.Namespace(t, nil)
 	policy := writePolicy(t, kind.notNine(ns, "Fail"))
 	by := denier{policy, bind(t, policy, "validationActions: [Deny]")}
@@ -242,6 +243,7 @@ func TestTypeErrorsOfCustomResources(t *testing.T) {
 
 // A changed definition of params has the same effect.
 func TestTypeErrorsOfCustomParams(t *testing.T) {
+	t.Parallel()
 	kind, ns := sizedKind{testserver.UniqueName("boxes") + ".example.com"}, admin.Namespace(t, nil)
 	kind.define(t, "string")
 	policy := writePolicy(t, `

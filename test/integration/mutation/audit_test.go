@@ -16,6 +16,7 @@ const annotationPrefix = "mutation.policy.admission.celador.io/"
 
 // Audit annotations name the mutations that changed the object, the changed fields and the round.
 func TestAuditAnnotations(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	names := enforceAll(t, ns,
 		"a", on("CREATE", "", "configmaps")+mutations(
@@ -41,6 +42,7 @@ func TestAuditAnnotations(t *testing.T) {
 
 // Custom resources are changed in place.
 func TestAuditAnnotationsOfCustomResources(t *testing.T) {
+	t.Parallel()
 	const group = "audited.example.com"
 	define(t, group)
 	ns := namespace(t)
@@ -57,6 +59,7 @@ func TestAuditAnnotationsOfCustomResources(t *testing.T) {
 }
 
 func TestUnchangedObjectsAreNotAnnotated(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	enforce(t, ns, on("CREATE", "", "configmaps")+mutations(set("some", "'data'"), apply(`Object{metadata: Object.metadata{name: object.metadata.name}}`)))
 	testserver.Must(newConfigMap(t, ns, map[string]string{"some": "data"}))(t)
@@ -65,6 +68,7 @@ func TestUnchangedObjectsAreNotAnnotated(t *testing.T) {
 
 // An annotation lists at most fifty fields.
 func TestManyFields(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	enforce(t, ns, on("CREATE", "", "configmaps")+mutations(
 		jsonPatch(`lists.range(60).map(i, JSONPatch{op: "add", path: "/data/" + string(i), value: "x"})`)))

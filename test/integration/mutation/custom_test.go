@@ -20,6 +20,7 @@ import (
 // Custom resources are merged by the schema of their definition, get their defaults after each
 // mutation, and are validated.
 func TestCustomResources(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("boxes") + ".example.com"
 	define(t, group)
 	const whole = `{colour: red, ports: [{name: http, number: 80, protocol: TCP}], marks: [a]}`
@@ -58,6 +59,7 @@ func TestCustomResources(t *testing.T) {
 // Policies apply to the first write of a custom resource that the server accepts, also if its
 // group version was served before the kind.
 func TestNewCustomResources(t *testing.T) {
+	t.Parallel()
 	group, ns := testserver.UniqueName("new")+".example.com", namespace(t)
 	for _, kind := range []string{"Box", "Crate"} {
 		enforce(t, ns, on("CREATE", group, pluralOf(kind))+mutations(apply(`Object{spec: Object.spec{colour: "blue"}}`)))

@@ -15,6 +15,7 @@ import (
 
 // failurePolicy applies to failed mutations. Mutations before and after a failed one still apply.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct{ mutation, want string }{
 		"missing field": {jsonPatch(`[JSONPatch{op: "add", path: "/data/a", value: object.data.missing}]`), "no such key: missing"},
 		"missing path":  {jsonPatch(`[JSONPatch{op: "remove", path: "/data/missing"}]`), "JSON Patch: "},
@@ -48,6 +49,7 @@ func TestFailures(t *testing.T) {
 
 // The error lists all failures as causes; its message is the first.
 func TestSeveralFailures(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	names := enforceAll(t, ns,
 		"a", on("CREATE", "", "configmaps")+mutations(set("a", "object.data.first")),

@@ -18,6 +18,7 @@ func appendOrder(text string) string { return set("order", "object.data.order + 
 // Policies run in the order of their names, and mutations in the order of their policy. Each sees
 // the changes before it.
 func TestOrderOfPolicies(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	rule := on("CREATE", "", "configmaps")
 	enforceAll(t, ns,
@@ -32,6 +33,7 @@ variables: [{name: three, expression: "object.data.order == '012' ? '3' : 'x'"}]
 
 // Each binding runs the mutations with its own parameters.
 func TestOrderOfBindings(t *testing.T) {
+	t.Parallel()
 	ns, params := namespace(t), namespace(t)
 	policy := writePolicy(t, "letters", "paramKind: {apiVersion: v1, kind: ConfigMap}\n"+on("CREATE", "", "configmaps")+mutations(appendOrder("params.data.letter")))
 	for _, letter := range []string{"c", "a", "b"} {
@@ -47,6 +49,7 @@ paramRef: {namespace: `+params+`, name: `+letter+`, parameterNotFoundAction: Den
 
 // A match condition sees the changes of earlier policies.
 func TestConditionsSeeMutations(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	rule := on("CREATE", "", "configmaps")
 	enforceAll(t, ns,

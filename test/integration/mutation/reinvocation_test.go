@@ -20,6 +20,7 @@ import (
 // A policy with reinvocationPolicy IfNeeded sees the changes of later policies; one with Never
 // does not.
 func TestReinvocationOfPolicies(t *testing.T) {
+	t.Parallel()
 	for reinvocation, want := range map[string]map[string]string{
 		"Never":    {"some": "data", "seen": "nothing", "late": "yes"},
 		"IfNeeded": {"some": "data", "seen": "yes", "late": "yes"},
@@ -38,6 +39,7 @@ func TestReinvocationOfPolicies(t *testing.T) {
 // A policy's own change also causes reinvocation, as in Kubernetes. Mutations with IfNeeded must
 // therefore be idempotent.
 func TestReinvocationAfterOwnChange(t *testing.T) {
+	t.Parallel()
 	for reinvocation, want := range map[string]string{"Never": "x", "IfNeeded": "xx"} {
 		ns := namespace(t)
 		enforce(t, ns, on("CREATE", "", "configmaps")+mutations(appendOrder("'x'"))+"reinvocationPolicy: "+reinvocation)
@@ -48,6 +50,7 @@ func TestReinvocationAfterOwnChange(t *testing.T) {
 // Policies run before webhooks. Each side sees the changes of the other, and is reinvoked after
 // them if its reinvocationPolicy is IfNeeded.
 func TestReinvocationWithWebhooks(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		policy  string
 		webhook admissionregistrationv1.ReinvocationPolicyType
@@ -85,6 +88,7 @@ func TestReinvocationWithWebhooks(t *testing.T) {
 
 // A webhook is not called again for an unchanged object, even if a policy was reinvoked.
 func TestNoCallWithoutChange(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	hook := webhookserver.Admit(t, webhookserver.Allow)
 	install(t, ns, hook, admissionregistrationv1.IfNeededReinvocationPolicy)

@@ -17,6 +17,7 @@ import (
 // A policy that matches pods/status applies only to status writes. The server keeps only its
 // changes of the status.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	ns, ctx := namespace(t), t.Context()
 	enforceAll(t, ns,
 		"status", on("UPDATE", "", "pods/status")+mutations(
@@ -39,6 +40,7 @@ func TestStatus(t *testing.T) {
 // A policy that matches a scale subresource sees a Scale object. Its schema is not published with
 // the group of the parent, so apply configurations fail, as in Kubernetes.
 func TestScale(t *testing.T) {
+	t.Parallel()
 	ns, ctx := namespace(t), t.Context()
 	const many = `matchConditions: [{name: many, expression: "object.kind == 'Scale' && object.spec.replicas > 3"}]`
 	enforce(t, ns, on("UPDATE", "apps", "deployments/scale")+mutations(jsonPatch(`[JSONPatch{op: "replace", path: "/spec/replicas", value: 3}]`))+many)

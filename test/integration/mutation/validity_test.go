@@ -13,6 +13,7 @@ import (
 
 // Each mutation sees the defaults of fields that earlier mutations added.
 func TestDefaultsOfMutations(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	enforce(t, ns, on("CREATE", "", "pods")+mutations(
 		apply(`Object{spec: Object.spec{containers: [Object.spec.containers{name: "sidecar", image: "registry.k8s.io/pause:latest"}]}}`),
@@ -33,6 +34,7 @@ func TestDefaultsOfMutations(t *testing.T) {
 
 // The API validates objects after policies have changed them.
 func TestMutatedObjectsAreValidated(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct{ mutation, want string }{
 		"wrong value": {apply(`Object{spec: Object.spec{dnsPolicy: "Sometimes"}}`),
 			`Pod "web" is invalid: spec.dnsPolicy: Unsupported value: "Sometimes": supported values: `},

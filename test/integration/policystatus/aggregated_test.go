@@ -24,6 +24,7 @@ import (
 // The status of a policy follows the registration of an aggregated server for its type and its
 // removal.
 func TestAggregatedTypes(t *testing.T) {
+	t.Parallel()
 	for name, spec := range map[string]func(group string) string{
 		"matched": func(group string) string {
 			return matching(group, "v1", "widgets") + `validations: [{expression: object.spec.size < 5}]`

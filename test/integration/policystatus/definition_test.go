@@ -23,6 +23,7 @@ import (
 
 // The status follows changes of a custom resource that the policy matches or uses as params.
 func TestDefinitionChanges(t *testing.T) {
+	t.Parallel()
 	for name, spec := range map[string]func(group string) string{
 		"matched": func(group string) string {
 			return matching(group, "v1", "widgets") + `validations: [{expression: object.spec.size < 5}]`
@@ -77,6 +78,7 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 // A definition that is deleted before its first use is established during its deletion. The
 // status follows.
 func TestDefinitionDeletedAtOnce(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("once") + ".example.com"
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)
 	expect(t, policy.Name, isMissing)
@@ -92,6 +94,7 @@ func TestDefinitionDeletedAtOnce(t *testing.T) {
 
 // A changed policy gets a status of the new generation.
 func TestPolicyChange(t *testing.T) {
+	t.Parallel()
 	policy := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: object.spec.size < 5}]`)
 	before := expect(t, policy.Name, doesNotFit)
 

@@ -37,6 +37,7 @@ func writeMutating(t *testing.T, spec v1.MutatingAdmissionPolicySpec) string {
 
 // The status of a mutating policy lists type errors of the expressions and of the patches.
 func TestMutatingStatus(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		spec     string
 		warnings map[string]string // parts of the texts, by field
@@ -143,6 +144,7 @@ func available(t *testing.T, policy string) string {
 
 // The examples have no type errors.
 func TestExamplesFit(t *testing.T) {
+	t.Parallel()
 	files := testserver.Must(filepath.Glob(filepath.Join("..", "..", "..", "examples", "mutating-*", "policy.yaml")))(t)
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))

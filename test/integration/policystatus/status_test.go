@@ -17,6 +17,7 @@ import (
 
 // A status says of every expression whether it fits, and of the policy whether it works.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	deployments := matching("apps", "v1", "deployments")
 	const (
 		yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown

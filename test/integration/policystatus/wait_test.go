@@ -22,6 +22,7 @@ import (
 )
 
 func TestKubectlWait(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("wait") + ".example.com"
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)
 	for _, step := range []struct {
@@ -46,6 +47,7 @@ func TestKubectlWait(t *testing.T) {
 // Events say when a policy ceases to be available and when it is so again. Not one for a
 // policy that is fine from the start.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("events") + ".example.com"
 	fine := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: object.spec.replicas < 5}]`)
 	policy := write(t, matching(group, "v1", "widgets")+`validations: [{expression: object.spec.size < 5}]`)

@@ -13,6 +13,7 @@ import (
 
 // The server opens no connection to a webhook whose conditions exclude the request.
 func TestExcludedRequestsOpenNoConnection(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
 			ns := admin.Namespace(t, nil)

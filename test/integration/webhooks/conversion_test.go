@@ -129,6 +129,7 @@ func newBox(ctx context.Context, group, namespace, text string) (*unstructured.U
 // A webhook that matches one version, and its conditions, see objects of the other version
 // converted, with the changes of earlier webhooks. The webhook's changes are converted back.
 func TestConversion(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("boxes") + ".example.com"
 	define(t, group)
 	v1, v2 := rule{"CREATE", group, "v1", "boxes"}, rule{"CREATE", group, "v2", "boxes"}

@@ -25,6 +25,7 @@ var (
 // TestMetrics checks Kubernetes' metrics about match conditions and the metric that KEP-3716
 // names.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
 			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)

@@ -35,6 +35,7 @@ func costly(depth int) string {
 // failurePolicy applies to errors. An exceeded cost budget is an error even if a condition is
 // false.
 func TestOutcome(t *testing.T) {
+	t.Parallel()
 	tooCostly := "expression '" + costly(6) + "' resulted in error: operation cancelled: actual cost limit exceeded"
 	for name, tc := range map[string]struct {
 		conditions []string
@@ -95,6 +96,7 @@ func expectForbidden(t *testing.T, err error, reason string) {
 
 // Each webhook has its own cost budget, and errors of one do not affect another.
 func TestWebhooksAreIndependent(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
 			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
@@ -116,6 +118,7 @@ func TestWebhooksAreIndependent(t *testing.T) {
 
 // A webhook's answer only affects requests that its conditions let through.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	marked := []string{"object.data.mark == 'yes'"}
 	for _, kind := range []string{validating, mutating} {
 		t.Run("deny "+kind, func(t *testing.T) {

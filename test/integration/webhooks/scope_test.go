@@ -32,6 +32,7 @@ type operation struct {
 // Requests that match the rules of a webhook reach it if all of its conditions are true. Other
 // requests do not reach it, whatever its conditions are.
 func TestScope(t *testing.T) {
+	t.Parallel()
 	group := testserver.UniqueName("boxes") + ".example.com"
 	define(t, group)
 	boxes := rule{"", group, "v1", "boxes"}

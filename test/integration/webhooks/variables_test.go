@@ -18,6 +18,7 @@ import (
 
 // Conditions read the request and call the authorizer on behalf of its user.
 func TestVariables(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{validating, mutating} {
 		t.Run(kind, func(t *testing.T) {
 			ns, hook := admin.Namespace(t, nil), webhookserver.Admit(t, webhookserver.Allow)
