@@ -15,10 +15,9 @@ UPSTREAM_BUILD := $(subst $(VERSION),$(firstword $(subst +, ,$(VERSION))),$(GO_B
 # Without the commit, test binaries stay in the cache from one commit to the next.
 GO_TEST := go test -v -ldflags "-X k8s.io/component-base/version.gitVersion=$(VERSION) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
 
-# Packages with concurrency of their own are tested under the race detector, which
-# needs a C compiler.
+# Packages that start goroutines are tested with the race detector, which needs a C compiler.
 RACE := $(if $(shell command -v gcc clang),-race)
-CONCURRENT := celador.io/admission/... ./plugin/... ./pkg/controller/...
+CONCURRENT := celador.io/admission/... ./plugin/... ./pkg/controller/... ./pkg/workers/... ./pkg/localserver/... ./pkg/controlplane/...
 STAGING := celador.io/api/... celador.io/client-go/...
 
 .PHONY: all
@@ -49,7 +48,7 @@ test-concurrent:
 
 .PHONY: test-unit
 test-unit:
-	$(GO_TEST) $$(go list ./... $(STAGING) | grep -v -e ^celador.io/celador/plugin/ -e ^celador.io/celador/pkg/controller/ -e ^celador.io/celador/test/integration)
+	$(GO_TEST) $$(go list ./... $(STAGING) | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
 .PHONY: test-integration
 test-integration:
