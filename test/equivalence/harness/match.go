@@ -21,30 +21,6 @@ var (
 	UnknownKind      = &v1.ParamKind{APIVersion: "rules.example.com/v1", Kind: "Unknown"}
 )
 
-// Everything returns match resources that match every request.
-func Everything() *v1.MatchResources { return Matching(v1.Equivalent, Rule("*", "*", "*/*")) }
-
-// Matching returns match resources with the rules and the defaults of the API.
-func Matching(policy v1.MatchPolicyType, rules ...v1.NamedRuleWithOperations) *v1.MatchResources {
-	return &v1.MatchResources{
-		NamespaceSelector: &metav1.LabelSelector{},
-		ObjectSelector:    &metav1.LabelSelector{},
-		MatchPolicy:       &policy,
-		ResourceRules:     rules,
-	}
-}
-
-// Rule returns a rule for a resource in all scopes, by default for all operations.
-func Rule(group, version, resource string, operations ...v1.OperationType) v1.NamedRuleWithOperations {
-	if operations == nil {
-		operations = []v1.OperationType{v1.OperationAll}
-	}
-	return v1.NamedRuleWithOperations{RuleWithOperations: v1.RuleWithOperations{
-		Operations: operations,
-		Rule:       v1.Rule{APIGroups: []string{group}, APIVersions: []string{version}, Resources: []string{resource}, Scope: new(v1.AllScopes)},
-	}}
-}
-
 // Labelled returns a selector for objects with a label.
 func Labelled(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}

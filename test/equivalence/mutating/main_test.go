@@ -11,6 +11,8 @@ package mutating
 import (
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	"celador.io/celador/test/equivalence/harness"
 )
 
@@ -21,7 +23,7 @@ type request = harness.Request
 // Short names for the tables of examples.
 var (
 	must                       = harness.Must
-	everything, matching, rule = harness.Everything, harness.Matching, harness.Rule
+	everything, matching, rule = policytest.Everything, policytest.Match, policytest.Rule
 	received, internal         = harness.Received, harness.Internal
 	touch                      = harness.Touch
 	configMap                  = harness.ConfigMap

@@ -12,8 +12,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/apis/admissionregistration/validation"
+	"celador.io/admission/validation"
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
@@ -81,12 +80,8 @@ func admit(t *testing.T, policy *v1.ValidatingAdmissionPolicy, binding *v1.Valid
 	t.Helper()
 	policyscheme.Scheme.Default(policy)
 	policyscheme.Scheme.Default(binding)
-	var internalPolicy admissionregistration.ValidatingAdmissionPolicy
-	var internalBinding admissionregistration.ValidatingAdmissionPolicyBinding
-	must(t, policyscheme.Scheme.Convert(policy, &internalPolicy, nil))
-	must(t, policyscheme.Scheme.Convert(binding, &internalBinding, nil))
 	return slices.Concat(
-		validation.ValidateValidatingAdmissionPolicy(&internalPolicy), validation.ValidateValidatingAdmissionPolicyBinding(&internalBinding), builtintypes.Validate(policy))
+		validation.ValidateValidatingAdmissionPolicy(policy), validation.ValidateValidatingAdmissionPolicyBinding(binding), builtintypes.Validate(policy))
 }
 
 func manifest(f *testing.F, spec any) []byte {

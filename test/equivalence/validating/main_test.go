@@ -11,6 +11,8 @@ package validating
 import (
 	"testing"
 
+	"celador.io/admission/policytest"
+
 	"celador.io/celador/test/equivalence/harness"
 )
 
@@ -23,7 +25,7 @@ var (
 	must = harness.Must
 	says = harness.Sorted
 
-	everything, matching, rule = harness.Everything, harness.Matching, harness.Rule
+	everything, matching, rule = policytest.Everything, policytest.Match, policytest.Rule
 	labelled, having           = harness.Labelled, harness.Having
 	when, let                  = harness.Conditions, harness.Variables
 

@@ -4,6 +4,7 @@
 package validating
 
 import (
+	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/celador/test/equivalence/harness"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,7 @@ func policyOf(name string, spec v1.ValidatingAdmissionPolicySpec) *v1.Validating
 		spec.FailurePolicy = new(v1.Fail)
 	}
 	if spec.MatchConstraints == nil {
-		spec.MatchConstraints = harness.Everything()
+		spec.MatchConstraints = policytest.Everything()
 	}
 	if spec.MatchConstraints.NamespaceSelector == nil {
 		spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{}
