@@ -26,8 +26,8 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 
-	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/policytest"
 	"celador.io/celador/test/equivalence/harness"
 )
 
@@ -70,12 +70,9 @@ func (s series) celador(t *testing.T) evaluation {
 	return func(r request, units int64) []charge {
 		versioned := versionedFor(t, r)
 		budget := expression.NewBudget(units)
-		evaluations := activation.NewSeries(contextFor(t, r), activation.Subject{
-			Input: activation.NewInput(versioned.Attributes, r.Resource, r.Kind, versioned.VersionedObject.Object(), versioned.VersionedOldObject.Object(),
-				activation.NewAuthorizer(authorizer.AuthorizerFunc(harness.Authorize))),
-			Namespace: activation.NewNamespace(namespaceFor(t, r)),
-			Params:    activation.NewParams(s.param, activation.Unstructured),
-		}, activation.InValidations, variables, budget)
+		evaluations := policytest.NewSeries(contextFor(t, r), policytest.Subject{
+			Attributes: versioned, Namespace: namespaceFor(t, r), Param: s.param, Authorizer: authorizer.AuthorizerFunc(harness.Authorize),
+		}, variables, budget)
 		var charges []charge
 		for i := range compiled {
 			value, err := compiled[i].Evaluate(evaluations)

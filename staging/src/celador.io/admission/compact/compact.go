@@ -16,7 +16,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"celador.io/admission/intern"
+	"celador.io/admission/internal/intern"
 )
 
 // Compactor replaces parts of objects by equal parts of other objects. Safe for concurrent use.

@@ -13,7 +13,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"celador.io/admission/intern"
+	"celador.io/admission/internal/intern"
 )
 
 // A cache shares programs between policies with equal expressions while the programs are in use. It

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/evaluator"
+	"celador.io/admission/internal/evaluator"
 )
 
 // always is the version in which the environments introduce their variables. All releases that

@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"celador.io/admission/evaluator"
-	"celador.io/admission/typesize"
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/typesize"
 )
 
 // functions indexes the functions of a base environment, for stored and for new expressions, on

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"celador.io/admission/evaluator"
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/limits"
 )
 
 // An interpreted expression plans its cel-go program on first use. Most expressions never need the

@@ -16,7 +16,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/limits"
 )
 
 // chain returns variables v0 to vn, each computed from the one before.

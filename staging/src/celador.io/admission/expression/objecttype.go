@@ -14,8 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
-	"celador.io/admission/limits"
-	"celador.io/admission/values"
+	"celador.io/admission/internal/limits"
+	"celador.io/admission/internal/values"
 )
 
 // patchTypes resolves JSONPatch, Object, and the types of the fields of Object.

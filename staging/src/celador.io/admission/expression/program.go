@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"celador.io/admission/evaluator"
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/limits"
 )
 
 // A Program is a compiled expression. It is safe for concurrent use.

@@ -14,7 +14,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
 
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/limits"
 )
 
 // A Series is a sequence of evaluations that share the variables of a policy and a cost budget. A

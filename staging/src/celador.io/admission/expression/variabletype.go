@@ -6,7 +6,7 @@ package expression
 import (
 	"github.com/google/cel-go/cel"
 
-	"celador.io/admission/typesize"
+	"celador.io/admission/internal/typesize"
 )
 
 const (

@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/admission/activation"
+	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/reinvocation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
-	"celador.io/admission/reinvocation"
 )
 
 // application applies the policies that match one request to the request's object.

@@ -14,13 +14,13 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/reinvocation"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
-	"celador.io/admission/reinvocation"
 )
 
 // Config configures an Engine. Only TypeConverters is required.

@@ -6,8 +6,8 @@ package mutating
 import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )

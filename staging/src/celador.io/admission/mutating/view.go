@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/admission/activation"
+	"celador.io/admission/internal/activation"
 )
 
 // A view tracks the form in which expressions read the objects of a request, in one version. It

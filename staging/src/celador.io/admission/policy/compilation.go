@@ -12,7 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/matchconditions"
+	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/policyspec"
 )
 

@@ -10,8 +10,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/klog/v2"
 
-	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/policyspec"
 )
 

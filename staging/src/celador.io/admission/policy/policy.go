@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/matchconditions"
+	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )

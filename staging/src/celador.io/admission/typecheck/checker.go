@@ -13,8 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/typesize"
 	"celador.io/admission/policyspec"
-	"celador.io/admission/typesize"
 )
 
 // A Checker type checks the expressions of policies. It keeps no reference to the policies and

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/admission/activation"
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
 )

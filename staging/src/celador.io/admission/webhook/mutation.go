@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/admission/reinvocation"
+	"celador.io/admission/internal/reinvocation"
 )
 
 // A Mutation is a Request whose object webhooks change, one after the other. Not safe for

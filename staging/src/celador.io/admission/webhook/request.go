@@ -12,8 +12,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
-	"celador.io/admission/activation"
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )

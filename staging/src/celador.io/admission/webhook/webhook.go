@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/matchconditions"
+	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/matching"
 )
 

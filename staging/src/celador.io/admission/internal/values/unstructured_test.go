@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // TestUnstructured compares the unstructured form of objects with the output of the converter.

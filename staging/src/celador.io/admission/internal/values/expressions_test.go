@@ -20,7 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 func deployment() *appsv1.Deployment {

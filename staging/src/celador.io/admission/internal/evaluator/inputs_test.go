@@ -26,7 +26,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/lazy"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // An input resolves names from a map. It is not safe for concurrent use.

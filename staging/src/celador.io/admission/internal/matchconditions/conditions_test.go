@@ -16,9 +16,9 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"celador.io/admission/activation"
 	"celador.io/admission/expression"
-	"celador.io/admission/matchconditions"
+	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/policyspec"
 )
 

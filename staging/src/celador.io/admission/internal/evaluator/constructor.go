@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/limits"
 )
 
 func (p *planner) list(list ast.ListExpr) (node, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/types"
 
-	"celador.io/admission/intern"
+	"celador.io/admission/internal/intern"
 )
 
 // A Library holds the function implementations of an environment, and shares plans and compiled

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // A Form is how expressions read objects of built-in kinds. Kubernetes uses both forms, and

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/typesize"
+	"celador.io/admission/internal/typesize"
 )
 
 // language returns the environment of policies, with variables of several types.

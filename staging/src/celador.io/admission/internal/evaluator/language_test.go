@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/evaluator"
+	"celador.io/admission/internal/evaluator"
 )
 
 // A language is an environment with the library and the program options to plan its expressions.

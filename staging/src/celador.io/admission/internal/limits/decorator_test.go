@@ -15,8 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/evaluator"
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/limits"
 )
 
 func environmentWithVariables(t *testing.T) *cel.Env {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"celador.io/admission/intern"
+	"celador.io/admission/internal/intern"
 )
 
 type value struct{ key *int }

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
+	"celador.io/admission/internal/values"
 	"celador.io/admission/policyspec"
-	"celador.io/admission/values"
 )
 
 // Namespace is the namespace of a request. Not safe for concurrent use.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types/ref"
 
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/limits"
 )
 
 func (p *planner) call(e ast.Expr) (node, error) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
-	"celador.io/admission/reinvocation"
+	"celador.io/admission/internal/reinvocation"
 )
 
 func pod(node string) *corev1.Pod {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"celador.io/admission/limits"
+	"celador.io/admission/internal/limits"
 )
 
 // specialized returns a node that evaluates a function without a call for the operand types that

@@ -27,7 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // seeds is the number of objects of each type that are compared.

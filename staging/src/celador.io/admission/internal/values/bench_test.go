@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // conversions holds the functions of Kubernetes and of this package that convert an object to a CEL

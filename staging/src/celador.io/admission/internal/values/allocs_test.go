@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 func keysOf(names ...any) []ref.Val {

@@ -12,7 +12,7 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // Input holds the values that expressions read, for one request in one version of its

@@ -13,7 +13,7 @@ import (
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
-	"celador.io/admission/values"
+	"celador.io/admission/internal/values"
 )
 
 // An extent measures values. A part that occurs several times in a value counts each time.

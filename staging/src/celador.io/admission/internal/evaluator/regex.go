@@ -13,7 +13,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/intern"
+	"celador.io/admission/internal/intern"
 )
 
 // regexes caches compiled patterns while a program uses them. A compiled pattern can be far larger
