@@ -32,19 +32,19 @@ const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMat
 const (
 	// ValidatingAdmissionPolicySingleton ("Singleton policies") lets a policy with
 	// spec.policyType Singleton apply without a binding.
-	ValidatingAdmissionPolicySingleton = policyspec.Singleton
+	ValidatingAdmissionPolicySingleton featuregate.Feature = policyspec.Singleton
 
 	// ValidatingAdmissionPolicyValidationFailurePolicy ("Failure Policy") lets
 	// spec.validations[].failurePolicy override the failurePolicy of the policy.
-	ValidatingAdmissionPolicyValidationFailurePolicy = policyspec.ValidationFailurePolicy
+	ValidatingAdmissionPolicyValidationFailurePolicy featuregate.Feature = policyspec.ValidationFailurePolicy
 
 	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets
 	// a binding with spec.bindingType Fallback apply only where no other binding of the policy does.
-	ValidatingAdmissionPolicyFallbackBinding = policyspec.FallbackBinding
+	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = policyspec.FallbackBinding
 
 	// AdmissionPolicyTypeEnforcement ("Type safety") keeps a policy with spec.typeChecking Enforced
 	// from deciding while it has type errors. Requests are then subject to its failurePolicy.
-	AdmissionPolicyTypeEnforcement = policyspec.TypeEnforcement
+	AdmissionPolicyTypeEnforcement featuregate.Feature = policyspec.TypeEnforcement
 )
 
 // MutatingAdmissionPolicyInlineExpressions (KEP-3775, alpha, off by default) enables features of that
@@ -52,7 +52,7 @@ const (
 // message, reason and reinvocationPolicy, and the patch types JSONMergePatch and StrategicMergePatch.
 // While it is off, the fields are dropped from objects that have none of them yet, and have no effect
 // in objects that do.
-const MutatingAdmissionPolicyInlineExpressions = policyspec.InlineExpressions
+const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = policyspec.InlineExpressions
 
 // gates holds the stages of every gate by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{

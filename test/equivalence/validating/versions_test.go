@@ -19,8 +19,6 @@ func versions() map[string]example {
 	excluding.MatchConstraints.ExcludeResourceRules = append(excluding.MatchConstraints.ExcludeResourceRules, legacy)
 	excludingExactly := spec(v1.Exact, rule("*", "*", "*"), "false")
 	excludingExactly.MatchConstraints.ExcludeResourceRules = excluding.MatchConstraints.ExcludeResourceRules
-	unset := spec(v1.Exact, legacy, "false")
-	unset.MatchConstraints.MatchPolicy = nil
 	form := spec(v1.Equivalent, legacy, "object.spec.replicas > 100")
 	form.Validations[0].MessageExpression = "object.apiVersion + ' ' + object.kind + ' of ' + request.requestKind.group + ' as ' + request.resource.group"
 	const unknown = "denied by the policy: failed to configure policy: unable to convert to apps/v1beta1, Resource=deployments: unknown kind"
@@ -28,7 +26,6 @@ func versions() map[string]example {
 	return map[string]example{
 		"exact":                         {spec: spec(v1.Exact, legacy, "false")},
 		"exact, the one":                {spec: spec(v1.Exact, legacy, "false"), on: "create legacy", want: says(neverDenied)},
-		"unset":                         {spec: unset},
 		"equivalent":                    {spec: spec(v1.Equivalent, legacy, "false"), want: says(neverDenied)},
 		"equivalent, in that form":      {spec: form, want: says("denied: extensions/v1beta1 Deployment of apps as extensions")},
 		"equivalent, the other way":     {spec: spec(v1.Equivalent, rule("apps", "v1", "deployments"), "object.apiVersion == 'apps/v1'"), on: "create legacy"},

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/admission"
 	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
@@ -137,10 +138,13 @@ func observe(ctx context.Context, d *validating.Decision) {
 	}
 }
 
-// errorType returns the label of the cause of a decision. Unsatisfied validations have none, and
-// count as invalid.
+// errorType returns the label of the cause of a decision. Unsatisfied validations have no cause and
+// count as invalid. So do several match conditions that failed, as in Kubernetes.
 func errorType(cause error) metrics.ValidationErrorType {
+	var conditions utilerrors.Aggregate
 	switch {
+	case errors.As(cause, &conditions) && len(conditions.Errors()) > 1:
+		return metrics.ValidatingInvalidError
 	case errors.Is(cause, cel.ErrCompilation):
 		return metrics.ValidationCompileError
 	case errors.Is(cause, cel.ErrOutOfBudget):

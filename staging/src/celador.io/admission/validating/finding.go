@@ -96,7 +96,8 @@ func (p compiledPolicy) validate(ctx context.Context, s activation.Subject) ([]D
 		switch {
 		case d.Outcome == Failed:
 		case messagesErr != nil:
-			*d = failed(*d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %w", messagesErr))
+			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
+			*d = failed(*d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", messagesErr))
 		case d.Outcome == Denied:
 			var computed messageResult
 			if messages != nil {
