@@ -4,6 +4,7 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,9 @@ var (
 	link      = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
 	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	notInSlug = regexp.MustCompile(`[^\pL\pN_ -]`)
+	path      = regexp.MustCompile("`([a-z][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]+)`")
+	testName  = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)`")
+	testFunc  = regexp.MustCompile(`(?m)^func (Test[A-Z][A-Za-z0-9]*)\(`)
 )
 
 // TestLinks checks that the files and headings that pages link to exist.
@@ -52,4 +56,48 @@ func hasHeading(page, fragment string) bool {
 		}
 	}
 	return false
+}
+
+// TestNamesOfFilesAndTests checks that the files, directories and tests that the pages for
+// contributors name exist. Paths start at the root of the repository or of the engine's module.
+func TestNamesOfFilesAndTests(t *testing.T) {
+	tests := testFunctions(t)
+	for _, page := range []string{"architecture.md", "../CONTRIBUTING.md"} {
+		text := read(t, page)
+		for _, found := range testName.FindAllStringSubmatch(text, -1) {
+			if !tests[found[1]] {
+				t.Errorf("%s names %s, which does not exist", page, found[1])
+			}
+		}
+		for _, found := range path.FindAllStringSubmatch(text, -1) {
+			name := found[1]
+			if root, _, _ := strings.Cut(name, "/"); strings.Contains(root, ".") || root == "bin" {
+				continue // an import path, or a product of the build
+			}
+			_, err := os.Stat(filepath.Join("..", name))
+			_, engineErr := os.Stat(filepath.Join("../staging/src/celador.io/admission", name))
+			if err != nil && engineErr != nil {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
+		}
+	}
+}
+
+// testFunctions returns the names of the tests in the repository.
+func testFunctions(t *testing.T) map[string]bool {
+	t.Helper()
+	tests := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, found := range testFunc.FindAllStringSubmatch(read(t, path), -1) {
+			tests[found[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
 }
