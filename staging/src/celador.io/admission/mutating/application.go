@@ -39,13 +39,13 @@ type application struct {
 	// round is 1 when admission is reinvoked, and 0 before.
 	round int
 	state *reinvocation.State[key]
-	// repeated is set if a mutation was reinvoked.
-	repeated bool
-	// versioned holds the object as the mutations so far left it.
+	// reinvoked is set if a mutation was reinvoked.
+	reinvoked bool
+	// versioned holds the object with all mutations so far, in the version of the last policy.
 	versioned *admission.VersionedAttributes
 	// changed is set if a patch was applied, whether or not the object differs afterwards.
 	changed bool
-	states  states
+	cache   objectCache
 	// inputs has one entry for each target that policies match.
 	inputs []targetInput
 	// views has one entry for each kind that policies match.
@@ -55,8 +55,8 @@ type application struct {
 	result Result
 }
 
-// fail adds a failure of a policy through the binding with the given name, or of the policy as a
-// whole if that is empty.
+// fail adds a failure of a policy through the binding with the given name. The name is empty if the
+// policy could not be applied through any binding.
 func (r *application) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
@@ -78,16 +78,16 @@ func (r *application) invoke(i *invocation) error {
 	if err != nil {
 		return err
 	}
-	r.repeated = r.repeated || r.round > 0 && len(invoked) > 0
+	r.reinvoked = r.reinvoked || r.round > 0 && len(invoked) > 0
 	for _, index := range invoked {
-		if i.Body.mutations[index].again {
+		if i.Body.mutations[index].reinvocable {
 			r.state.Add(i.key(index))
 		}
 	}
 	return nil
 }
 
-func same(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
+func equal(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
 
 // exempt reports whether match conditions exempt the request from the policy, or fail.
 func (r *application) exempt(i *invocation) bool {
@@ -118,29 +118,29 @@ func (r *application) mutate(i *invocation, due func(index int) bool) (invoked [
 		}
 		invoked = append(invoked, index)
 		if r.versioned.VersionedObject.Object() == nil {
-			continue // a request without an object
+			continue // the request has no object
 		}
-		if err := r.mutation(i, index); err != nil {
+		if err := r.applyMutation(i, index); err != nil {
 			return nil, err
 		}
 	}
 	return invoked, nil
 }
 
-// mutation applies one mutation. An error ends the request.
-func (r *application) mutation(i *invocation, index int) error {
+// applyMutation applies one mutation. An error ends the request.
+func (r *application) applyMutation(i *invocation, index int) error {
 	m := &i.Body.mutations[index]
 	start := time.Now()
-	holds, err := r.holds(i, m)
+	holds, err := r.conditionHolds(i, m)
 	if err == nil && !holds {
 		return nil
 	}
-	made := Mutation{Policy: i.Name, Binding: i.binding.Name(), Index: index, Round: r.round}
+	record := Mutation{Policy: i.Name, Binding: i.binding.Name(), Index: index, Round: r.round}
 	if err == nil {
-		err = r.change(i, m, &made)
+		err = r.applyPatch(i, m, &record)
 	}
-	made.Err, made.Elapsed = err, time.Since(start)
-	r.result.Mutations = append(r.result.Mutations, made)
+	record.Err, record.Elapsed = err, time.Since(start)
+	r.result.Mutations = append(r.result.Mutations, record)
 	var status *apierrors.StatusError
 	switch {
 	case err == nil:
@@ -154,8 +154,8 @@ func (r *application) mutation(i *invocation, index int) error {
 }
 
 // failMutation adds the failure of a mutation, with the mutation's message and reason if it has them.
-// A mutation whose expression refuses the request has not failed, so failurePolicy does not ignore
-// it.
+// failurePolicy Ignore does not ignore an expression that refuses the request, because a refusal is a
+// decision.
 func (r *application) failMutation(i *invocation, index int, err error) {
 	m := &i.Body.mutations[index]
 	refused := errors.Is(err, errRefused)
@@ -172,8 +172,8 @@ func (r *application) failMutation(i *invocation, index int, err error) {
 	failure.Ignored = failure.Ignored && !refused
 }
 
-// holds reports whether the condition of the mutation is true or absent.
-func (r *application) holds(i *invocation, m *mutation) (bool, error) {
+// conditionHolds reports whether the condition of the mutation is true or absent.
+func (r *application) conditionHolds(i *invocation, m *mutation) (bool, error) {
 	if m.condition.Absent() {
 		return true, nil
 	}

@@ -18,10 +18,10 @@ import (
 	"celador.io/admission/expression"
 )
 
-// TypeConverters know the schemas by which apply configurations are merged.
-// Implementations are safe for concurrent use.
+// TypeConverters provides the schemas by which apply configurations are merged. Implementations are
+// safe for concurrent use.
 type TypeConverters interface {
-	// GetTypeConverter returns nil for a kind whose schema is not known (yet).
+	// GetTypeConverter returns the converter of a kind, or nil while its schema is unknown.
 	GetTypeConverter(schema.GroupVersionKind) managedfields.TypeConverter
 }
 
@@ -41,7 +41,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if err != nil {
 		return patched{}, err
 	}
-	if err := t.grow(contentOf(fields, MaxObjectBytes)); err != nil {
+	if err := t.grow(jsonSize(fields, MaxObjectBytes)); err != nil {
 		return patched{}, err
 	}
 	configuration := &unstructured.Unstructured{Object: fields}
@@ -50,12 +50,12 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 		written := maps.Clone(fields)
 		delete(written, "apiVersion")
 		delete(written, "kind")
-		return leavesOf(written)
+		return fieldPaths(written)
 	}
 	if merged := t.mergePlain(configuration); merged != nil {
 		return patched{merged, named}, nil
 	}
-	configuration.Object = ownContent(fields).(map[string]any)
+	configuration.Object = deepCopyContent(fields).(map[string]any)
 	merged, err := patch.ApplyStructuredMergeDiff(t.converter, t.object(), configuration)
 	if err != nil {
 		return patched{}, fmt.Errorf("error applying patch: %w", err)
@@ -63,7 +63,9 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	return patched{merged, named}, nil
 }
 
-// mergePlain returns nil where merge does, and for whatever ends in an error.
+// mergePlain merges a configuration with merge, which is faster than structured-merge-diff. It returns
+// nil if the object is a custom resource, is not stable or does not fit its schema, and if merge does
+// not support the configuration.
 func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Object {
 	if _, custom := t.object().(*unstructured.Unstructured); custom || !stable(t.object()) {
 		return nil
@@ -78,15 +80,15 @@ func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Obj
 		}
 	}
 	base := t.object()
-	if t.own != base {
-		// Defaults will be set in all of it.
+	if t.defaulted != base {
+		// Defaulting changes the merged object in place, also the parts that it shares with the base.
 		base = base.DeepCopyObject()
 	}
 	merged, changed := merge(base, typedConfiguration)
 	switch {
 	case merged == nil:
 		return nil
-	case !changed && t.own == base:
+	case !changed && t.defaulted == base:
 		return t.object()
 	default:
 		t.valid = merged
@@ -107,10 +109,10 @@ func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
 	return fields, nil
 }
 
-// ownContent deep-copies maps and lists that become part of a custom resource. Without the
-// copy, an expression that takes values over from params or from the request's object would
-// make the new object share maps and lists with the informer's cache or with the request.
-func ownContent(v any) any {
+// deepCopyContent deep-copies maps and lists that become part of a custom resource. Without the copy,
+// an expression that copies values from params or from the request's object would make the new
+// object share maps and lists with the informer's cache or with the request.
+func deepCopyContent(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if v == nil {
@@ -118,7 +120,7 @@ func ownContent(v any) any {
 		}
 		copied := make(map[string]any, len(v))
 		for name, field := range v {
-			copied[name] = ownContent(field)
+			copied[name] = deepCopyContent(field)
 		}
 		return copied
 	case []any:
@@ -127,7 +129,7 @@ func ownContent(v any) any {
 		}
 		copied := make([]any, len(v))
 		for i := range v {
-			copied[i] = ownContent(v[i])
+			copied[i] = deepCopyContent(v[i])
 		}
 		return copied
 	default:

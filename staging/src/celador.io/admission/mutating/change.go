@@ -15,10 +15,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// change makes a change.
-func (r *application) change(i *invocation, m *mutation, made *Mutation) error {
+// applyPatch patches the request's object, checks and defaults the result, and makes it the current
+// object. It sets Changed and Fields of the record.
+func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) error {
 	before := r.versioned.VersionedObject.Object()
-	// Also patches that need no schema wait for it, as they do in Kubernetes.
+	// Kubernetes requires a schema for JSON patches, too, which do not use it.
 	converter, err := r.converter()
 	if err != nil {
 		return err
@@ -26,7 +27,7 @@ func (r *application) change(i *invocation, m *mutation, made *Mutation) error {
 	if m.invalid != nil {
 		return m.invalid
 	}
-	target := target{r.versioned, r.objects, converter, &r.states}
+	target := target{r.versioned, r.objects, converter, &r.cache}
 	view := r.view(i.target.Kind)
 	patched, err := r.tryPatch(i, m, target)
 	if err != nil {
@@ -34,15 +35,16 @@ func (r *application) change(i *invocation, m *mutation, made *Mutation) error {
 	}
 	after := patched.object
 	if after == before {
-		if r.states.own == before {
+		if r.cache.defaulted == before {
 			view.mutated()
 			r.changed = true
 			return nil
 		}
-		// Another plugin may have left it without defaults.
+		// Another plugin may have produced the object and not set its defaults. Defaulting changes the
+		// object in place, so it needs a copy.
 		after = before.DeepCopyObject()
 	}
-	if after, err = r.inForm(after); err != nil {
+	if after, err = r.toKindType(after); err != nil {
 		return err
 	}
 	if err := checkIdentity(before, after); err != nil {
@@ -51,16 +53,16 @@ func (r *application) change(i *invocation, m *mutation, made *Mutation) error {
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
 	view.mutated()
-	r.changed, r.states.own = true, after
+	r.changed, r.cache.defaulted = true, after
 	if r.options.Changes {
-		made.compare(before, after, patched.fields)
+		record.compare(before, after, patched.fields)
 	}
 	return nil
 }
 
-// tryPatch has a panic be an error like any other: values may be such as those who merge them
-// have never seen.
-func (r *application) tryPatch(i *invocation, m *mutation, t target) (made patched, err error) {
+// tryPatch applies the patch and turns a panic into an error. structured-merge-diff panics on CEL
+// values that it does not know, such as format objects.
+func (r *application) tryPatch(i *invocation, m *mutation, t target) (_ patched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)
@@ -70,7 +72,8 @@ func (r *application) tryPatch(i *invocation, m *mutation, t target) (made patch
 	return m.patch.patch(r.series(i), t)
 }
 
-// converter returns what knows the schema of the object.
+// converter returns the type converter of the object's kind. It returns a ServiceUnavailable error while
+// the schema is unknown.
 func (r *application) converter() (managedfields.TypeConverter, error) {
 	kind := r.versioned.VersionedKind
 	if converter := r.engine.config.TypeConverters.GetTypeConverter(kind); converter != nil {
@@ -79,17 +82,19 @@ func (r *application) converter() (managedfields.TypeConverter, error) {
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
 }
 
-// inForm returns a patched object in the form that the others of its kind have.
-func (r *application) inForm(patched runtime.Object) (runtime.Object, error) {
-	_, loose := patched.(*unstructured.Unstructured)
+// toKindType converts an unstructured object of a built-in kind to the Go type of the kind.
+// structured-merge-diff returns unstructured objects for all kinds.
+func (r *application) toKindType(patched runtime.Object) (runtime.Object, error) {
+	_, isUnstructured := patched.(*unstructured.Unstructured)
 	_, custom := r.versioned.VersionedObject.Object().(*unstructured.Unstructured)
-	if !loose || custom {
+	if !isUnstructured || custom {
 		return patched, nil
 	}
 	return r.objects.GetObjectConvertor().ConvertToVersion(patched, r.versioned.VersionedKind.GroupVersion())
 }
 
-// writeBack gives the request what the policies made of its object.
+// writeBack converts the mutated object to the version of the request and overwrites the request's object
+// with it. It asks the API server to reinvoke admission.
 func (r *application) writeBack() error {
 	if !r.changed {
 		return nil

@@ -59,9 +59,9 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 	return *p.current.Load(), nil
 }
 
-// While policies, bindings, params and verdicts change, each request is subject to a single
-// state, which was in effect at some time during the request: two mutations of a policy are of
-// one version, and so are two params.
+// TestUpdatesWhileRequestsRun changes policies, bindings, params and verdicts while requests run. Each
+// request is subject to a single version of each, which was in effect at some time during the
+// request: two mutations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
 	features := on.Without("")
@@ -82,7 +82,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		},
 		func() { param.next(source.set) },
 		func() {
-			// Deleted in odd versions.
+			// The binding is deleted in odd versions.
 			binding.next(func(version int64) {
 				if version%2 == 1 {
 					store.DeleteBinding("toggled")
@@ -112,15 +112,15 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	bind("params", "params", &v1.ParamRef{Selector: &metav1.LabelSelector{}})
 
 	request := func() {
-		// The state is no older than the last change before the request, and no newer than the
-		// last change that began before the request ended.
+		// A request reads at least the last version that was set before it began, and at most the last
+		// version whose update began before the request ended.
 		oldest := [...]int64{policy.done.Load(), param.done.Load(), verdict.done.Load()}
 		toggled := binding.done.Load()
 		s := create(features, configMap("a", "1"))
 		s.snapshot = store.Snapshot()
 		result, err := s.mutate(t)
 		if err != nil || len(result.Failures) != 1 {
-			t.Errorf("got %v, failures %v, want that of the verdict", err, result.Failures)
+			t.Errorf("got %v, failures %v, want one failure", err, result.Failures)
 			return
 		}
 		newest := [...]int64{policy.started.Load(), param.started.Load(), verdict.started.Load()}
@@ -138,7 +138,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 				t.Errorf("state %d is of version %q, want %d to %d", i, text, oldest[i], newest[i])
 			}
 		}
-		// The state of the binding is certain only if it did not change meanwhile.
+		// The version of the binding is known only if no update began during the request.
 		if binding.started.Load() == toggled && (data["bound"] == "yes") != (toggled%2 == 0) {
 			t.Errorf("the binding has version %d, the request saw %q", toggled, data["bound"])
 		}

@@ -3,8 +3,8 @@
 
 // Package mutating is the engine of MutatingAdmissionPolicy (KEP-3775).
 //
-// A Store takes policies and bindings as they change and hands out Snapshots. An
-// Engine changes the object of one request as the policies of a snapshot say, and
-// returns what it did and what went wrong as data. Refusing, auditing and metrics are
-// the host's.
+// A Store holds compiled policies and bindings, and provides immutable Snapshots of them. An Engine
+// applies the policies of a snapshot to the object of one request. It returns a Result that lists the
+// applied mutations and the failures. Callers reject the request, write audit events and count
+// metrics.
 package mutating

@@ -35,8 +35,8 @@ type Config struct {
 	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
 	// fail if a policy matches.
 	Namespaces matching.NamespaceGetter
-	// Params gives access to param objects. Without it, the failurePolicy decides about requests that
-	// match a policy with a paramKind.
+	// Params gives access to param objects. Without it, policies with a paramKind fail the requests that
+	// they match.
 	Params params.Source
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
@@ -51,7 +51,7 @@ type Engine struct {
 	kind   policy.Kind[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
 }
 
-// Store holds policies and bindings compiled and up to date.
+// Store holds compiled policies and bindings. See policy.Store.
 type Store = policy.Store[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
 
 // Snapshot holds the policies that are in effect at one time, with their bindings.
@@ -72,10 +72,9 @@ func (e *Engine) NewStore() *Store {
 	return policy.NewStore(e.kind, e.config.Params, e.config.Features[policyspec.TypeEnforcement])
 }
 
-// NewSnapshot returns a snapshot of the given objects, which do not change: policies and bindings
-// of version v1, with the Go types of celador.io/api or of k8s.io/api. It returns an error for
-// objects of other types. A snapshot has no params, and type errors do not keep its policies from
-// deciding.
+// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not be
+// changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot returns
+// an error for objects of other types. A snapshot has no params, and its policies need no verdict.
 func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	policies, bindings, err := policyspec.Sort[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding](objects)
 	if err != nil {
@@ -85,8 +84,8 @@ func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	return policy.NewSnapshot(static.kind, policies, bindings), nil
 }
 
-// Errors returns the errors by which the policy cannot decide as written, whatever the types of
-// objects. The error of a field begins with the field's path. The policy is not changed.
+// Errors returns the errors with which the policy fails requests of any kind, such as compilation
+// errors. The error of a field begins with the field's path. Errors does not change the policy.
 func (e *Engine) Errors(p *v1.MutatingAdmissionPolicy) []error { return e.compile(p).Errors() }
 
 // Options select what the result of one request reports.
@@ -97,20 +96,21 @@ type Options struct {
 }
 
 // Mutate applies the policies of the snapshots to the object of a request, one snapshot after the
-// other. Failures of a policy are part of the result. An error means that the request must be
-// rejected with it, whatever the policies' failurePolicy is; the result is complete also then. If
-// the context of the request is done, Mutate returns an error and leaves the object as it was.
+// other. Failures of a policy are part of the result. The caller must reject the request with the
+// error, if there is one, whatever the policies' failurePolicy is. The result is valid also with an
+// error. If the context of the request is done, Mutate returns an error and leaves the object
+// unchanged.
 func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, options Options, snapshots ...*Snapshot) (Result, error) {
-	// One allocation serves both.
-	made := &struct {
+	// The structs are allocated together, because Mutate is on the path of every request.
+	allocated := &struct {
 		application
 		request matching.Request
 	}{
 		application: application{ctx: ctx, objects: objects, engine: e, options: options, result: Result{attributes: a}},
 		request:     *matching.NewRequest(ctx, a, objects, e.config.Namespaces),
 	}
-	r := &made.application
-	r.request = &made.request
+	r := &allocated.application
+	r.request = &allocated.request
 	r.matches = policy.NewMatches[Body](ctx, r.request)
 	for _, snapshot := range snapshots {
 		r.collect(snapshot)
@@ -127,9 +127,8 @@ func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects adm
 
 // invokeAll applies the collected invocations, one after the other.
 func (r *application) invokeAll() error {
-	again := r.request.GetReinvocationContext()
 	r.state = reinvocation.Of[key](r.request.Attributes, r.engine.config.PluginName)
-	if again.IsReinvoke() {
+	if r.request.GetReinvocationContext().IsReinvoke() {
 		r.round = 1
 		r.state.Resume(r.request.GetObject())
 	}
@@ -153,7 +152,7 @@ func (r *application) invokeAll() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	// The last expression may have been interrupted.
+	// An interruption of the last expression looks like its failure.
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return interrupted
 	}

@@ -24,18 +24,18 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// on has all optional parts of the API.
+// on enables the features of mutating policies.
 var on = policyspec.Features{policyspec.InlineExpressions: true}
 
-// subject is a request to create an object, which mutations change in place.
+// subject is a request to create an object. Mutations change the object in place.
 type subject struct {
 	admission.Attributes
 	engine   *mutating.Engine
 	snapshot *mutating.Snapshot
 }
 
-// create returns a request to create the object, a pod, config map or custom resource, in a
-// server with the policies, each of which is bound under its own name.
+// create returns a request to create the object, which is a pod, config map or Widget. Each policy has a
+// binding with the same name.
 func create(features policyspec.Features, object runtime.Object, policies ...*v1.MutatingAdmissionPolicy) subject {
 	engine := mutating.NewEngine(mutating.Config{
 		PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: features,
@@ -60,14 +60,14 @@ func create(features policyspec.Features, object runtime.Object, policies ...*v1
 	}
 }
 
-// mutate is one run of admission.
+// mutate applies the policies to the request.
 func (s subject) mutate(t *testing.T) (mutating.Result, error) {
 	t.Helper()
 	return s.engine.Mutate(t.Context(), s.Attributes, interfaces, mutating.Options{Changes: true}, s.snapshot)
 }
 
-// again is the second run of admission.
-func (s subject) again(t *testing.T) (mutating.Result, error) {
+// reinvoke applies the policies to the request in a reinvocation of admission.
+func (s subject) reinvoke(t *testing.T) (mutating.Result, error) {
 	t.Helper()
 	s.GetReinvocationContext().SetIsReinvoke()
 	return s.mutate(t)
@@ -75,7 +75,7 @@ func (s subject) again(t *testing.T) (mutating.Result, error) {
 
 func (s subject) data() map[string]string { return s.GetObject().(*corev1.ConfigMap).Data }
 
-// configMap returns one with data, in pairs of key and value.
+// configMap returns a config map with the data, given as alternating keys and values.
 func configMap(data ...string) *corev1.ConfigMap {
 	c := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "subject", Namespace: "test"}, Data: map[string]string{}}
 	for i := 0; i < len(data); i += 2 {
@@ -95,12 +95,13 @@ func widget(spec map[string]any) *unstructured.Unstructured {
 	}}
 }
 
-// ignoring and ifNeeded change a policy.
+// ignoring sets failurePolicy Ignore.
 func ignoring(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 	p.Spec.FailurePolicy = new(v1.Ignore)
 	return p
 }
 
+// ifNeeded sets reinvocationPolicy IfNeeded.
 func ifNeeded(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 	p.Spec.ReinvocationPolicy = v1.IfNeededReinvocationPolicy
 	return p
@@ -125,7 +126,8 @@ func (c converters) GetTypeConverter(kind schema.GroupVersionKind) managedfields
 	return c.TypeConverter
 }
 
-// interfaces are those of a server that stores objects in the version that clients send.
+// interfaces convert built-in types to themselves, as in a server whose storage version is the version
+// of the request.
 var interfaces admission.ObjectInterfaces = func() objectInterfaces {
 	s := runtime.NewScheme()
 	if err := corev1.AddToScheme(s); err != nil {
@@ -154,7 +156,7 @@ type objectInterfaces struct {
 
 func (o objectInterfaces) GetObjectConvertor() runtime.ObjectConvertor { return o.converter }
 
-// converter leaves custom resources as they are.
+// converter does not convert custom resources.
 type converter struct{ *runtime.Scheme }
 
 func (c converter) ConvertToVersion(in runtime.Object, version runtime.GroupVersioner) (runtime.Object, error) {

@@ -12,16 +12,16 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// checkIdentity complains about a mutation that makes an object another one, which would
-// be written where the request was not authorized to. A name may be given to an object that
-// has none yet.
+// checkIdentity returns an error if a mutation changes the kind, name or namespace of an object. The
+// request is authorized for the original ones only. A mutation may set the name of an object that
+// has none.
 func checkIdentity(before, after runtime.Object) error {
 	if err := sameKind(before, after.GetObjectKind().GroupVersionKind()); err != nil {
 		return err
 	}
 	old, err := meta.Accessor(before)
 	if err != nil {
-		return nil // has no name at all, as the options of CONNECT requests
+		return nil // options of CONNECT requests have no metadata
 	}
 	current, err := meta.Accessor(after)
 	if err != nil {
@@ -36,11 +36,12 @@ func checkIdentity(before, after runtime.Object) error {
 	return nil
 }
 
-// checkKind complains about text that cannot be decoded because it is that of another kind.
+// checkKind returns an error if the JSON of a patched object has another kind than the object before.
+// It explains why the JSON cannot be decoded.
 func checkKind(before runtime.Object, after []byte) error {
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)
 	if err != nil {
-		return nil // has other faults
+		return nil // the caller returns the decoding error
 	}
 	return sameKind(before, *kind)
 }

@@ -18,8 +18,9 @@ import (
 // errRefused is the error of an expression that refuses the request.
 var errRefused = errors.New("expression evaluated to false")
 
-// inlinePatcher does what the value of its expression says (KEP-3775, "Return Values for
-// Mutating Expressions").
+// inlinePatcher evaluates spec.mutations[].expression (KEP-3775, "Return Values for Mutating
+// Expressions"). It applies a value of JSON patch operations, refuses the request for false, and leaves
+// the object unchanged for null and true.
 type inlinePatcher struct{ expression.Compiled }
 
 func (p inlinePatcher) patch(series *expression.Series, t target) (patched, error) {
@@ -50,5 +51,5 @@ func (p inlinePatcher) patch(series *expression.Series, t target) (patched, erro
 	if len(operations) == 0 {
 		return patched{object: t.object()}, nil
 	}
-	return perform(operations, t)
+	return applyJSONPatch(operations, t)
 }

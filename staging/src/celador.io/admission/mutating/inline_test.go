@@ -16,7 +16,7 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// outcome is what became of a config map with the data {"a": "1"}.
+// outcome holds the data of a config map after admission, and the failures. The data was {"a": "1"}.
 type outcome struct {
 	data     map[string]string
 	failures []mutating.Failure
@@ -45,7 +45,8 @@ func failure(message string, reason metav1.StatusReason, stated bool) []mutating
 
 var unchanged = map[string]string{"a": "1"}
 
-// What an inline expression evaluates to says what to do.
+// An inline expression changes the object if it returns patch operations, and refuses the request if it
+// returns false.
 func TestInlineExpressions(t *testing.T) {
 	for source, want := range map[string]outcome{
 		`JSONPatch{op: "add", path: "/data/b", value: "2"}`:                                             {data: map[string]string{"a": "1", "b": "2"}},
@@ -66,8 +67,7 @@ func TestInlineExpressions(t *testing.T) {
 	}
 }
 
-// A refusal is a decision. Unlike an error, it does not pass for a policy that ignores
-// failures.
+// failurePolicy Ignore ignores errors of an inline expression, but not its refusal of a request.
 func TestRefusalIsNotIgnored(t *testing.T) {
 	for source, want := range map[string]mutating.Failure{
 		"false":                    {Message: "expression evaluated to false", Reason: metav1.StatusReasonInvalid, Stated: true},
@@ -78,7 +78,7 @@ func TestRefusalIsNotIgnored(t *testing.T) {
 	}
 }
 
-// The author of a mutation says with what words and for what reason a request fails.
+// The message and reason of a mutation replace the defaults in its failures.
 func TestMessageAndReason(t *testing.T) {
 	for name, test := range map[string]struct {
 		mutation v1.Mutation
@@ -106,8 +106,8 @@ func conditional(m v1.Mutation, condition string) v1.Mutation {
 	return with(m, func(m *v1.Mutation) { m.Condition = &condition })
 }
 
-// A mutation with a condition is made where that is true. Conditions see what was changed
-// before.
+// A mutation applies only if its condition is true. The condition reads the object with the mutations
+// before it.
 func TestConditions(t *testing.T) {
 	changed := map[string]string{"a": "1", "b": "2"}
 	for condition, want := range map[string]outcome{
@@ -135,8 +135,8 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// Without the gate, a mutation is what remains of it without the fields. One of which nothing
-// remains says so, as there is nothing to go by.
+// Without the feature gate, the fields of the feature are ignored. A mutation that has no other fields
+// fails.
 func TestInlineExpressionsOff(t *testing.T) {
 	off := policyspec.Features{}
 	stated := with(policytest.SetData("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })
@@ -157,7 +157,7 @@ func TestInlineExpressionsOff(t *testing.T) {
 		`"JSONMergePatch"`:      {PatchType: v1.PatchTypeJSONMergePatch, JSONMergePatch: &v1.JSONMergePatch{Expression: "{}"}},
 		`"StrategicMergePatch"`: {PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: "{}"}},
 	} {
-		t.Run("nothing left of "+name, func(t *testing.T) {
+		t.Run("no fields left of "+name, func(t *testing.T) {
 			want := "mutation has no expression for patchType " + name + ", or feature gate MutatingAdmissionPolicyInlineExpressions is off"
 			expect(t, run(t, off, policytest.Mutating("p", mutation)), outcome{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
 		})

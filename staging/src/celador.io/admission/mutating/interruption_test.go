@@ -20,26 +20,26 @@ import (
 	"celador.io/admission/mutating"
 )
 
-// leaver is an authorizer whose client goes away during a check. It counts later checks.
-type leaver struct {
+// cancelling is an authorizer that counts checks and cancels the context of the request during one.
+type cancelling struct {
 	cancel context.CancelFunc
-	// stays is how many checks the client waits for.
-	stays, checks int
+	// completed is the number of checks before the check that cancels the context.
+	completed, checks int
 }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-	if l.checks == l.stays {
-		l.cancel()
+func (c *cancelling) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	if c.checks == c.completed {
+		c.cancel()
 	}
-	l.checks++
+	c.checks++
 	return authorizer.DecisionAllow, "", nil
 }
 
-// A request fails when its context ends, whatever failurePolicy is. No further mutation is
-// made, and the object is left unchanged.
+// A request fails when its context ends, whatever failurePolicy is. No further mutation is applied, and
+// the object is unchanged.
 func TestInterruption(t *testing.T) {
-	// Each check asks about another name, because the answer for a name is cached.
+	// Each check has a different name, because decisions are cached.
 	check := func(name string) string {
 		return `authorizer.group('').resource('pods').name(` + name + `).check('read').allowed()`
 	}
@@ -54,18 +54,18 @@ func TestInterruption(t *testing.T) {
 	const endless = `lists.range(5000).all(i, i >= 0)`
 	for name, test := range map[string]struct {
 		policies []*v1.MutatingAdmissionPolicy
-		// stays is how many checks the client waits for, checks how many are done in all.
-		stays, checks int
-		// again is set if the client goes away in the second run of admission.
-		again bool
+		// completed is the number of checks before the context ends, checks the total number.
+		completed, checks int
+		// reinvoked is set if the context ends when admission is reinvoked.
+		reinvoked bool
 	}{
 		"between policies":       {policies, 2, 3, false},
 		"between mutations":      {[]*v1.MutatingAdmissionPolicy{of("p", repeated(50, checked)...)}, 2, 3, false},
 		"in the last expression": {[]*v1.MutatingAdmissionPolicy{of("p", policytest.SetData("k", "string("+check("'a'")+" && "+endless+")"))}, 0, 1, false},
 		"in a match condition":   {[]*v1.MutatingAdmissionPolicy{matching(of("p", policytest.SetData("k", "'v'")), check("'a'")+" && "+endless)}, 0, 1, false},
 		"in a condition":         {[]*v1.MutatingAdmissionPolicy{of("p", conditional(policytest.SetData("k", "'v'"), check("'a'")+" && "+endless))}, 0, 1, false},
-		// Each round checks the length that it finds: none in the first run, 1 in the second, and
-		// then those of the rounds in which mutations are to settle.
+		// Each round checks another name, the current length: 0 before reinvocation, 1 when reinvoked, and
+		// 2 and more in the rounds of settle.
 		"between rounds": {[]*v1.MutatingAdmissionPolicy{
 			of("p", policytest.JSONPatch(check("string(object.data.a.size())")+`? [JSONPatch{op: "add", path: "/data/a", value: object.data.a + "x"}] : []`)),
 		}, 4, 5, true},
@@ -73,10 +73,10 @@ func TestInterruption(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			client := &leaver{cancel: cancel, stays: test.stays}
+			client := &cancelling{cancel: cancel, completed: test.completed}
 			s := create(on, configMap("a", ""), test.policies...)
 			s.engine = mutating.NewEngine(mutating.Config{PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, Authorizer: client, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: on})
-			if test.again {
+			if test.reinvoked {
 				if result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, mutating.Options{}, s.snapshot); err != nil || len(result.Failures) > 0 {
 					t.Fatalf("first run: got %v, failures %v", err, result.Failures)
 				}

@@ -37,8 +37,8 @@ func (i *invocation) key(index int) key {
 	return k
 }
 
-// collect adds the invocations of the policies of a snapshot that match the request. No policy is
-// applied before all invocations are known.
+// collect adds the invocations of the policies of a snapshot that match the request. All invocations
+// are collected before the first policy is applied, so mutations do not affect which policies match.
 func (r *application) collect(snapshot *Snapshot) {
 	for match := range r.matches.In(snapshot) {
 		if match.Err != nil {
@@ -77,8 +77,8 @@ type kindError struct {
 	err error
 }
 
-// convertible converts the request's object to a kind when a policy first needs the kind, and
-// returns the error.
+// convertible returns an error if the request's object cannot be converted to a kind. The conversion
+// runs once for each kind, and the first result becomes r.versioned.
 func (r *application) convertible(kind schema.GroupVersionKind) error {
 	for _, k := range r.kinds {
 		if k.GroupVersionKind == kind {

@@ -24,7 +24,7 @@ import (
 	"celador.io/admission/expression"
 )
 
-// jsonPatcher performs the operations of a JSON patch.
+// jsonPatcher applies the JSON patch operations of spec.mutations[].jsonPatch.
 type jsonPatcher struct{ expression.Compiled }
 
 func (p jsonPatcher) patch(series *expression.Series, t target) (patched, error) {
@@ -40,7 +40,7 @@ func (p jsonPatcher) patch(series *expression.Series, t target) (patched, error)
 	if err != nil {
 		return patched{}, err
 	}
-	return perform(operations, t)
+	return applyJSONPatch(operations, t)
 }
 
 func operationsOf(list traits.Lister) (jsonpatch.Patch, error) {
@@ -110,8 +110,8 @@ func jsonOf(value ref.Val) ([]byte, error) {
 
 var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
 
-// perform returns the object as the operations leave it. A test that fails leaves it as it is.
-func perform(operations jsonpatch.Patch, t target) (patched, error) {
+// applyJSONPatch applies a JSON patch to the object. A failing test operation skips the whole patch.
+func applyJSONPatch(operations jsonpatch.Patch, t target) (patched, error) {
 	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())
 	if err != nil {
@@ -178,7 +178,7 @@ func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 func pathsOf(operations jsonpatch.Patch) []string {
 	var paths []string
 	for _, operation := range operations {
-		// One without a path could not be performed.
+		// Applying the patch has failed before for operations without a path.
 		if path, err := operation.Path(); err == nil && operation.Kind() != "test" {
 			paths = append(paths, path)
 		}
@@ -186,12 +186,13 @@ func pathsOf(operations jsonpatch.Patch) []string {
 	return paths
 }
 
-// codec encodes the target as JSON, and decodes what becomes of it.
+// codec returns a JSON serializer for the target's object and for patched objects. Decoding rejects
+// unknown and duplicate fields.
 func (t target) codec() runtime.Serializer {
 	return serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
 }
 
-// decode makes an object of the target's kind from its JSON.
+// decode decodes the JSON of an object of the target's kind.
 func (t target) decode(decoder runtime.Decoder, text []byte) (runtime.Object, error) {
 	var into runtime.Object = &unstructured.Unstructured{}
 	if _, custom := t.object().(*unstructured.Unstructured); !custom {

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// jsonValueType is what every value converts to that JSON can represent.
+	// jsonValueType is the protobuf type to which cel-go converts values for JSON.
 	jsonValueType = reflect.TypeFor[*structpb.Value]()
 	stringType    = reflect.TypeFor[string]()
 )

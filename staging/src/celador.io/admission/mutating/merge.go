@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// merge sets the fields of an apply configuration in a copy of an object of a built-in type, as
-// the merge of structured-merge-diff does. It touches nothing else, which takes a small part of
-// the time that a conversion of the whole object takes; the copy shares what it does not touch
-// with the object. The object must be stable.
+// merge merges an apply configuration into a copy of an object of a built-in type. The result is equal
+// to the result of structured-merge-diff, which converts the whole object and takes many times as
+// long. merge visits only the fields of the configuration. The copy shares all other fields with the
+// object. The object must be stable. changed reports whether the copy differs from the object.
 //
-// It returns nil for all that is not plain, such as configurations with nulls and objects
-// that do not fit their schema. That is left to the merge of structured-merge-diff.
+// merge returns nil for configurations that it does not support, such as configurations with nulls,
+// empty maps or atomic lists. The caller then uses structured-merge-diff.
 func merge(object runtime.Object, configuration *typed.TypedValue) (copied runtime.Object, changed bool) {
 	original := reflect.ValueOf(object)
 	if original.Kind() != reflect.Pointer || original.Elem().Kind() != reflect.Struct {
@@ -34,13 +34,14 @@ func merge(object runtime.Object, configuration *typed.TypedValue) (copied runti
 	return result.Interface().(runtime.Object), m.changed
 }
 
+// A merger merges one configuration.
 type merger struct {
 	schema  *schema.Schema
 	changed bool
 }
 
-// merge merges v into a place of the copy, and says whether it could. Structs, maps, slices
-// and what pointers point to are copied before they are written to.
+// merge merges v into a field of the copy. It reports whether it supports v. Maps, slices and the
+// targets of pointers are copied before they are written to, because the object shares them.
 func (m *merger) merge(into reflect.Value, v value.Value, of schema.TypeRef) bool {
 	atom, ok := m.schema.Resolve(of)
 	switch {
@@ -48,7 +49,7 @@ func (m *merger) merge(into reflect.Value, v value.Value, of schema.TypeRef) boo
 		return false
 	case into.Kind() == reflect.Pointer:
 		return m.mergePointer(into, v, of)
-	case v.IsMap() && atom.Map != nil && atom.Map.ElementRelationship != schema.Atomic && !hasOwnForm(into.Type()):
+	case v.IsMap() && atom.Map != nil && atom.Map.ElementRelationship != schema.Atomic && !unmarshalsItself(into.Type()):
 		return m.mergeMap(into, v.AsMap(), atom.Map)
 	case v.IsList() && atom.List != nil && atom.List.ElementRelationship == schema.Associative && into.Kind() == reflect.Slice:
 		return m.mergeList(into, v, atom.List, of)
@@ -59,8 +60,9 @@ func (m *merger) merge(into reflect.Value, v value.Value, of schema.TypeRef) boo
 	}
 }
 
-// hasOwnForm says whether a type is something else in JSON than its fields.
-func hasOwnForm(t reflect.Type) bool {
+// unmarshalsItself reports whether a type has a custom unmarshaler, so that its JSON differs from its
+// fields.
+func unmarshalsItself(t reflect.Type) bool {
 	return value.TypeReflectEntryOf(t).CanConvertFromUnstructured()
 }
 
@@ -78,8 +80,8 @@ func (m *merger) mergePointer(into reflect.Value, v value.Value, of schema.TypeR
 	return true
 }
 
-// mergeMap merges into a struct or a map. Nothing has to be said of empty maps in the
-// configuration: they are not plain, as they may or may not show in the result.
+// mergeMap merges a map of the configuration into a struct or a map. It does not support empty maps,
+// because structured-merge-diff keeps some of them and drops others.
 func (m *merger) mergeMap(into reflect.Value, fields value.Map, of *schema.Map) bool {
 	if fields.Empty() {
 		return false
@@ -87,7 +89,7 @@ func (m *merger) mergeMap(into reflect.Value, fields value.Map, of *schema.Map) 
 	switch into.Kind() {
 	case reflect.Struct:
 		if inlinesPointer(into.Type()) {
-			return false // to what is not copied
+			return false // the copy would share the target of the pointer
 		}
 		known := value.TypeReflectEntryOf(into.Type()).Fields()
 		return fields.Iterate(func(name string, v value.Value) bool {
@@ -96,8 +98,8 @@ func (m *merger) mergeMap(into reflect.Value, fields value.Map, of *schema.Map) 
 			if !isKnown || !isDescribed {
 				return false
 			}
-			place := field.GetFrom(into)
-			return place.IsValid() && place.CanSet() && m.merge(place, v, described.Type)
+			target := field.GetFrom(into)
+			return target.IsValid() && target.CanSet() && m.merge(target, v, described.Type)
 		})
 	case reflect.Map:
 		if into.Type().Key().Kind() != reflect.String {
@@ -135,20 +137,20 @@ func (m *merger) copyMap(into reflect.Value) {
 	into.Set(copied)
 }
 
-// mergeList merges into a list whose elements have keys, or the values of a set. Elements
-// that the list does not have yet come last.
+// mergeList merges a list of the configuration into a list with keys or into a set. New elements are
+// appended.
 func (m *merger) mergeList(into reflect.Value, v value.Value, of *schema.List, ref schema.TypeRef) bool {
 	list := v.AsList()
 	if len(of.Keys) == 0 && list.Length() == 1 {
 		return m.addToSet(into, list.At(0))
 	}
-	places, ok := m.places(into, list, of)
+	positions, ok := m.positions(into, list, of)
 	if !ok {
 		return m.mergeWhole(into, v, ref)
 	}
 	copied := reflect.MakeSlice(into.Type(), into.Len(), into.Len()+list.Length())
 	reflect.Copy(copied, into)
-	for i, at := range places {
+	for i, at := range positions {
 		if at == copied.Len() {
 			copied = reflect.Append(copied, reflect.Zero(into.Type().Elem()))
 			m.changed = true
@@ -161,9 +163,10 @@ func (m *merger) mergeList(into reflect.Value, v value.Value, of *schema.List, r
 	return true
 }
 
-// places returns where elements belong in a list. It does not know about keys with defaults,
-// nor about elements in another order than the list has.
-func (m *merger) places(list reflect.Value, elements value.List, of *schema.List) (places []int, ok bool) {
+// positions returns the positions of the elements in a list. New elements have the positions after its
+// end. ok is false for elements whose keys find does not support, and if the configuration has
+// existing elements in another order than the list.
+func (m *merger) positions(list reflect.Value, elements value.List, of *schema.List) (positions []int, ok bool) {
 	last, end := -1, list.Len()
 	for i := range elements.Length() {
 		at, ok := m.find(list, elements.At(i), of)
@@ -174,13 +177,14 @@ func (m *merger) places(list reflect.Value, elements value.List, of *schema.List
 			at = end
 			end++
 		}
-		places, last = append(places, at), at
+		positions, last = append(positions, at), at
 	}
-	return places, len(places) > 0
+	return positions, len(positions) > 0
 }
 
-// find returns the position of the one element with the same keys, or the length of the list
-// if there is none. It does not know about keys with defaults.
+// find returns the position of the list element with the same keys, or the length of the list if there
+// is none. ok is false if several elements have the keys, or if a key is missing or zero, because its
+// default in the schema may apply.
 func (m *merger) find(list reflect.Value, element value.Value, of *schema.List) (at int, ok bool) {
 	if !element.IsMap() {
 		return 0, false
@@ -188,54 +192,58 @@ func (m *merger) find(list reflect.Value, element value.Value, of *schema.List) 
 	entry := value.TypeReflectEntryOf(list.Type().Elem()).Fields()
 	at = list.Len()
 	for i := range list.Len() {
-		same := true
+		found := true
 		for _, key := range of.Keys {
 			field, known := entry[key]
-			wanted, given := element.AsMap().Get(key)
-			if !known || !given || isZero(wanted) {
+			keyValue, given := element.AsMap().Get(key)
+			if !known || !given || isZero(keyValue) {
 				return 0, false
 			}
-			equal, ok := equals(field.GetFrom(list.Index(i)), wanted)
+			equal, ok := equals(field.GetFrom(list.Index(i)), keyValue)
 			if !ok {
 				return 0, false
 			}
-			same = same && equal
+			found = found && equal
 		}
 		switch {
-		case same && at != list.Len():
-			return 0, false // twice
-		case same:
+		case found && at != list.Len():
+			return 0, false // duplicate keys
+		case found:
 			at = i
 		}
 	}
-	// The keys of the first element must be complete, too. An empty key may be missing from the
-	// JSON of the element.
+	// The loop above does not check the keys if the list is empty. A zero key with omitempty is missing
+	// from the JSON of the element.
 	for _, key := range of.Keys {
-		if wanted, given := element.AsMap().Get(key); !given || isZero(wanted) {
+		if keyValue, given := element.AsMap().Get(key); !given || isZero(keyValue) {
 			return 0, false
 		}
 	}
 	return at, true
 }
 
+// isZero reports whether a key is a zero value or of a type that equals does not support.
 func isZero(key value.Value) bool {
 	return key.IsString() && key.AsString() == "" || key.IsInt() && key.AsInt() == 0 || key.IsFloat() || key.IsBool() || key.IsNull()
 }
 
-// equals compares a key. It does not know about absent ones and those that are not simple.
-func equals(key reflect.Value, wanted value.Value) (equal, ok bool) {
+// equals reports whether the field of a list element has the value of a key. ok is false if the field is
+// absent or zero, or neither a string nor a signed integer.
+func equals(field reflect.Value, key value.Value) (equal, ok bool) {
 	switch {
-	case !key.IsValid() || key.IsZero():
+	case !field.IsValid() || field.IsZero():
 		return false, false
-	case key.Kind() == reflect.String:
-		return wanted.IsString() && wanted.AsString() == key.String(), true
-	case key.CanInt():
-		return wanted.IsInt() && wanted.AsInt() == key.Int(), true
+	case field.Kind() == reflect.String:
+		return key.IsString() && key.AsString() == field.String(), true
+	case field.CanInt():
+		return key.IsInt() && key.AsInt() == field.Int(), true
 	default:
 		return false, false
 	}
 }
 
+// addToSet appends a scalar to a set, unless the set contains it. It reports whether it supports the
+// element and the set, in which the element must not be duplicate.
 func (m *merger) addToSet(into reflect.Value, element value.Value) bool {
 	if element.IsMap() || element.IsList() || element.IsNull() {
 		return false
@@ -260,7 +268,7 @@ func (m *merger) addToSet(into reflect.Value, element value.Value) bool {
 	return true
 }
 
-// mergeWhole leaves the merge of a list to structured-merge-diff.
+// mergeWhole merges a list with structured-merge-diff. It reports whether it supports v.
 func (m *merger) mergeWhole(into reflect.Value, v value.Value, ref schema.TypeRef) bool {
 	if v.AsList().Length() == 0 || !m.plain(v, ref) {
 		return false
@@ -287,8 +295,7 @@ func (m *merger) mergeWhole(into reflect.Value, v value.Value, ref schema.TypeRe
 	return m.set(into, merged.AsValue().Unstructured())
 }
 
-// plain says whether there are neither nulls in a value nor maps and lists that cannot be
-// merged.
+// plain reports whether a value contains no nulls, no empty maps and no atomic maps or lists.
 func (m *merger) plain(v value.Value, ref schema.TypeRef) bool {
 	atom, ok := m.schema.Resolve(ref)
 	switch {
@@ -317,7 +324,7 @@ func (m *merger) plain(v value.Value, ref schema.TypeRef) bool {
 	}
 }
 
-// set puts a value in a place, in the form that it has there.
+// set converts a JSON value to the Go type of a field and sets the field.
 func (m *merger) set(into reflect.Value, v any) bool {
 	holder := reflect.New(holderOf(into.Type()))
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"value": v}, holder.Interface()); err != nil {
@@ -350,8 +357,8 @@ func sameInJSON(a, b reflect.Value) bool {
 
 var holders sync.Map // of reflect.Type by reflect.Type
 
-// holderOf returns the type of a struct with a value of the given type, as values are
-// converted from and to structs only.
+// holderOf returns the type of a struct with one field of the given type. DefaultUnstructuredConverter
+// converts only structs.
 func holderOf(t reflect.Type) reflect.Type {
 	if known, ok := holders.Load(t); ok {
 		return known.(reflect.Type)
@@ -363,6 +370,7 @@ func holderOf(t reflect.Type) reflect.Type {
 
 var pointerInliners sync.Map // of bool by reflect.Type
 
+// inlinesPointer reports whether a struct type, or a struct embedded in it, embeds a pointer.
 func inlinesPointer(t reflect.Type) bool {
 	if known, ok := pointerInliners.Load(t); ok {
 		return known.(bool)

@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// Whatever merge does, structured-merge-diff does as well, on any object and configuration;
-// and it does something for most of them.
-func TestMergeIsThatOfStructuredMergeDiff(t *testing.T) {
+// For random objects and configurations, merge returns nil or the result of structured-merge-diff. It
+// supports at least a quarter of them.
+func TestMergeMatchesStructuredMergeDiff(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	const rounds = 3000
 	plain := 0
@@ -53,11 +53,11 @@ func TestMergeIsThatOfStructuredMergeDiff(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: got %v, want the error %v\nfrom %v", seed, merged, err, configuration.Object)
 		}
-		wanted := &corev1.Pod{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(want.(*unstructured.Unstructured).Object, wanted); err != nil {
+		wantPod := &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(want.(*unstructured.Unstructured).Object, wantPod); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if got, want := text(t, merged), text(t, wanted); got != want {
+		if got, want := text(t, merged), text(t, wantPod); got != want {
 			t.Fatalf("seed %d: %s\nis merged to (-want +got):\n%s", seed, text(t, configuration), cmp.Diff(want, got))
 		}
 	}
@@ -66,8 +66,8 @@ func TestMergeIsThatOfStructuredMergeDiff(t *testing.T) {
 	}
 }
 
-// Changes are told from configurations that an object already has.
-func TestMergeTellsChanges(t *testing.T) {
+// merge returns changed exactly if the merged object differs from the object.
+func TestMergeReportsChanges(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	both := map[bool]int{}
 	for seed := range uint64(3000) {
@@ -94,7 +94,7 @@ func TestMergeTellsChanges(t *testing.T) {
 	}
 }
 
-// fits says whether an object is one that is merged at all.
+// fits reports whether an object conforms to its schema.
 func fits(converter managedfields.TypeConverter, object runtime.Object) bool {
 	_, err := converter.ObjectToTyped(object, typed.AllowDuplicates)
 	return err == nil
@@ -192,8 +192,7 @@ func (r *random) container() corev1.Container {
 // configuration returns a part of another pod.
 func (r *random) configuration() *unstructured.Unstructured { return r.part(r.pod()) }
 
-// part returns some of the fields of a pod. Lists are kept or left out as a whole, mostly,
-// since their elements need their keys.
+// part returns an apply configuration with a random part of the fields of a pod.
 func (r *random) part(pod *corev1.Pod) *unstructured.Unstructured {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
 	if err != nil {
@@ -206,12 +205,13 @@ func (r *random) part(pod *corev1.Pod) *unstructured.Unstructured {
 }
 
 var (
-	// keys are the fields by which elements of lists are told apart.
+	// keys are the list map keys of the lists in a pod. part keeps them.
 	keys = []string{"name", "containerPort", "protocol", "mountPath", "uid", "topologyKey", "whenUnsatisfiable"}
-	// atomics cannot be merged.
+	// atomics are fields with atomic values, which merge does not support. part removes most of them.
 	atomics = []string{"command", "nodeSelector", "nameservers", "drop", "supplementalGroups", "tolerations", "labelSelector", "httpGet", "configMap"}
 )
 
+// thin removes random fields of an object.
 func (r *random) thin(fields map[string]any, depth int) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		keep := depth == 0 || slices.Contains(keys, name)

@@ -20,7 +20,7 @@ import (
 	"celador.io/admission/expression"
 )
 
-// mergePatcher merges a patch that has the form of the object.
+// mergePatcher applies a JSON merge patch or a strategic merge patch.
 type mergePatcher struct {
 	expression.Compiled
 	merge func(object, patch []byte, t target) ([]byte, error)
@@ -58,17 +58,17 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 		}
 		return patched{}, fmt.Errorf("patched object is not valid: %w", err)
 	}
-	return patched{object, func() []string { return leavesOfJSON(patch) }}, nil
+	return patched{object, func() []string { return fieldPathsOfJSON(patch) }}, nil
 }
 
-// mergePatchOf encodes an object that an expression constructs, or a map.
+// mergePatchOf returns the JSON of a merge patch: an Object that an expression constructed, or a map.
 func mergePatchOf(value ref.Val) ([]byte, error) {
 	if object, ok := value.(*dynamic.ObjectVal); ok {
 		fields, err := fieldsOf(object)
 		if err != nil {
 			return nil, err
 		}
-		content, err := nullified(fields)
+		content, err := jsonContent(fields)
 		if err != nil {
 			return nil, err
 		}
@@ -77,15 +77,15 @@ func mergePatchOf(value ref.Val) ([]byte, error) {
 	return jsonOf(value)
 }
 
-// nullified puts JSON's null in the place of that of CEL in what an expression constructs. The
-// error is about what JSON does not have.
-func nullified(v any) (any, error) {
+// jsonContent replaces CEL's null by nil in the content of an Object, in place, so that it is encoded as
+// null. It returns an error for values that JSON cannot represent, such as durations.
+func jsonContent(v any) (any, error) {
 	switch v := v.(type) {
 	case structpb.NullValue:
 		return nil, nil
 	case map[string]any:
 		for name, field := range v {
-			content, err := nullified(field)
+			content, err := jsonContent(field)
 			if err != nil {
 				return nil, fmt.Errorf("field %q: %w", name, err)
 			}
@@ -93,7 +93,7 @@ func nullified(v any) (any, error) {
 		}
 	case []any:
 		for i := range v {
-			content, err := nullified(v[i])
+			content, err := jsonContent(v[i])
 			if err != nil {
 				return nil, err
 			}
@@ -106,12 +106,13 @@ func nullified(v any) (any, error) {
 	return v, nil
 }
 
-// mergeJSON follows RFC 7396.
+// mergeJSON applies a JSON merge patch (RFC 7396).
 func mergeJSON(object, patch []byte, _ target) ([]byte, error) {
 	return jsonpatch.MergePatch(object, patch)
 }
 
-// mergeStrategically merges lists by the keys that built-in types declare.
+// mergeStrategically applies a strategic merge patch, which merges lists by the patchMergeKey of Go
+// types. Custom resources have none, so it returns an error for them.
 func mergeStrategically(object, patch []byte, t target) ([]byte, error) {
 	if _, custom := t.object().(*unstructured.Unstructured); custom {
 		return nil, fmt.Errorf("%s is not built in: custom resources have no strategic merge patch, use JSONMergePatch or ApplyConfiguration", t.VersionedKind)

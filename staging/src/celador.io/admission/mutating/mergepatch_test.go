@@ -23,8 +23,8 @@ func strategic(expression string) v1.Mutation {
 	return v1.Mutation{PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: expression}}
 }
 
-// A JSON merge patch sets fields, removes those that are null and replaces lists. The strategic
-// one merges lists by their keys.
+// A JSON merge patch sets fields, removes null fields and replaces lists. A strategic merge patch merges
+// lists by their keys.
 func TestMergePatches(t *testing.T) {
 	web, proxy := corev1.Container{Name: "web", Image: "web:1", Args: []string{"a"}}, corev1.Container{Name: "proxy", Image: "proxy:1"}
 	newer := web
@@ -78,7 +78,7 @@ func TestMergePatches(t *testing.T) {
 	}
 }
 
-// Lists of custom resources have no keys that a strategic merge patch would know.
+// Custom resources support JSON merge patches and reject strategic merge patches.
 func TestMergePatchesOfCustomResources(t *testing.T) {
 	object := widget(map[string]any{"size": int64(1), "colour": "red"})
 	result, err := create(on, object, policytest.Mutating("p", jsonMerge(`{"spec": {"size": dyn(2), "colour": dyn(null)}}`), strategic(`{"spec": {"size": 3}}`))).mutate(t)

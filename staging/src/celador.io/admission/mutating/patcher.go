@@ -15,14 +15,14 @@ import (
 
 // patcher computes the patch of a mutation and applies it. Immutable.
 type patcher interface {
-	// patch returns the patched object, which is the target's own object if there is nothing to
-	// change. It does not change the target. A *apierrors.StatusError ends the request, and
-	// errRefused refuses it. The failurePolicy decides about other errors.
+	// patch returns the patched object. It returns the target's object itself if the patch changes
+	// nothing, and never changes that object. A *apierrors.StatusError rejects the request whatever
+	// the failurePolicy is, and so does errRefused. failurePolicy Ignore ignores all other errors.
 	patch(*expression.Series, target) (patched, error)
 }
 
-// newPatcher returns the patcher of a patch type. The empty patch type is that of
-// spec.mutations[].expression.
+// newPatcher returns the patcher of a patch type, or nil if the type is unknown. Mutations with
+// spec.mutations[].expression have an empty patch type.
 func newPatcher(patchType v1.PatchType, compiled expression.Compiled) patcher {
 	switch patchType {
 	case "":
@@ -40,29 +40,32 @@ func newPatcher(patchType v1.PatchType, compiled expression.Compiled) patcher {
 	}
 }
 
-// patched is an object with what a patch has set in it.
+// patched is a patched object.
 type patched struct {
 	object runtime.Object
-	// fields returns the paths that the patch names. Nil for none.
+	// fields returns the JSON pointers of the fields that the patch names. It is nil if the patch changes
+	// nothing.
 	fields func() []string
 }
 
-// target is an object that is to be changed.
+// target is the object that a mutation patches.
 type target struct {
 	*admission.VersionedAttributes
 	objects   admission.ObjectInterfaces
 	converter managedfields.TypeConverter
-	*states
+	*objectCache
 }
 
-// states are what is known of the object of a request, to save work.
-type states struct {
-	// own is the object as the last mutation made it: it has its defaults, and nothing of it is
-	// anyone else's.
-	own runtime.Object
-	// valid is the object that is known to fit its schema.
+// objectCache holds facts about the current object of a request, so that they are not computed for
+// each mutation.
+type objectCache struct {
+	// defaulted is the object that the last mutation produced. It has its defaults and shares nothing
+	// with the request, params or caches.
+	defaulted runtime.Object
+	// valid is the last object that was found to fit its schema.
 	valid runtime.Object
-	// size is an upper estimate of the JSON size of the object as mutations have changed it.
+	// size is the JSON size of the object after the last patch that encoded it, plus the sizes of the
+	// apply configurations since then.
 	size int
 }
 

@@ -10,29 +10,30 @@ import (
 	"strings"
 )
 
-// leavesOf returns the JSON pointers of what an object has that are not objects themselves,
-// sorted.
-func leavesOf(fields map[string]any) []string { return leavesBelow("", fields) }
+// fieldPaths returns the sorted JSON pointers of the fields of a JSON object. Nested objects are replaced
+// by their fields, unless they are empty.
+func fieldPaths(fields map[string]any) []string { return fieldPathsBelow("", fields) }
 
-func leavesBelow(path string, fields map[string]any) []string {
-	var leaves []string
+func fieldPathsBelow(path string, fields map[string]any) []string {
+	var paths []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		below := path + "/" + pointerPart.Replace(name)
 		if object, ok := fields[name].(map[string]any); ok && len(object) > 0 {
-			leaves = append(leaves, leavesBelow(below, object)...)
+			paths = append(paths, fieldPathsBelow(below, object)...)
 		} else {
-			leaves = append(leaves, below)
+			paths = append(paths, below)
 		}
 	}
-	return leaves
+	return paths
 }
 
 var pointerPart = strings.NewReplacer("~", "~0", "/", "~1")
 
-func leavesOfJSON(text []byte) []string {
+// fieldPathsOfJSON returns the field paths of an encoded JSON object.
+func fieldPathsOfJSON(text []byte) []string {
 	var fields map[string]any
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil // has been merged, so it is an object
+		return nil // cannot happen: a merge patch that was applied is an object
 	}
-	return leavesOf(fields)
+	return fieldPaths(fields)
 }

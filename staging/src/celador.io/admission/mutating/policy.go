@@ -33,8 +33,8 @@ type mutation struct {
 	message string
 	// reason is empty unless the mutation has a reason.
 	reason metav1.StatusReason
-	// again is set if the mutation may be reinvoked.
-	again bool
+	// reinvocable is set if the reinvocation policy of the mutation is IfNeeded.
+	reinvocable bool
 }
 
 // compile returns the compiled policy, which refers to p.
@@ -79,7 +79,7 @@ func (m *mutation) complete(c *policy.Compilation, spec *v1.MutatingAdmissionPol
 	if source.ReinvocationPolicy != nil {
 		reinvocation = *source.ReinvocationPolicy
 	}
-	m.again = reinvocation == v1.IfNeededReinvocationPolicy
+	m.reinvocable = reinvocation == v1.IfNeededReinvocationPolicy
 }
 
 func binding(b *v1.MutatingAdmissionPolicyBinding) policy.BindingSpec {

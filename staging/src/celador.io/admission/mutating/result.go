@@ -46,8 +46,8 @@ type Mutation struct {
 	Err error
 	// Elapsed is the duration of the mutation, including the evaluation of its expressions.
 	Elapsed time.Duration
-	// Changed reports whether the mutation changed the object, by a deep comparison. It is set
-	// only if Options.Changes is.
+	// Changed is set if the mutation changed the object, by a deep comparison, and Options.Changes is
+	// set.
 	Changed bool
 	// Fields holds JSON pointers to the fields that the patch names, in the order of the patch
 	// and at most MaxFields. It is nil unless Changed is set.
@@ -61,7 +61,7 @@ const MaxFields = 50
 // compare sets Changed and Fields. A Mutation must not refer to the objects before and after
 // it, because thousands of mutations may apply to a request.
 func (m *Mutation) compare(before, after runtime.Object, fields func() []string) {
-	if inJSON.DeepEqual(before, after) {
+	if jsonEquality.DeepEqual(before, after) {
 		return
 	}
 	m.Changed = true
@@ -71,12 +71,12 @@ func (m *Mutation) compare(before, after runtime.Object, fields func() []string)
 	}
 }
 
-// inJSON compares as same does, but for what an object loses on its way through JSON: the
-// fractions of the seconds at which the server saw it.
-var inJSON = func() conversion.Equalities {
+// jsonEquality compares objects like apiequality.Semantic, but ignores fractions of seconds, which
+// metav1.Time loses when a patch encodes the object as JSON.
+var jsonEquality = func() conversion.Equalities {
 	equalities := apiequality.Semantic.Copy()
 	if err := equalities.AddFunc(func(a, b metav1.Time) bool { return a.Unix() == b.Unix() }); err != nil {
-		panic(err) // not a function that compares
+		panic(err) // the function does not have the signature of an equality
 	}
 	return equalities
 }()
@@ -130,8 +130,8 @@ func (r Result) Err() error {
 	return first
 }
 
-// annotationPrefix is the prefix of the audit annotation of each mutation that changed the object.
-// The round and the position of the mutation in it follow.
+// annotationPrefix is the prefix of the keys of audit annotations. A key ends with the round and with
+// the position in Result.Mutations, such as "round_0_index_2".
 const annotationPrefix = "mutation.policy.admission.celador.io/"
 
 // AuditAnnotations returns the annotations of the request's audit event: one for each mutation that

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A result tells which mutations have changed the object, and what they name.
+// A Mutation reports whether it changed the object, and the fields that its patch names.
 func TestMutations(t *testing.T) {
 	for name, test := range map[string]struct {
 		mutation v1.Mutation
@@ -33,7 +33,7 @@ func TestMutations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := configMap("a", "1")
-			// JSON has no fractions of seconds. That is not a change.
+			// A JSON patch drops the fraction of the second, which is not a change.
 			object.CreationTimestamp = metav1.NewTime(time.Unix(1700000000, 123456789))
 			result, err := create(on, object, policytest.Mutating("p", test.mutation)).mutate(t)
 			if err != nil || len(result.Failures) != 0 || len(result.Mutations) != 1 {

@@ -26,12 +26,11 @@ import (
 	"celador.io/admission/params"
 )
 
-// witness is an ObjectDefaulter that reports every config map that a mutation makes, without
-// holding the object.
+// witness is an ObjectDefaulter that keeps weak pointers to the config maps that mutations produce.
 type witness struct {
 	admission.ObjectInterfaces
 	made []weak.Pointer[corev1.ConfigMap]
-	// seen, if not nil, is called for each config map.
+	// seen is called for each config map, unless it is nil.
 	seen func()
 }
 
@@ -57,7 +56,7 @@ func (w *witness) alive() int {
 	return alive
 }
 
-// mutateSeen is mutate with a witness.
+// mutateSeen applies the policies to the request, with a witness.
 func (s subject) mutateSeen(t testing.TB, w *witness) mutating.Result {
 	t.Helper()
 	w.ObjectInterfaces = interfaces
@@ -89,14 +88,14 @@ var kindsOfMutation = map[string]func(key string) v1.Mutation{
 	"strategic merge patch": func(key string) v1.Mutation { return strategic(`{"data": {"` + key + `": "v"}}`) },
 }
 
-// However many mutations apply to a request, the engine holds only the objects of the last
-// ones, and none after the request.
+// The engine holds only a fixed number of intermediate objects, however many mutations apply, and none
+// after the request.
 func TestIntermediateObjectsAreCollected(t *testing.T) {
 	const (
 		mutations = 30
-		// The object before the mutation, the one after, and the one that expressions last
-		// read.
-		most = 3
+		// limit counts the object before the mutation, the object after it, and the object that
+		// expressions last read.
+		limit = 3
 	)
 	check := func(t *testing.T, s subject, w *witness) {
 		t.Helper()
@@ -108,15 +107,15 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 		}
 		result := s.mutateSeen(t, w)
 		if len(result.Mutations) < mutations {
-			t.Fatalf("%d mutations were made, want %d", len(result.Mutations), mutations)
+			t.Fatalf("%d mutations were applied, want %d", len(result.Mutations), mutations)
 		}
 		for i := range result.Mutations[:mutations] {
 			if m := &result.Mutations[i]; m.Changed != (m.Round == 0) {
 				t.Errorf("round %d, mutation %d: changed is %t", m.Round, m.Index, m.Changed)
 			}
 		}
-		if during > most {
-			t.Errorf("%d objects are held during the request, want %d at most", during, most)
+		if during > limit {
+			t.Errorf("%d objects are held during the request, want %d at most", during, limit)
 		}
 		if after := w.alive(); after > 0 {
 			t.Errorf("%d objects are held by the result", after)
@@ -138,8 +137,8 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 	})
 }
 
-// createWithParams creates an object with one policy of one JSON patch, which is applied once
-// for each of n params.
+// createWithParams returns a request to create the object. A policy applies the JSON patch once for each
+// of n params.
 func createWithParams(object apiruntime.Object, n int, patch string) subject {
 	s := create(on, object)
 	p := policytest.Mutating("p", policytest.JSONPatch(patch))

@@ -13,23 +13,23 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// maxRounds is how often mutations are made again before they count as never settling.
+// maxRounds is the maximum number of additional rounds of settle.
 const maxRounds = 10
 
-// settle makes mutations that may be made again until they change nothing any more. Those
-// that never do are failures: what they leave would be up to the number of rounds
-// (KEP-3775, "Preventing recursion in mutations").
+// settle reinvokes mutations with reinvocationPolicy IfNeeded until a round changes nothing. A policy
+// that still changes the object in the last round fails, because the object would depend on the
+// number of rounds (KEP-3775, "Preventing recursion in mutations").
 func (r *application) settle() error {
-	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.repeated {
+	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.reinvoked {
 		return nil
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
-	// The object before is not to be changed in place.
-	r.states.own = nil
+	// A patcher must copy the object, which is restored below, instead of defaulting it in place.
+	r.cache.defaulted = nil
 	var unsettled []*invocation
 	for range maxRounds {
 		var err error
-		if unsettled, err = r.repeat(); err != nil || len(unsettled) == 0 {
+		if unsettled, err = r.reinvoke(); err != nil || len(unsettled) == 0 {
 			return err
 		}
 	}
@@ -41,18 +41,18 @@ func (r *application) settle() error {
 	for _, u := range unsettled {
 		r.fail(u.Policy, u.binding.Name(), message, metav1.StatusReasonInvalid)
 	}
-	// Where that is ignored, the request goes on as if nothing had been made once more.
+	// If failurePolicy ignores the failures, the request continues with the object before the rounds.
 	*r.versioned, r.result.Mutations = before, r.result.Mutations[:mutations]
 	return nil
 }
 
-// repeat makes the mutations that were made before and may be made again, and returns the
-// invocations that changed the object.
-func (r *application) repeat() (changed []*invocation, _ error) {
+// reinvoke applies the reinvocable mutations that were applied before, and returns the invocations that
+// changed the object.
+func (r *application) reinvoke() (changed []*invocation, _ error) {
 	for n := range r.invocations {
 		i := &r.invocations[n]
-		again := func(index int) bool { return i.Body.mutations[index].again && r.state.Asked(i.key(index)) }
-		if !i.any(again) {
+		due := func(index int) bool { return i.Body.mutations[index].reinvocable && r.state.Asked(i.key(index)) }
+		if !i.hasMutation(due) {
 			continue
 		}
 		if interrupted := r.request.Interrupted(); interrupted != nil {
@@ -65,19 +65,20 @@ func (r *application) repeat() (changed []*invocation, _ error) {
 			continue
 		}
 		before := r.versioned.VersionedObject.Object()
-		if _, err := r.mutate(i, again); err != nil {
+		if _, err := r.mutate(i, due); err != nil {
 			return nil, err
 		}
-		if !same(before, r.versioned.VersionedObject.Object()) {
+		if !equal(before, r.versioned.VersionedObject.Object()) {
 			changed = append(changed, i)
 		}
 	}
 	return changed, nil
 }
 
-func (i *invocation) any(of func(index int) bool) bool {
+// hasMutation reports whether the policy has a mutation whose index satisfies the predicate.
+func (i *invocation) hasMutation(satisfies func(index int) bool) bool {
 	for index := range i.Body.mutations {
-		if of(index) {
+		if satisfies(index) {
 			return true
 		}
 	}

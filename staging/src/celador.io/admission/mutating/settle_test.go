@@ -15,9 +15,9 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// grow is a mutation that makes an entry longer as long as that is shorter than most.
-func grow(key, most string) v1.Mutation {
-	return policytest.JSONPatch(`object.data.` + key + `.size() >= ` + most + ` ? [JSONPatch{}].filter(p, false) : [JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.` + key + ` + "x"}]`)
+// grow returns a mutation that appends "x" to an entry of data that is shorter than limit.
+func grow(key, limit string) v1.Mutation {
+	return policytest.JSONPatch(`object.data.` + key + `.size() >= ` + limit + ` ? [JSONPatch{}].filter(p, false) : [JSONPatch{op: "add", path: "/data/` + key + `", value: object.data.` + key + ` + "x"}]`)
 }
 
 // matching gives a policy a match condition.
@@ -26,8 +26,8 @@ func matching(p *v1.MutatingAdmissionPolicy, expression string) *v1.MutatingAdmi
 	return p
 }
 
-// Mutations that may be made again are made until nothing changes any more. Where that does
-// not happen, all policies that go on to change the object are named.
+// Mutations with reinvocationPolicy IfNeeded are reinvoked until the object no longer changes. After too
+// many rounds, the policies that still change the object fail.
 func TestMutationsSettle(t *testing.T) {
 	endless := func(policies string) string {
 		return "mutations never settle: after 10 more rounds the object is still changed by policy " + policies
@@ -36,7 +36,7 @@ func TestMutationsSettle(t *testing.T) {
 		features policyspec.Features
 		policies []*v1.MutatingAdmissionPolicy
 		want     string // data.a and data.b, separated by a slash
-		// failing are the names of policies, with the message of all.
+		// failing holds the names of the policies that fail, all with the same message.
 		failing []string
 		message string
 	}{
@@ -50,9 +50,9 @@ func TestMutationsSettle(t *testing.T) {
 		"two endless": {on, []*v1.MutatingAdmissionPolicy{
 			ifNeeded(policytest.Mutating("p", grow("a", "1000"))), ifNeeded(policytest.Mutating("q", policytest.SetData("b", "'y'"))), ifNeeded(policytest.Mutating("r", grow("a", "1000"))),
 		}, "xxxx/y", []string{"p", "r"}, endless("'p' with binding 'p', policy 'r' with binding 'r'")},
-		"one turns back what the other does": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", policytest.SetData("a", "'p'"))), ifNeeded(policytest.Mutating("q", policytest.SetData("a", "'q'")))}, "q/",
+		"policies overwrite each other": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", policytest.SetData("a", "'p'"))), ifNeeded(policytest.Mutating("q", policytest.SetData("a", "'q'")))}, "q/",
 			[]string{"p", "q"}, endless("'p' with binding 'p', policy 'q' with binding 'q'")},
-		// As without the gate, what did not apply at first is not applied later.
+		// A policy that did not apply before reinvocation does not apply later, as without the gate.
 		"not applied at first": {on, []*v1.MutatingAdmissionPolicy{
 			ifNeeded(matching(policytest.Mutating("p", policytest.SetData("b", "'late'")), "object.data.a.size() > 3")), ifNeeded(policytest.Mutating("q", grow("a", "7"))),
 		}, "xxxxxxx/", nil, ""},
@@ -63,7 +63,7 @@ func TestMutationsSettle(t *testing.T) {
 			if result, err := s.mutate(t); err != nil || len(result.Failures) > 0 {
 				t.Fatalf("first run: got %v, %v", result.Failures, err)
 			}
-			result, err := s.again(t)
+			result, err := s.reinvoke(t)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,13 +84,13 @@ func TestMutationsSettle(t *testing.T) {
 	}
 }
 
-// Where failures are ignored, what never settles leaves the object as it would be without
-// the additional rounds, and nothing is said to have been made in them.
+// If failurePolicy ignores that mutations do not settle, the object is as it was before the additional
+// rounds, and the result does not list the mutations of the rounds.
 func TestIgnoredUnsettled(t *testing.T) {
 	p := ifNeeded(policytest.Mutating("p", grow("a", "1000")))
 	p.Spec.FailurePolicy = new(v1.Ignore)
 	s := create(on, configMap("a", "", "b", ""), p)
-	for round, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.again} {
+	for round, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.reinvoke} {
 		result, err := run(t)
 		if err != nil || len(result.Failures) != round || len(result.Mutations) != 1 {
 			t.Fatalf("round %d: got %v, failures %v, mutations %v", round, err, result.Failures, result.Mutations)
@@ -104,9 +104,9 @@ func TestIgnoredUnsettled(t *testing.T) {
 	}
 }
 
-// A mutation may be made again, or not, whatever its policy says.
+// The reinvocationPolicy of a mutation overrides the reinvocationPolicy of its policy.
 func TestReinvocationOfMutations(t *testing.T) {
-	own := func(m v1.Mutation, policy v1.ReinvocationPolicyType) v1.Mutation {
+	reinvocation := func(m v1.Mutation, policy v1.ReinvocationPolicyType) v1.Mutation {
 		return with(m, func(m *v1.Mutation) { m.ReinvocationPolicy = &policy })
 	}
 	for name, test := range map[string]struct {
@@ -114,14 +114,14 @@ func TestReinvocationOfMutations(t *testing.T) {
 		policy   *v1.MutatingAdmissionPolicy
 		want     string
 	}{
-		"one of two":                    {on, policytest.Mutating("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "xx/x"},
-		"all but one":                   {on, ifNeeded(policytest.Mutating("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/x"},
-		"one of two, without the gate":  {policyspec.Features{}, policytest.Mutating("p", own(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
-		"all but one, without the gate": {policyspec.Features{}, ifNeeded(policytest.Mutating("p", grow("a", "2"), own(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
+		"one of two":                    {on, policytest.Mutating("p", reinvocation(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "xx/x"},
+		"all but one":                   {on, ifNeeded(policytest.Mutating("p", grow("a", "2"), reinvocation(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/x"},
+		"one of two, without the gate":  {policyspec.Features{}, policytest.Mutating("p", reinvocation(grow("a", "2"), v1.IfNeededReinvocationPolicy), grow("b", "2")), "x/x"},
+		"all but one, without the gate": {policyspec.Features{}, ifNeeded(policytest.Mutating("p", grow("a", "2"), reinvocation(grow("b", "2"), v1.NeverReinvocationPolicy))), "xx/xx"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := create(test.features, configMap("a", "", "b", ""), test.policy)
-			for _, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.again} {
+			for _, run := range []func(*testing.T) (mutating.Result, error){s.mutate, s.reinvoke} {
 				if result, err := run(t); err != nil || len(result.Failures) > 0 {
 					t.Fatalf("got %v, %v", result.Failures, err)
 				}

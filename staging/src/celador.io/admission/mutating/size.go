@@ -13,8 +13,8 @@ import (
 
 // MaxObjectBytes is the maximum size of the JSON of an object while mutations change it.
 // Without a limit, mutations that double a value, in many policies or rounds, would exhaust the
-// memory. API requests have at most 3 MiB and etcd's clients send at most 2 MiB, so storage
-// rejects far smaller objects.
+// memory. The limit does not restrict valid objects: API requests have at limit 3 MiB, and etcd's
+// clients send at limit 2 MiB.
 const MaxObjectBytes = 16 << 20
 
 // checkSize returns an error if a patch, or the object that it results in, has more than
@@ -47,14 +47,14 @@ func (t target) grow(content int) error {
 	return nil
 }
 
-// contentOf estimates the size of a value in JSON. It stops soon after the size exceeds most. A
-// value that contains another value several times can be far larger in JSON than in memory.
-func contentOf(value any, most int) int {
+// jsonSize estimates the size of a value in JSON. It stops soon after the size exceeds limit, because
+// values that contain another value several times can be far larger in JSON than in memory.
+func jsonSize(value any, limit int) int {
 	const scalar, separator = 4, 3
 	bytes := scalar
 	add := func(part any) bool {
-		bytes += separator + contentOf(part, most-bytes)
-		return bytes <= most
+		bytes += separator + jsonSize(part, limit-bytes)
+		return bytes <= limit
 	}
 	switch v := value.(type) {
 	case string:
@@ -66,7 +66,7 @@ func contentOf(value any, most int) int {
 		if _, opaque := native.(ref.Val); opaque {
 			return bytes // the Value of a format is the format itself
 		}
-		return contentOf(native, most)
+		return jsonSize(native, limit)
 	case map[string]any:
 		for name, field := range v {
 			bytes += len(name)

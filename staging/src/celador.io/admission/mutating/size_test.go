@@ -13,7 +13,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A mutation that would make the object too large fails. The mutations before it are made.
+// A mutation that would make the object too large fails. The mutations before it are applied.
 func TestObjectSize(t *testing.T) {
 	const (
 		entry = 5 << 20
@@ -27,8 +27,8 @@ func TestObjectSize(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		mutations []v1.Mutation
-		// made is the number of mutations made before one fails.
-		made int
+		// applied is the number of mutations that are applied before one fails.
+		applied int
 	}{
 		"JSON patches": {repeated(times, func(key string) v1.Mutation { return policytest.SetData(key, "object.data.a") }), 2},
 		"expressions": {repeated(times, func(key string) v1.Mutation {
@@ -53,11 +53,11 @@ func TestObjectSize(t *testing.T) {
 					t.Errorf("failure %d is %v, want %s", i, f, message)
 				}
 			}
-			made := 0
-			for ; made < len(result.Mutations) && result.Mutations[made].Err == nil; made++ {
+			applied := 0
+			for ; applied < len(result.Mutations) && result.Mutations[applied].Err == nil; applied++ {
 			}
-			if made != test.made {
-				t.Errorf("%d mutations were made, want %d", made, test.made)
+			if applied != test.applied {
+				t.Errorf("%d mutations were applied, want %d", applied, test.applied)
 			}
 		})
 	}
@@ -73,6 +73,6 @@ func TestSizeOfReplaced(t *testing.T) {
 		t.Fatalf("got %v, failures %v", err, result.Failures)
 	}
 	if got := s.data()["b"]; !strings.HasSuffix(got, "k39") {
-		t.Errorf("the last mutation was not made: %d bytes", len(got))
+		t.Errorf("the last mutation was not applied: %d bytes", len(got))
 	}
 }

@@ -42,7 +42,7 @@ func stabilityOf(t reflect.Type) stability {
 	}
 	known := map[reflect.Type]stability{}
 	check := makeStability(t, known)
-	// Types may refer to each other, so none is complete before all are.
+	// Types may refer to each other, so their stabilities are published together.
 	for t, check := range known {
 		stabilities.Store(t, check)
 	}
@@ -53,7 +53,8 @@ func makeStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	if check, ok := known[t]; ok {
 		return check
 	}
-	// A recursive type looks itself up when it meets a value.
+	// A recursive type refers to its own stability before that is complete. The placeholder looks it up
+	// when it checks a value.
 	known[t] = func(v reflect.Value) bool {
 		check := stabilityOf(v.Type())
 		return check == nil || check(v)
@@ -75,7 +76,7 @@ func newStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	case reflect.TypeFor[metav1.Duration](), reflect.TypeFor[intstr.IntOrString]():
 		return nil
 	}
-	if hasOwnJSON(t) {
+	if hasCustomJSON(t) {
 		return stableJSON
 	}
 	switch t.Kind() {
@@ -122,7 +123,7 @@ func as[T any](v reflect.Value) T {
 	return v.Interface().(T)
 }
 
-func hasOwnJSON(t reflect.Type) bool {
+func hasCustomJSON(t reflect.Type) bool {
 	entry := value.TypeReflectEntryOf(t)
 	return t.Kind() != reflect.Pointer && (entry.CanConvertToUnstructured() || entry.CanConvertFromUnstructured())
 }
@@ -136,7 +137,7 @@ func stablePointer(t reflect.Type, known map[reflect.Type]stability) stability {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
 		null = reflect.Value.IsNil
 	default:
-		if hasOwnJSON(t.Elem()) {
+		if hasCustomJSON(t.Elem()) {
 			null = nullInJSON
 		}
 	}
@@ -218,17 +219,17 @@ func stableQuantity(q resource.Quantity) bool {
 		return true
 	}
 	text := q.String()
-	again, err := resource.ParseQuantity(text)
-	return err == nil && again.String() == text
+	parsed, err := resource.ParseQuantity(text)
+	return err == nil && parsed.String() == text
 }
 
-// stableTime reports whether RFC 3339 can express a time, which takes a year of four digits.
+// stableTime reports whether RFC 3339 can represent a time: its year has at most four digits.
 func stableTime(t time.Time) bool { return t.Year() >= 0 && t.Year() <= 9999 }
 
 // stableJSON reports whether a value equals its decoded JSON.
 func stableJSON(v reflect.Value) bool {
 	entry := value.TypeReflectEntryOf(v.Type())
-	original, again := reflect.New(v.Type()).Elem(), reflect.New(v.Type()).Elem()
+	original, decoded := reflect.New(v.Type()).Elem(), reflect.New(v.Type()).Elem()
 	original.Set(v)
 	content, err := entry.ToUnstructured(original)
 	switch {
@@ -237,6 +238,6 @@ func stableJSON(v reflect.Value) bool {
 	case content == nil:
 		return v.IsZero()
 	}
-	err = entry.FromUnstructured(reflect.ValueOf(content), again)
-	return err == nil && reflect.DeepEqual(original.Interface(), again.Interface())
+	err = entry.FromUnstructured(reflect.ValueOf(content), decoded)
+	return err == nil && reflect.DeepEqual(original.Interface(), decoded.Interface())
 }

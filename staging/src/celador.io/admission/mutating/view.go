@@ -14,10 +14,10 @@ import (
 	"celador.io/admission/internal/activation"
 )
 
-// A view tracks the form in which expressions read the objects of a request, in one version. It
-// follows upstream's admission.VersionedAttributes: objects are unstructured until match
-// conditions are evaluated, and typed afterwards, but an object that expressions have read
-// keeps its form until a mutation replaces it.
+// A view tracks the form in which expressions read the objects of a request, in one version. The form
+// follows upstream's admission.VersionedAttributes: objects are unstructured until match conditions
+// are evaluated, and typed afterwards. An object that expressions have read keeps its form until a
+// mutation replaces it.
 type view struct {
 	schema.GroupVersionKind
 	form              activation.Form
@@ -26,7 +26,7 @@ type view struct {
 
 // A reading is the value of one object of a view.
 type reading struct {
-	// form is the form of the first reading. fixed is set from then on.
+	// form is the form of value. fixed is set if it must not change.
 	form  activation.Form
 	fixed bool
 	// value is the CEL value of object, nil until it is read.
@@ -57,8 +57,8 @@ func (r *application) convert(kind schema.GroupVersionKind) error {
 	return admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
 }
 
-// show returns the value of an object. It uses the given form for the first reading, and the
-// form of the first reading after that.
+// show returns the CEL value of an object. The first call fixes the form, and later calls ignore their
+// form argument until the reading is unfixed.
 func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	if !r.fixed {
 		if r.form != form {
@@ -72,7 +72,7 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated is called after a mutation replaced the object: the next reading fixes the form anew.
+// mutated unfixes the form of the object. It is called after a mutation replaced the object.
 func (v *view) mutated() { v.object.fixed = false }
 
 // unconvertible returns an error if upstream could not convert an object to the form in which
