@@ -22,7 +22,7 @@ type BindingSpec struct {
 	MatchResources *v1.MatchResources
 	// Actions is nil for kinds without validationActions.
 	Actions []v1.ValidationAction
-	// Fallback is set if the binding applies only where no other binding of its policy does.
+	// Fallback is set if the binding applies to a request only if no other binding of its policy does.
 	Fallback bool
 }
 
@@ -40,7 +40,7 @@ type terms struct {
 	criteria *matching.Criteria
 	// params is nil if the binding has no paramRef.
 	params *params.Ref
-	// fallback is set if the binding applies only where no other binding of its policy does.
+	// fallback is set if the binding applies to a request only if no other binding of its policy does.
 	fallback bool
 }
 

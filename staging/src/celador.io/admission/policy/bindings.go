@@ -5,13 +5,13 @@ package policy
 
 import "celador.io/admission/matching"
 
-// bindings are the bindings of one policy. Immutable. Nil means that there are none.
+// bindings holds the bindings of one policy. Immutable. Nil is empty.
 type bindings struct {
-	// fallbacks apply only where no regular binding does.
+	// fallbacks apply to a request only if no regular binding applies to it.
 	regular, fallbacks matching.NamespaceIndex[*Binding]
 }
 
-// onlyUnbound are the bindings of a Singleton.
+// onlyUnbound holds the binding of Singletons.
 var onlyUnbound = (*bindings)(nil).with(unbound)
 
 func (b *bindings) len() int {

@@ -39,7 +39,8 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Policy) *Compila
 	}
 	for i := range anatomy.Expressions {
 		e := &anatomy.Expressions[i]
-		// Any mention of the word counts. Most policies without params do not have it at all.
+		// A search for the word also finds it in strings, field names and comments. Evaluating such a
+		// policy for each param costs time, but is correct.
 		c.readsParams = c.readsParams || anatomy.ParamKind != nil && strings.Contains(e.Source, expression.Params)
 		if e.Role == policyspec.Variable {
 			continue

@@ -21,9 +21,9 @@ var statusCodes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge,
 }
 
-// NewDenial returns the API error of a denied request with the given reason, or Invalid if that is
-// empty, and the reason's status code. status is part of the error and may be changed. It is nil if
-// the attributes of the request do not allow an API error.
+// NewDenial returns the API error of a denied request, with the given reason and its status code. The
+// reason Invalid replaces an empty one. status is part of the error and may be changed. It is nil if the
+// attributes of the request do not allow an API error.
 func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (err error, status *metav1.Status) {
 	err = admission.NewForbidden(a, cause)
 	var api *apierrors.StatusError

@@ -42,8 +42,8 @@ type Match[B any] struct {
 	*Policy[B]
 	// Target is the resource and kind in which the policy reads the object.
 	Target matching.Target
-	// Err is the error by which the policy cannot be applied at all. The policy's failurePolicy
-	// decides about the request, and Bindings must not be called.
+	// Err is the error with which the policy fails for all bindings, or nil. If it is set, Bindings must not
+	// be called.
 	Err error
 
 	matches *Matches[B]
@@ -57,8 +57,7 @@ type Match[B any] struct {
 // BindingMatch is a binding through which a policy applies to a request.
 type BindingMatch[B any] struct {
 	*Binding
-	// Err is the error by which the policy cannot be applied through the binding. The policy's
-	// failurePolicy decides about the request.
+	// Err is the error with which the policy fails for the binding, or nil.
 	Err error
 
 	match *Match[B]
@@ -140,8 +139,8 @@ func (m *Match[B]) Bindings(yield func(*BindingMatch[B]) bool) {
 	}
 }
 
-// bindings calls yield for those of the given bindings that match the request. It returns whether
-// any applied, and whether to go on.
+// bindings calls yield for each of the given bindings that matches the request. applied reports whether a
+// binding applied, and more whether yield returned true for all of them.
 func (m *Match[B]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[B]) bool) (applied, more bool) {
 	request := m.matches.request
 	candidates := of.All
@@ -182,13 +181,14 @@ func (m *Match[B]) log(b *Binding, reason any) {
 
 func misconfigured(err error) error { return fmt.Errorf("failed to configure binding: %w", err) }
 
-// withoutParams stands for a policy that is evaluated once, with 'params' being null if declared.
+// withoutParams has one nil element, so that a policy without params is evaluated once. Expressions that
+// read 'params' read null.
 var withoutParams = []*unstructured.Unstructured{nil}
 
-// Params returns the param objects with which the policy is evaluated. It returns a single nil if
-// the policy has no paramKind or the binding no paramRef, and none if paramRef selects none; the
-// binding then does not apply. The objects are shared and must not be changed. After an error the
-// policy's failurePolicy decides about the request.
+// Params returns the param objects for each of which the policy is evaluated. It returns a single nil if
+// the policy has no paramKind or the binding has no paramRef. It returns no element if paramRef selects no
+// object; the binding then does not apply. The objects are shared and must not be changed. If Params
+// returns an error, the policy fails for the binding.
 func (b *BindingMatch[B]) Params() ([]*unstructured.Unstructured, error) {
 	m := b.match
 	if m.lister == nil || b.params == nil {

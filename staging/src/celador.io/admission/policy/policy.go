@@ -24,7 +24,7 @@ import (
 // evaluate them fail.
 type Policy[B any] struct {
 	Name string
-	// FailurePolicy is Fail unless the policy says otherwise.
+	// FailurePolicy defaults to Fail.
 	FailurePolicy v1.FailurePolicyType
 	// ParamKind is nil if the policy takes no params.
 	ParamKind  *ParamKind
@@ -32,16 +32,16 @@ type Policy[B any] struct {
 	Variables  []expression.Variable
 	// ReadsParams is set if an expression may read 'params'.
 	ReadsParams bool
-	// Body is the zero value if the policy can decide no request.
+	// Body is the zero value if the policy fails every request.
 	Body B
 
 	criteria *matching.Criteria
-	// invalid is the error by which the policy can decide no request, whatever the verdict is.
+	// invalid is the error with which the policy fails every request, whatever the verdict is.
 	invalid error
 	// uid and generation identify the version of the object.
 	uid        types.UID
 	generation int64
-	// enforced is set if the verdict counts.
+	// enforced is set if the policy needs a nil verdict to decide, because its typeChecking is Enforced.
 	enforced bool
 	// verdict is nil until there is a verdict on this or an earlier generation.
 	verdict *verdict
@@ -60,7 +60,7 @@ type ParamKind struct {
 var errNoMatchConstraints = errors.New("policy contained no match constraints, a required field")
 
 // Compile returns the compiled policy of an object with the given anatomy. body is called with
-// the compiled expressions and returns the policy's body, unless the policy can decide no request.
+// the compiled expressions and returns the policy's body, unless the policy fails every request.
 func Compile[B any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Policy, body func(*Compilation) B) *Policy[B] {
 	result := &Policy[B]{
 		Name: object.GetName(), uid: object.GetUID(), generation: object.GetGeneration(),
@@ -91,8 +91,8 @@ func Compile[B any](compiler *expression.Compiler, object metav1.Object, anatomy
 
 func (p *Policy[B]) valid() bool { return p.misconfiguration() == nil && len(p.broken) == 0 }
 
-// Errors returns the errors by which the policy cannot decide as written, whatever the types of
-// objects. The error of a field begins with the field's path.
+// Errors returns the errors with which the policy fails requests of any kind, such as compilation errors.
+// The error of a field begins with the field's path.
 func (p *Policy[B]) Errors() []error {
 	if p.invalid != nil {
 		return []error{p.invalid}
@@ -100,7 +100,7 @@ func (p *Policy[B]) Errors() []error {
 	return p.broken
 }
 
-// misconfiguration returns the error by which the policy can decide no request, or nil.
+// misconfiguration returns the error with which the policy fails every request, or nil.
 func (p *Policy[B]) misconfiguration() error {
 	switch {
 	case p.invalid != nil || !p.enforced:

@@ -33,8 +33,7 @@ type Store[P, B metav1.Object, Body any] struct {
 
 	lock     sync.Mutex
 	policies map[string]*Policy[Body]
-	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts do not
-	// count.
+	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts are ignored.
 	verdicts map[string]*verdict
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
@@ -42,8 +41,8 @@ type Store[P, B metav1.Object, Body any] struct {
 }
 
 // NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and
-// closes them when no policy needs them. Without a source, the failurePolicy decides about requests
-// that match a policy with a paramKind. Verdicts count only if enforceTypes is set.
+// closes them when no policy needs them. Without a source, policies with a paramKind fail the requests
+// that they match. Verdicts are ignored unless enforceTypes is set.
 func NewStore[P, B metav1.Object, Body any](kind Kind[P, B, Body], source params.Source, enforceTypes bool) *Store[P, B, Body] {
 	s := &Store[P, B, Body]{
 		kind:     kind,
@@ -59,8 +58,8 @@ func NewStore[P, B metav1.Object, Body any](kind Kind[P, B, Body], source params
 	return s
 }
 
-// NewSnapshot returns a snapshot of policies and bindings that do not change. Verdicts do not count,
-// and there are no params.
+// NewSnapshot returns a snapshot of the given policies and bindings. It has no params, and its policies
+// need no verdict.
 func NewSnapshot[P, B metav1.Object, Body any](kind Kind[P, B, Body], policies []P, bindings []B) *Snapshot[Body] {
 	s := NewStore(kind, nil, false)
 	for _, b := range bindings {

@@ -18,8 +18,8 @@ type verdict struct {
 	err        error
 }
 
-// SetVerdict implements typecheck.VerdictStore. It ignores verdicts unless types are enforced. A
-// verdict on a policy or a generation that the store does not have yet waits for it.
+// SetVerdict implements typecheck.VerdictStore. It ignores verdicts unless types are enforced. It keeps
+// the verdict on a policy or a generation that is not stored yet, until the policy is stored.
 func (s *Store[P, B, Body]) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	if s.verdicts == nil {
 		return
@@ -40,8 +40,8 @@ func (s *Store[P, B, Body]) SetVerdict(name string, uid types.UID, generation in
 	}
 }
 
-// ForgetVerdict implements typecheck.VerdictStore. The store may have processed the policy's
-// deletion before its last verdict, which would otherwise wait forever.
+// ForgetVerdict implements typecheck.VerdictStore. A verdict that arrives after the deletion of its policy
+// would otherwise be kept forever.
 func (s *Store[P, B, Body]) ForgetVerdict(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -57,8 +57,8 @@ func misconfigurationChanged[B any](old, current *Policy[B]) bool {
 	return before.Error() != after.Error()
 }
 
-// takeVerdict returns the verdict for a policy that is about to replace the stored one of its
-// name: the verdict that waits for it, else the verdict on an earlier generation, else nil.
+// takeVerdict returns the verdict on a policy that is about to replace the stored policy with its name: a
+// verdict that arrived before the policy, otherwise the verdict on an earlier generation, otherwise nil.
 func (s *Store[P, B, Body]) takeVerdict(p *Policy[Body]) *verdict {
 	if waiting := s.verdicts[p.Name]; waiting != nil && waiting.uid == p.uid && waiting.generation <= p.generation {
 		delete(s.verdicts, p.Name)

@@ -54,9 +54,9 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 	return *p.current.Load(), nil
 }
 
-// While policies, bindings, params and verdicts change, each request is subject to a single
-// state, which was in effect at some time during the request: two validations of a policy are
-// of one version, and so are two params.
+// TestUpdatesWhileRequestsRun changes policies, bindings, params and verdicts while requests run. Each
+// request is subject to a single version of each, which was in effect at some time during the
+// request: two validations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
 	source := &paramVersions{kind: kind{namespaced: true}}
@@ -74,7 +74,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		},
 		func() { param.next(source.set) },
 		func() {
-			// Deleted in odd versions.
+			// The binding is deleted in odd versions.
 			binding.next(func(version int64) {
 				if version%2 == 1 {
 					store.DeleteBinding("toggled")
@@ -107,8 +107,8 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	}
 
 	request := func() {
-		// The state is no older than the last change before the request, and no newer than the
-		// last change that began before the request ended.
+		// A request reads at least the last version that was set before it began, and at most the last
+		// version whose update began before the request ended.
 		oldest := map[string]int64{"policy": policy.done.Load(), "params": param.done.Load(), "checked": verdict.done.Load()}
 		toggled := binding.done.Load()
 		decisions := evaluate(t, newServer(), create(1), store.Snapshot()).Decisions()
@@ -128,7 +128,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 				t.Errorf("%s is of version %q, want %d to %d", name, said[0], oldest[name], newest[name])
 			}
 		}
-		// The state of the binding is certain only if it did not change meanwhile.
+		// The version of the binding is known only if no update began during the request.
 		if bound := fmt.Sprint(messages["bound"]); binding.started.Load() == toggled && (bound == "[bound]") != (toggled%2 == 0) {
 			t.Errorf("the binding has version %d, its policy says %s", toggled, bound)
 		}

@@ -47,7 +47,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// complete adds the states that nothing is in: series must not vanish.
+// complete adds the missing states with count 0, because the metric's series must not disappear.
 func complete(counts map[string]int, states ...string) map[string]int {
 	for _, state := range states {
 		counts[state] += 0
@@ -61,7 +61,7 @@ func TestIgnoredFailures(t *testing.T) {
 		want []string
 	}{
 		"none":             {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("true")}, nil},
-		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(failing)}, nil}, // is a decision
+		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(failing)}, nil}, // fails as a decision, not as a misconfiguration
 		"match condition":  {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}}, []string{"p"}},
 		"no match":         {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}, {Name: "d", Expression: "false"}}}, nil},
 		"audit annotation": {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}, {Key: "b", ValueExpression: "1"}}}, []string{"p", "p"}},

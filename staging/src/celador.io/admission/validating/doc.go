@@ -3,7 +3,7 @@
 
 // Package validating is the engine of ValidatingAdmissionPolicy (KEP-3488).
 //
-// A Store takes policies and bindings as they change and hands out Snapshots. An
-// Engine evaluates one request against a snapshot and returns what it found as
-// data. Denying, warning, auditing and metrics are the host's.
+// A Store holds compiled policies and bindings, and provides immutable Snapshots of them. An Engine
+// evaluates the policies of a snapshot for one request. It returns a Result that lists the decisions of
+// the policies. Callers reject the request, send warnings, write audit events and count metrics.
 package validating

@@ -18,8 +18,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Config configures an Engine. The zero value serves policies that need neither namespaces, params
-// nor authorization.
+// Config configures an Engine. The zero value suffices for policies that use neither namespaces, params
+// nor the authorizer.
 type Config struct {
 	// Features are the enabled features. Fields that need another feature are ignored.
 	Features policyspec.Features
@@ -28,8 +28,8 @@ type Config struct {
 	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
 	// fail if a policy with a namespaceSelector may match or an expression is evaluated.
 	Namespaces matching.NamespaceGetter
-	// Params gives access to param objects. Without it, the failurePolicy decides about requests that
-	// match a policy with a paramKind.
+	// Params gives access to param objects. Without it, policies with a paramKind fail the requests that
+	// they match.
 	Params params.Source
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
@@ -41,7 +41,7 @@ type Engine struct {
 	kind   policy.Kind[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, Body]
 }
 
-// Store holds policies and bindings compiled and up to date.
+// Store holds compiled policies and bindings. See policy.Store.
 type Store = policy.Store[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, Body]
 
 // Snapshot holds the policies that are in effect at one time, with their bindings.
@@ -62,10 +62,9 @@ func (e *Engine) NewStore() *Store {
 	return policy.NewStore(e.kind, e.config.Params, e.config.Features[policyspec.TypeEnforcement])
 }
 
-// NewSnapshot returns a snapshot of the given objects, which do not change: policies and bindings
-// of version v1, with the Go types of celador.io/api or of k8s.io/api. It returns an error for
-// objects of other types. A snapshot has no params, and type errors do not keep its policies from
-// deciding.
+// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not be
+// changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot returns
+// an error for objects of other types. A snapshot has no params, and its policies need no verdict.
 func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	policies, bindings, err := policyspec.Sort[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding](objects)
 	if err != nil {
@@ -75,25 +74,25 @@ func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	return policy.NewSnapshot(static.kind, policies, bindings), nil
 }
 
-// Errors returns the errors by which the policy cannot decide as written, whatever the types of
-// objects. The error of a field begins with the field's path. The policy is not changed.
+// Errors returns the errors with which the policy fails requests of any kind, such as compilation
+// errors. The error of a field begins with the field's path. Errors does not change the policy.
 func (e *Engine) Errors(p *v1.ValidatingAdmissionPolicy) []error { return e.compile(p).Errors() }
 
 // Evaluate returns the result of evaluating the policies of the snapshots for a request, one
-// snapshot after the other. Failures of a policy are part of the result. An error means that the
-// request cannot be evaluated and must be rejected with it, whatever the policies' failurePolicy
-// is: its namespace is not found, or its context is done.
+// snapshot after the other. Failures of a policy are part of the result. The caller must reject the
+// request with the error, if there is one, whatever the policies' failurePolicy is. Evaluate returns an
+// error if the namespace of the request is not found or its context is done.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
-	// One allocation serves both.
-	made := &struct {
+	// The structs are allocated together, because Evaluate is on the path of every request.
+	allocated := &struct {
 		evaluation
 		request matching.Request
 	}{
 		evaluation: evaluation{ctx: ctx, objects: objects, engine: e, result: Result{attributes: a}},
 		request:    *matching.NewRequest(ctx, a, objects, e.config.Namespaces),
 	}
-	evaluation := &made.evaluation
-	evaluation.request = &made.request
+	evaluation := &allocated.evaluation
+	evaluation.request = &allocated.request
 	evaluation.matches = policy.NewMatches[Body](ctx, evaluation.request)
 	for _, snapshot := range snapshots {
 		if err := evaluation.evaluate(snapshot); err != nil {

@@ -31,7 +31,7 @@ func inNamespaces(color string) *v1.MatchResources {
 	return m
 }
 
-// through returns how decisions on a policy "p" came about: through which bindings.
+// through returns the names of the bindings of the decisions.
 func through(decisions []validating.Decision) []string {
 	var result []string
 	for _, d := range decisions {
@@ -122,7 +122,7 @@ func TestMisconfigured(t *testing.T) {
 	}
 }
 
-// One binding that cannot be applied leaves the others in effect.
+// A binding that cannot be applied does not affect the other bindings of its policy.
 func TestMisconfiguredAmongOthers(t *testing.T) {
 	snapshot := store(
 		policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("false")}),
@@ -151,7 +151,7 @@ func TestAbsentNamespace(t *testing.T) {
 		t.Errorf("without a policy that matches: %+v, error %v, %d namespaces looked up", got, err, s.namespaces)
 	}
 
-	// The namespace is needed even when no expression reads it, and whatever the failure policy.
+	// A missing namespace is an error even if no expression reads it, whatever failurePolicy is.
 	affected := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Ignore), Validations: policytest.Validations("true")}), policytest.Binding("b", "p")).Snapshot()
 	got, err := engine.Evaluate(t.Context(), nowhere, s, affected)
 	if !apierrors.IsNotFound(err) || err.Error() != `namespaces "nowhere" not found` {
@@ -169,8 +169,8 @@ func TestAbsentNamespace(t *testing.T) {
 	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured, Message: `failed to configure policy: namespaces "nowhere" not found`}})
 }
 
-// However many bindings a policy has, it is evaluated once; each policy asks the
-// authorizer only what none before asked.
+// A policy is evaluated once for all of its bindings. All policies share the cached decisions of the
+// authorizer.
 func TestSharedEvaluation(t *testing.T) {
 	policy := v1.ValidatingAdmissionPolicySpec{
 		Validations:      []v1.Validation{{Expression: "authorizer.requestResource.check('write').allowed()", Message: "no"}},

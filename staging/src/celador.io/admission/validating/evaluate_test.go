@@ -26,13 +26,13 @@ const (
 	exhausted = "validation failed due to running out of cost budget, no further validation rules will be run"
 )
 
-// found is what a policy of one binding says about a deployment of nine replicas.
+// found returns the result of a policy with one binding for a deployment with nine replicas.
 func found(t *testing.T, spec v1.ValidatingAdmissionPolicySpec) validating.Result {
 	t.Helper()
 	return evaluate(t, newServer(), create(9), store(policytest.Validating("p", spec), policytest.Binding("b", "p")).Snapshot())
 }
 
-// decision returns a decision of that policy.
+// decision returns a decision of the policy that found evaluates.
 func decision(index int, outcome validating.Outcome, message string) validating.Decision {
 	return validating.Decision{Policy: "p", Binding: "b", Actions: []v1.ValidationAction{v1.Deny}, Index: index, Outcome: outcome, Message: message}
 }
@@ -233,7 +233,7 @@ func TestAuditAnnotations(t *testing.T) {
 	}
 }
 
-// A failing audit annotation denies, whatever the binding's actions.
+// An audit annotation that fails denies the request, whatever the binding's validationActions are.
 func TestFailingAnnotationDenies(t *testing.T) {
 	policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}}})
 	got := evaluate(t, newServer(), create(1), store(policy, policytest.Binding("b", "p", v1.Warn)).Snapshot())
@@ -242,8 +242,8 @@ func TestFailingAnnotationDenies(t *testing.T) {
 	}
 }
 
-// A search for a text in itself costs the square of a tenth of its length: 950
-// thousand units. Match conditions have 2.5 million altogether, the others 10 million.
+// Searching a string in itself costs the square of a tenth of its length: 950 thousand units here. The
+// budget of match conditions is 2.5 million units, and the other budgets are 10 million.
 func TestBudgets(t *testing.T) {
 	variables := []v1.Variable{{Name: "text", Expression: "'" + strings.Repeat("a", 9_750) + "'"}}
 	const search = "variables.text.contains(variables.text)"
@@ -255,7 +255,7 @@ func TestBudgets(t *testing.T) {
 	}
 	withMessages := append(slices.Repeat(policytest.Validations(search), 5), slices.Repeat([]v1.Validation{{Expression: "false", MessageExpression: "string(" + search + ")"}}, 7)...)
 	withMessages[0].Expression = failing
-	// What a satisfied validation would say costs nothing.
+	// The messageExpression of a satisfied validation is not evaluated.
 	unused := append(slices.Clone(withMessages[:6]), slices.Repeat([]v1.Validation{{Expression: "true", MessageExpression: "string(" + search + ")"}}, 7)...)
 	unused[5].Message, unused[5].MessageExpression = "no", ""
 	withUnused := []validating.Decision{failed(0, noKey), admitted(1), admitted(2), admitted(3), admitted(4), denied(5, "no")}

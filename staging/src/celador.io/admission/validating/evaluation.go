@@ -17,7 +17,7 @@ import (
 	"celador.io/admission/policy"
 )
 
-// evaluation is the evaluation of one request.
+// evaluation evaluates policies for one request.
 type evaluation struct {
 	ctx     context.Context
 	request *matching.Request
@@ -33,11 +33,11 @@ type evaluation struct {
 	result    Result
 }
 
-// policyEvaluation is the evaluation of one policy that matches the request.
+// policyEvaluation evaluates one policy that matches the request.
 type policyEvaluation struct {
 	compiledPolicy
 	target matching.Target
-	// finding is the finding without params. The others are by param.
+	// finding is the finding without a param. findings holds the others by param.
 	finding     *finding
 	findings    map[*unstructured.Unstructured]*finding
 	annotations annotations
@@ -95,8 +95,8 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 	return nil
 }
 
-// find evaluates the policy, unless it was evaluated with the same param before. Expressions do not
-// read the binding, and many do not read the param.
+// find returns the finding of the policy for a param. It evaluates the policy only once for each param,
+// because expressions do not read the binding, and once for all params if no expression reads them.
 func (e *evaluation) find(p *policyEvaluation, in *activation.Input, param *unstructured.Unstructured) *finding {
 	subject := activation.Subject{Input: in, Namespace: e.namespace}
 	if !p.ReadsParams || param == nil {
@@ -154,14 +154,14 @@ func (e *evaluation) convert(object runtime.Object, to matching.Target) (runtime
 
 var denyOnly = []v1.ValidationAction{v1.Deny}
 
-// misconfigured reports that a policy could not be applied, through the binding with the given name
-// or, if that is empty, at all.
+// misconfigured adds the decision Misconfigured of a policy through the binding with the given name. The
+// name is empty if the policy could not be applied through any binding.
 func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
 	decision := Decision{Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err}
 	e.result.add(application{p.Name, binding, denyOnly, []Decision{decision}})
 }
 
-// report adds what an evaluation found to the result, in the name of a binding.
+// report adds a finding to the result, under the name of a binding.
 func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *finding) {
 	if found.conditions != nil {
 		e.result.Conditions = append(e.result.Conditions, *found.conditions)

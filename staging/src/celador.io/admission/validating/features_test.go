@@ -97,7 +97,8 @@ func TestValidationFailurePolicy(t *testing.T) {
 	}
 }
 
-// What keeps the policy as a whole from being evaluated is not a validation's failure.
+// The failurePolicy of a validation does not apply to failures of match conditions, params and other
+// parts of the policy.
 func TestValidationFailurePolicyOfTheWhole(t *testing.T) {
 	p := limiting(limits)
 	p.Spec.Validations[0].FailurePolicy = new(v1.Ignore)

@@ -21,7 +21,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// maxAnnotationBytes is where values of audit annotations are cut off.
+// maxAnnotationBytes is the maximum length of the value of an audit annotation. Longer values are
+// truncated.
 const maxAnnotationBytes = 10 * 1024
 
 // finding is the result of evaluating a policy for an object and a param. All bindings share it.
@@ -138,8 +139,8 @@ type messageResult struct {
 	err   error
 }
 
-// message returns what the client reads when the validation is not satisfied: the
-// computed message if that is usable, else the fixed one, else the expression.
+// message returns the message of a validation that is not satisfied: the value of messageExpression if
+// it is usable, otherwise the validation's message, otherwise a message that quotes the expression.
 func (v *validation) message(ctx context.Context, computed messageResult) string {
 	logger := klog.FromContext(ctx).V(2)
 	switch text, isText := stringValue(computed.value); {
@@ -171,7 +172,7 @@ func (v *validation) reason() metav1.StatusReason {
 	return *v.Reason
 }
 
-// annotate returns the annotations and how many of them failed and were ignored.
+// annotate returns the audit annotations and the number of ignored failures.
 func (p compiledPolicy) annotate(ctx context.Context, s activation.Subject) (results []annotationResult, ignored int, err error) {
 	if len(p.Body.annotations) == 0 {
 		return nil, 0, nil

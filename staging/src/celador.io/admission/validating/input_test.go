@@ -19,7 +19,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// What expressions read about each sort of request.
+// Expressions read the variables of CREATE, UPDATE, DELETE, CONNECT and subresource requests.
 func TestInput(t *testing.T) {
 	record := func(operation admission.Operation, object, old runtime.Object, kind schema.GroupVersionKind, namespace, name string, resource schema.GroupVersionResource, subresource string, options runtime.Object) admission.Attributes {
 		return admission.NewAttributesRecord(object, old, kind, namespace, name, resource, subresource, operation, options, operation == admission.Update, jane)
@@ -31,7 +31,7 @@ func TestInput(t *testing.T) {
 	nameless.Name, nameless.GenerateName = "", "web-"
 	for name, test := range map[string]struct {
 		attributes admission.Attributes
-		holds      []string
+		expressions      []string
 	}{
 		"create": {create(9), []string{
 			"object.kind == 'Deployment' && object.apiVersion == 'apps/v1'",
@@ -74,22 +74,22 @@ func TestInput(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(test.holds...)})
+			policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(test.expressions...)})
 			got := evaluate(t, newServer(), test.attributes, store(policy, policytest.Binding("b", "p")).Snapshot())
-			if len(got.Decisions()) != len(test.holds) {
-				t.Fatalf("%d decisions, want %d", len(got.Decisions()), len(test.holds))
+			if len(got.Decisions()) != len(test.expressions) {
+				t.Fatalf("%d decisions, want %d", len(got.Decisions()), len(test.expressions))
 			}
 			for _, d := range got.Decisions() {
 				if d.Outcome != validating.Admitted {
-					t.Errorf("%s: %s: %s", test.holds[d.Index], d.Outcome, d.Message)
+					t.Errorf("%s: %s: %s", test.expressions[d.Index], d.Outcome, d.Message)
 				}
 			}
 		})
 	}
 }
 
-// A policy for another version sees the object in that version, and the request both
-// ways; match conditions see the resource that was requested.
+// The expressions of a policy that matches an equivalent version read the object and the request in that
+// version. Match conditions read the resource of the original request.
 func TestConversion(t *testing.T) {
 	spec := v1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(legacyDeployments)),

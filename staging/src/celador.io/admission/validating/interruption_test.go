@@ -21,29 +21,30 @@ import (
 	"celador.io/admission/validating"
 )
 
-// leaver is an authorizer whose client goes away during a check. It counts later checks.
-type leaver struct {
+// cancelling is an authorizer that counts checks and cancels the context of the request during one. It
+// is also a params.Source.
+type cancelling struct {
 	cancel context.CancelFunc
-	// stays is how many checks the client waits for.
-	stays, checks int
+	// completed is the number of checks before the check that cancels the context.
+	completed, checks int
 }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-	if l.checks == l.stays {
-		l.cancel()
+func (c *cancelling) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	if c.checks == c.completed {
+		c.cancel()
 	}
-	l.checks++
+	c.checks++
 	return authorizer.DecisionAllow, "", nil
 }
 
-// Lister implements params.Kind. The client goes away during the call.
-func (l *leaver) Lister(context.Context) (params.Lister, error) {
-	l.cancel()
+// Lister implements params.Kind. It cancels the context.
+func (c *cancelling) Lister(context.Context) (params.Lister, error) {
+	c.cancel()
 	return nil, errors.New("not known yet")
 }
 
-func (l *leaver) Close() {}
+func (c *cancelling) Close() {}
 
 // checking is an expression that makes several authorization checks, one after the other.
 func checking(names string) string {
@@ -75,8 +76,8 @@ func TestInterruption(t *testing.T) {
 	bySelector.Spec.ParamRef = selected("blue", "gold")
 	for name, test := range map[string]struct {
 		objects []any
-		// stays is how many checks the client waits for, checks how many are done.
-		stays, checks int
+		// completed is the number of checks before the context ends, checks the total number.
+		completed, checks int
 	}{
 		"between policies": {policies, 2, 3},
 		"between bindings": {append(bindings, ignoring("p", withParams)), 2, 3},
@@ -94,7 +95,7 @@ func TestInterruption(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			client := &leaver{cancel: cancel, stays: test.stays}
+			client := &cancelling{cancel: cancel, completed: test.completed}
 			s := newServer()
 			snapshot := storeWith(policyspec.Features{}, paramsOf{&many, client}, test.objects...).Snapshot()
 			result, err := validating.NewEngine(validating.Config{Namespaces: s, Authorizer: client}).Evaluate(ctx, create(1), s, snapshot)
@@ -111,7 +112,7 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// A request whose client has already gone is not evaluated.
+// A request whose context is done is not evaluated.
 func TestInterruptedBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

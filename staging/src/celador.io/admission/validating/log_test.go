@@ -19,7 +19,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// Whoever wonders why a policy has no effect finds the reason at verbosity 5.
+// At verbosity 5, the log contains the reason for which a policy does not apply to a request.
 func TestReasonsInLog(t *testing.T) {
 	conditional := saying("p", "no")
 	conditional.Spec.MatchConditions = []v1.MatchCondition{{Name: "yes", Expression: "true"}, {Name: "rare", Expression: "false"}}

@@ -30,8 +30,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// objects is a params.Source over a fixed set of objects of some kinds. It counts how
-// often each kind is open.
+// objects is a params.Source with fixed objects. It counts the open params.Kinds of each kind.
 type objects struct {
 	kinds map[schema.GroupVersionKind]*kind
 	open  map[schema.GroupVersionKind]int
@@ -156,7 +155,8 @@ func withParams(b *v1.ValidatingAdmissionPolicyBinding, ref *v1.ParamRef) *v1.Va
 	return b
 }
 
-// limiting is a policy that says which of its params it is not content with.
+// limiting returns a policy that denies a deployment with more replicas than a param allows. The message
+// names the param.
 func limiting(kind schema.GroupVersionKind) *v1.ValidatingAdmissionPolicy {
 	return policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(kind), Validations: []v1.Validation{{
 		Expression:        "params != null && object.spec.replicas <= params.max",
@@ -164,7 +164,7 @@ func limiting(kind schema.GroupVersionKind) *v1.ValidatingAdmissionPolicy {
 	}}})
 }
 
-// messages returns what is not admitted, as "binding: message".
+// messages returns the decisions that are not Admitted, in the form "binding: message".
 func messages(decisions []validating.Decision) []string {
 	var result []string
 	for _, d := range decisions {
@@ -234,7 +234,7 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// A paramRef has no meaning for a policy that takes no params.
+// A policy without a paramKind ignores the paramRef of its bindings.
 func TestParamRefWithoutKind(t *testing.T) {
 	s := storeWith(policyspec.Features{}, newObjects(), saying("p", "no"), withParams(policytest.Binding("b", "p"), named("", "none")))
 	if got, want := inEffect(t, s.Snapshot()), []string{"p/b: no"}; !slices.Equal(got, want) {
@@ -242,7 +242,7 @@ func TestParamRefWithoutKind(t *testing.T) {
 	}
 }
 
-// Where there is nothing to find params with, the failure policy decides.
+// Without a params.Source, policies with a paramKind fail.
 func TestParamsWithoutSource(t *testing.T) {
 	snapshot := fixed(t, validating.Config{}, limiting(limits), policytest.Binding("b", "p"))
 	want := []string{"failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'"}
@@ -251,7 +251,7 @@ func TestParamsWithoutSource(t *testing.T) {
 	}
 }
 
-// Values of audit annotations that depend on params are all in the annotation.
+// An audit annotation that reads params has the values for all params.
 func TestAnnotationsOfParams(t *testing.T) {
 	p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), AuditAnnotations: []v1.AuditAnnotation{
 		{Key: "max", ValueExpression: "string(params.max)"}, {Key: "tier", ValueExpression: "string(params.metadata.labels.tier)"},
@@ -263,8 +263,8 @@ func TestAnnotationsOfParams(t *testing.T) {
 	}
 }
 
-// What does not depend on params is evaluated once for all of them, and yet reported
-// for each.
+// A policy whose expressions do not read params is evaluated once, and its decision is reported for each
+// param.
 func TestEvaluationsByParam(t *testing.T) {
 	for expression, checks := range map[string]int{
 		"authorizer.path('/a').check('write').allowed()":                                           1,
@@ -314,7 +314,7 @@ func TestOpenKinds(t *testing.T) {
 	}
 }
 
-// A request that is under way when a policy changes still finds params.
+// A snapshot can list params after its policy was replaced in the store.
 func TestParamsOfOldSnapshot(t *testing.T) {
 	s := storeWith(policyspec.Features{}, newObjects(), limiting(limits), withParams(policytest.Binding("b", "p"), named("", "low")))
 	snapshot := s.Snapshot()
@@ -324,7 +324,7 @@ func TestParamsOfOldSnapshot(t *testing.T) {
 	}
 }
 
-// The paramKind's apiVersion is not checked by everybody who writes to etcd.
+// A policy with a malformed paramKind fails. Clients that bypass validation can store one.
 func TestMalformedParamKind(t *testing.T) {
 	p := limiting(limits)
 	p.Spec.ParamKind.APIVersion = "a/b/c"

@@ -23,7 +23,7 @@ type validation struct {
 	expression.Compiled
 	*v1.Validation
 	computedMessage expression.Compiled
-	// failurePolicy decides about failures of the expression.
+	// failurePolicy is the policy's, unless the validation has its own.
 	failurePolicy v1.FailurePolicyType
 }
 

@@ -41,8 +41,8 @@ var (
 	nodes             = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
-// server stands for the API server around the engine: it serves deployments in two
-// versions and knows the namespaces blue and red. It counts what it is asked for.
+// server is a fake API server. It serves deployments in two versions and has the namespaces blue and
+// red. It counts calls.
 type server struct {
 	admission.RuntimeObjectInterfaces
 	conversions, namespaces, checks int
@@ -80,7 +80,7 @@ func (s *server) GetNamespace(_ context.Context, name string) (*corev1.Namespace
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"color": name}}}, nil
 }
 
-// Authorize implements authorizer.UnconditionalAuthorizer. Everybody may read.
+// Authorize implements authorizer.UnconditionalAuthorizer. It allows read requests.
 func (s *server) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	s.checks++
 	if a.GetVerb() == "read" {
@@ -108,7 +108,7 @@ func newWidget(replicas int64) *unstructured.Unstructured {
 
 var jane = &user.DefaultInfo{Name: "jane", UID: "u1", Groups: []string{"developers"}, Extra: map[string][]string{"team": {"blue"}}}
 
-// create is the request to create a deployment.
+// create returns a request to create a deployment.
 func create(replicas int32) admission.Attributes {
 	return admission.NewAttributesRecord(deploy(replicas), nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{FieldManager: "test"}, false, jane)
 }
@@ -131,7 +131,7 @@ func storeWith(features policyspec.Features, source params.Source, objects ...an
 	return s
 }
 
-// fixed returns a snapshot of objects that do not change.
+// fixed returns a snapshot of the given objects.
 func fixed(t *testing.T, config validating.Config, objects ...runtime.Object) *validating.Snapshot {
 	t.Helper()
 	snapshot, err := validating.NewEngine(config).NewSnapshot(objects...)
@@ -150,7 +150,7 @@ func evaluate(t *testing.T, s *server, a admission.Attributes, snapshot *validat
 	return result
 }
 
-// wantDecisions compares all of decisions but the time they took.
+// wantDecisions compares decisions, except Elapsed.
 func wantDecisions(t *testing.T, got, want []validating.Decision) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(validating.Decision{}, "Elapsed", "Err")); diff != "" {

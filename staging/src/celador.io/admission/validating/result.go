@@ -80,8 +80,8 @@ type Annotation = policy.Annotation
 // ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport = policy.ConditionReport
 
-// application holds the decisions of a policy through a binding. Many bindings share the decisions,
-// which do not have the names.
+// application holds the decisions of a policy through a binding. The decisions have no names, because
+// bindings share them.
 type application struct {
 	policy, binding string
 	actions         []v1.ValidationAction
@@ -114,9 +114,9 @@ func (r Result) Decisions() []Decision {
 	return all
 }
 
-// Err returns the API error with which the request must be rejected, or nil. Its message is the
-// message of the first decision to deny the request, and its reason and status code are those of
-// the validation. A validationAction that is unknown is an error, too.
+// Err returns the API error with which the request must be rejected, or nil. The error has the message
+// of the first decision that denies the request, and the reason and status code of its validation. Err
+// also returns an error for an unknown validationAction.
 func (r Result) Err() error {
 	var denial *Decision
 	for i := range r.Objections {

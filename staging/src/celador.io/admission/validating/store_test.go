@@ -20,12 +20,12 @@ import (
 	"celador.io/admission/validating"
 )
 
-// saying is a policy that denies everything with a message.
+// saying returns a policy that denies all requests with a message.
 func saying(name, message string) *v1.ValidatingAdmissionPolicy {
 	return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", Message: message}}})
 }
 
-// inEffect returns what the policies of a snapshot say, as "policy/binding: message".
+// inEffect returns the denials of the policies of a snapshot, in the form "policy/binding: message".
 func inEffect(t *testing.T, snapshot *validating.Snapshot) []string {
 	t.Helper()
 	var result []string
@@ -100,7 +100,7 @@ func TestSnapshotStays(t *testing.T) {
 		func() { s.DeletePolicy("a") },
 		func() { s.DeleteBinding("c") },
 	}
-	// Bindings come and go where slices have room and where they do not.
+	// Bindings are added and deleted at slice lengths below and at capacity.
 	for _, name := range strings.Split("hgfedcba", "") {
 		changes = append(changes, func() { s.SetBinding(policytest.Binding("on-"+name, "b")) })
 	}
@@ -124,8 +124,8 @@ func TestSnapshotStays(t *testing.T) {
 	}
 }
 
-// Whatever changes at the same time, requests see one consistent state, and a change
-// is in effect when the call that makes it returns.
+// While the store changes concurrently, each request reads one consistent snapshot. A change is in effect
+// when the method that makes it returns.
 func TestStoreConcurrently(t *testing.T) {
 	s := store(saying("fixed", "always"), policytest.Binding("fixed", "fixed"))
 	var writers, readers sync.WaitGroup
@@ -174,7 +174,7 @@ func TestStoreConcurrently(t *testing.T) {
 	}
 }
 
-// watched is a params.Source that tells when kinds are opened and closed.
+// watched is a params.Source that records which kinds are open.
 type watched struct {
 	*objects
 	opened, closed func()
@@ -195,9 +195,8 @@ func (k *watchedKind) Close() {
 	k.Kind.Close()
 }
 
-// A binding that changes is in effect all the time, in one form or the other, and kinds
-// that are still needed stay open: requests would have to wait until they are followed
-// again.
+// A changed binding has no moment without effect. A paramKind that is still needed stays open, because
+// requests would have to wait until the informer of a reopened kind is synced.
 func TestChangedBinding(t *testing.T) {
 	var s *validating.Store
 	var steps []string
@@ -220,7 +219,7 @@ func TestChangedBinding(t *testing.T) {
 	}
 }
 
-// Bindings that share match resources may differ in all else.
+// Bindings with equal match resources may differ in the other fields.
 func TestSharedMatchResources(t *testing.T) {
 	blue := inNamespaces("blue")
 	in := func(name string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
@@ -252,7 +251,7 @@ func TestSharedMatchResources(t *testing.T) {
 	}
 }
 
-// Policies are compiled while requests read the variables of others.
+// Policies can be compiled while requests evaluate the variables of other policies.
 func TestVariablesConcurrently(t *testing.T) {
 	telling := func(name, text string) *v1.ValidatingAdmissionPolicy {
 		return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{

@@ -21,7 +21,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// version is a generation of policy "p" that denies everything.
+// version returns a generation of policy "p", which denies all requests.
 func version(uid types.UID, generation int64, mode *v1.TypeCheckingMode) *v1.ValidatingAdmissionPolicy {
 	p := saying("p", fmt.Sprintf("no by %s/%d", uid, generation))
 	p.UID, p.Generation, p.Spec.TypeChecking = uid, generation, mode
@@ -114,7 +114,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A policy that may not decide is up to its failurePolicy, as any that cannot.
+// A policy with a non-nil verdict fails, and its failurePolicy applies.
 func TestWrongVerdictDecision(t *testing.T) {
 	for _, failurePolicy := range []v1.FailurePolicyType{v1.Fail, v1.Ignore} {
 		t.Run(string(failurePolicy), func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestWrongVerdictDecision(t *testing.T) {
 	}
 }
 
-// What else is wrong with a policy is said first, and no verdict makes up for it.
+// The configuration errors of a policy take precedence over its verdict.
 func TestVerdictOnInvalidPolicy(t *testing.T) {
 	p := version("a", 1, new(v1.EnforcedTypeChecking))
 	p.Spec.MatchConstraints = nil
@@ -163,7 +163,7 @@ func TestCountsOfVerdicts(t *testing.T) {
 	}
 }
 
-// There is nobody to check a set that does not change.
+// The policies of NewSnapshot need no verdict, because the status controller does not know them.
 func TestFixedPoliciesNeedNoVerdict(t *testing.T) {
 	config := validating.Config{Features: policyspec.Features{policyspec.TypeEnforcement: true}}
 	snapshot := fixed(t, config, version("a", 1, new(v1.EnforcedTypeChecking)), policytest.Binding("b", "p"))
@@ -172,8 +172,8 @@ func TestFixedPoliciesNeedNoVerdict(t *testing.T) {
 	}
 }
 
-// Snapshots are not touched by later verdicts, and a verdict that says what the one before
-// said makes no new snapshot: requests are undisturbed by checks that find the same.
+// A verdict does not change existing snapshots. A verdict that equals the previous one creates no new
+// snapshot.
 func TestSnapshotsAndVerdicts(t *testing.T) {
 	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, version("a", 1, new(v1.EnforcedTypeChecking)), policytest.Binding("b", "p"))
 	unchecked := s.Snapshot()
@@ -198,8 +198,7 @@ func TestSnapshotsAndVerdicts(t *testing.T) {
 	}
 }
 
-// Policies and verdicts on them come from goroutines that know nothing of each other. Once
-// both are done, the last verdict is in effect.
+// Policies and verdicts are set concurrently. Afterwards the last verdict is in effect.
 func TestVerdictsConcurrently(t *testing.T) {
 	const generations = 50
 	s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, policytest.Binding("b", "p"))

@@ -15,16 +15,16 @@ import (
 
 const maxAuditAnnotations = 20
 
-// untagged is the form in which the error for too many annotations prints each of them. Clients
-// know these field names, which differ from the JSON names.
-type untagged struct{ Key, ValueExpression string }
+// printedAnnotation formats an annotation in the error for too many annotations. Kubernetes prints the Go
+// field names instead of the JSON names.
+type printedAnnotation struct{ Key, ValueExpression string }
 
 func checkAuditAnnotations(path *field.Path, policy string, annotations []v1.AuditAnnotation, expressions expressionErrors) field.ErrorList {
 	var errs field.ErrorList
 	if len(annotations) > maxAuditAnnotations {
-		var all []untagged
+		var all []printedAnnotation
 		for _, annotation := range annotations {
-			all = append(all, untagged(annotation))
+			all = append(all, printedAnnotation(annotation))
 		}
 		errs = invalid(path, all, fmt.Sprintf("must not have more than %d auditAnnotations", maxAuditAnnotations))
 	}
@@ -39,7 +39,7 @@ func checkAuditAnnotations(path *field.Path, policy string, annotations []v1.Aud
 	})...)
 }
 
-// checkAuditKey checks the key that the annotation has in the audit event.
+// checkAuditKey checks the key of the annotation in the audit event: the policy's name, a slash and key.
 func checkAuditKey(path *field.Path, policy, key string) field.ErrorList {
 	if policy == "" {
 		return invalid(path, key, "requires metadata.name be non-empty")

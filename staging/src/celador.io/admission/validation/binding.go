@@ -12,16 +12,14 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// ValidateValidatingAdmissionPolicyBinding returns what is wrong with a binding
-// that is to be created: metadata and spec. The policy that it names need not
-// exist.
+// ValidateValidatingAdmissionPolicyBinding returns the errors in metadata and spec of a binding that is to
+// be created. The policy that it names need not exist.
 func ValidateValidatingAdmissionPolicyBinding(binding *v1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	return distinct(checkBinding(binding, nil))
 }
 
-// ValidateValidatingAdmissionPolicyBindingUpdate returns what is wrong with a
-// binding that is to replace old: metadata and spec. Nothing is immutable, and
-// bindingType may keep its value.
+// ValidateValidatingAdmissionPolicyBindingUpdate returns the errors in metadata and spec of a binding that
+// is to replace old. No field is immutable. An unknown bindingType is valid if it equals the type of old.
 func ValidateValidatingAdmissionPolicyBindingUpdate(binding, old *v1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	return distinct(checkBinding(binding, old))
 }
@@ -30,9 +28,9 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 	spec, path := &binding.Spec, field.NewPath("spec")
 	policyName, actions := path.Child("policyName"), path.Child("validationActions")
 
-	// Stock servers find required fields missing by rules in the API schema. Such
-	// errors come last and have no detail. These rules are silent about a field
-	// that was empty before; then the older, hand-written check is heard.
+	// Kubernetes reports missing required fields by declarative validation, whose errors come last and
+	// have no detail. Declarative validation skips a field that was empty in old. The hand-written
+	// validation then reports the field.
 	noName, noActions := spec.PolicyName == "", len(spec.ValidationActions) == 0
 	hadNoName := old != nil && old.Spec.PolicyName == ""
 	hadNoActions := old != nil && len(old.Spec.ValidationActions) == 0

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// check reports what is wrong with the value at a path; nil when nothing is.
+// check returns the errors of the value at a path, or nil if the value is valid.
 type check[T any] func(path *field.Path, value *T) field.ErrorList
 
-// required applies a check to a value that must not be missing.
+// required applies a check to a value. It returns an error if the value is missing.
 func required[T any](path *field.Path, value *T, checkValue check[T]) field.ErrorList {
 	if value == nil {
 		return missing(path, "")
@@ -20,7 +20,7 @@ func required[T any](path *field.Path, value *T, checkValue check[T]) field.Erro
 	return checkValue(path, value)
 }
 
-// optional applies a check to a value that may be missing.
+// optional applies a check to a value unless it is missing.
 func optional[T any](path *field.Path, value *T, checkValue check[T]) field.ErrorList {
 	if value == nil {
 		return nil
@@ -28,8 +28,8 @@ func optional[T any](path *field.Path, value *T, checkValue check[T]) field.Erro
 	return checkValue(path, value)
 }
 
-// newly returns the check, but for values that are stored already: a later version
-// of the server may have accepted what this one does not know.
+// newly returns a check that accepts the stored values, because a later version of the server may have
+// accepted a value that this version does not know.
 func newly[T comparable](checkValue check[T], stored ...*T) check[T] {
 	return func(path *field.Path, value *T) field.ErrorList {
 		for _, known := range stored {
@@ -50,25 +50,24 @@ func each[T any](path *field.Path, items []T, checkItem check[T]) field.ErrorLis
 	return errs
 }
 
-// oneOf returns a check for an enumeration. The error lists the values in the
-// order given here, which for most fields is alphabetical.
+// oneOf returns a check for an enumeration. The error lists the values in the given order.
 func oneOf[T ~string](values ...T) check[T] {
 	return func(path *field.Path, value *T) field.ErrorList {
 		return when(!slices.Contains(values, *value), field.NotSupported(path, *value, values))
 	}
 }
 
-// once returns a check that reports values which it has been given before.
+// once returns a check that rejects a value that it has already checked.
 func once[T comparable]() check[T] {
 	seen := map[T]bool{}
 	return func(path *field.Path, value *T) field.ErrorList {
-		again := seen[*value]
+		duplicate := seen[*value]
 		seen[*value] = true
-		return when(again, field.Duplicate(path, *value))
+		return when(duplicate, field.Duplicate(path, *value))
 	}
 }
 
-// when is the error as a list if the condition holds, else nil.
+// when returns the error if the condition is true, and nil otherwise.
 func when(condition bool, err *field.Error) field.ErrorList {
 	if !condition {
 		return nil
@@ -76,22 +75,22 @@ func when(condition bool, err *field.Error) field.ErrorList {
 	return field.ErrorList{err}
 }
 
-// missing says that a value is required.
+// missing returns the error for a required value that is missing.
 func missing(path *field.Path, detail string) field.ErrorList {
 	return field.ErrorList{field.Required(path, detail)}
 }
 
-// invalid turns complaints about one value into errors.
-func invalid(path *field.Path, value any, complaints ...string) field.ErrorList {
+// invalid returns an error for each message about a value.
+func invalid(path *field.Path, value any, messages ...string) field.ErrorList {
 	var errs field.ErrorList
-	for _, complaint := range complaints {
-		errs = append(errs, field.Invalid(path, value, complaint))
+	for _, message := range messages {
+		errs = append(errs, field.Invalid(path, value, message))
 	}
 	return errs
 }
 
-// distinct drops errors that read the same as an earlier one: two labels, say,
-// that share a bad value.
+// distinct removes errors with the same text as an earlier one. Two labels with the same invalid value
+// have such errors.
 func distinct(errs field.ErrorList) field.ErrorList {
-	return errs.Filter() // it sees to that before any filtering
+	return errs.Filter() // Filter without matchers only removes duplicates
 }

@@ -12,7 +12,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// maxMatchConditions is the limit of KEP-3716.
+// maxMatchConditions is the maximum number of match conditions (KEP-3716).
 const maxMatchConditions = 64
 
 func checkMatchConditions(path *field.Path, conditions []v1.MatchCondition, expressions expressionErrors) field.ErrorList {

@@ -66,15 +66,15 @@ func checkPatch(path *field.Path, m *v1.Mutation, known check[v1.PatchType], exp
 	if len(unknown) > 0 {
 		return unknown
 	}
-	return errs // nil for a patch type that a later version of the server has stored
+	return errs // nil for a stored patch type that this version does not know
 }
 
 // checkOtherFields returns an error for each field that belongs to another patch type.
-func checkOtherFields(path *field.Path, m *v1.Mutation, patchType v1.PatchType, complaint string) field.ErrorList {
+func checkOtherFields(path *field.Path, m *v1.Mutation, patchType v1.PatchType, message string) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range policyspec.PatchFields(m) {
 		if f.Type != patchType && f.Expression != nil {
-			errs = append(errs, field.Invalid(path.Child(f.Name), "{"+f.Name+"}", complaint))
+			errs = append(errs, field.Invalid(path.Child(f.Name), "{"+f.Name+"}", message))
 		}
 	}
 	return errs

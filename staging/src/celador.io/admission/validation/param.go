@@ -22,7 +22,7 @@ func checkParamKind(path *field.Path, kind *v1.ParamKind) field.ErrorList {
 	)
 }
 
-// checkAPIVersion demands what is demanded of an APIService's group and version.
+// checkAPIVersion checks that the group is a DNS subdomain and that the version is a DNS label.
 func checkAPIVersion(path *field.Path, apiVersion string) field.ErrorList {
 	if apiVersion == "" {
 		return missing(path, "")
@@ -49,9 +49,9 @@ func checkKind(path *field.Path, kind string) field.ErrorList {
 		validation.IsDNS1035Label(strings.ToLower(kind)))
 }
 
-// joined makes a single error of all complaints about one value.
-func joined(path *field.Path, value, prefix string, complaints []string) field.ErrorList {
-	return when(len(complaints) > 0, field.Invalid(path, value, prefix+strings.Join(complaints, ",")))
+// joined returns one error with all messages about a value.
+func joined(path *field.Path, value, prefix string, messages []string) field.ErrorList {
+	return when(len(messages) > 0, field.Invalid(path, value, prefix+strings.Join(messages, ",")))
 }
 
 func checkParamRef(path *field.Path, ref *v1.ParamRef) field.ErrorList {

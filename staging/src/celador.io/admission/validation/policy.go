@@ -1,11 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation validates policies and bindings. Error types, field paths and messages are
-// those of the same kinds in Kubernetes, and so is the order of errors, because people and programs
-// read them.
+// Package validation validates policies and bindings. Error types, field paths, messages and the order
+// of errors are the same as in Kubernetes, because clients depend on them.
 //
-// All functions return nil for a valid object, read only their arguments, and are safe for
+// All functions return nil for a valid object, do not change their arguments, and are safe for
 // concurrent use. They accept any object that can be decoded, with or without defaults.
 package validation
 

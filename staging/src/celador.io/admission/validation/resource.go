@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkResources checks a rule's resources: "pods", "pods/status", and with
-// wildcards "*", "pods/*", "*/scale" and "*/*". No pattern may stand after one
-// that includes it, and "*/*" includes everything.
+// checkResources checks the resources of a rule: "pods" or "pods/status", and the wildcards "*",
+// "pods/*", "*/scale" and "*/*". A pattern with a subresource must not follow a wildcard that includes
+// it. "*/*" must be the only pattern.
 func checkResources(path *field.Path, patterns []string) field.ErrorList {
 	if len(patterns) == 0 {
 		return missing(path, "")
@@ -43,7 +43,7 @@ func checkResources(path *field.Path, patterns []string) field.ErrorList {
 	return slices.Concat(errs,
 		when(len(patterns) > 1 && earlier.Has("*/*"),
 			field.Invalid(path, patterns, "if '*/*' is present, must not specify other resources")),
-		// "pods" before "*" has always been let through, "pods" after "*" never.
+		// As in Kubernetes, "pods" is valid before "*" and invalid after it.
 		when(earlier.Has(wildcard) && lastWithoutSubresource != wildcard,
 			field.Invalid(path, patterns, "if '*' is present, must not specify other resources without subresources")),
 	)

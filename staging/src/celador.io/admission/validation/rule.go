@@ -23,7 +23,7 @@ func checkNamedRule(path *field.Path, rule *v1.NamedRuleWithOperations) field.Er
 		checkPatterns(operations, rule.Operations, "operations"),
 		each(operations, rule.Operations, oneOf(v1.OperationAll, v1.Connect, v1.Create, v1.Delete, v1.Update)),
 
-		// A group may be empty: that is the core group.
+		// A group may be empty, which names the core group.
 		checkPatterns(path.Child("apiGroups"), rule.APIGroups, "API groups"),
 
 		checkPatterns(versions, rule.APIVersions, "API versions"),
@@ -34,7 +34,7 @@ func checkNamedRule(path *field.Path, rule *v1.NamedRuleWithOperations) field.Er
 	)
 }
 
-// resourceName returns a check for object names, each of which may be given once.
+// resourceName returns a check for the object names of one rule. It rejects duplicates.
 func resourceName() check[string] {
 	unique := once[string]()
 	return func(path *field.Path, name *string) field.ErrorList {
@@ -45,7 +45,7 @@ func resourceName() check[string] {
 	}
 }
 
-// checkPatterns demands at least one value, and no others beside the wildcard.
+// checkPatterns requires at least one value. The wildcard must be the only value.
 func checkPatterns[T ~string](path *field.Path, patterns []T, what string) field.ErrorList {
 	if len(patterns) == 0 {
 		return missing(path, "")

@@ -12,7 +12,7 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Subject holds the values that a series of expressions reads.
+// Subject holds the values of the variables that a series of expressions reads.
 type Subject struct {
 	*Input
 	// Namespace may be nil for match conditions, which do not read it.
@@ -57,17 +57,17 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	}
 }
 
-// Parent implements interpreter.Activation. There is none.
+// Parent implements interpreter.Activation. It returns nil, because an activation has no parent.
 func (a *activation) Parent() interpreter.Activation { return nil }
 
 // NewSeries returns a series that evaluates expressions of the given role on a subject, with the
 // given variables and budget.
 func NewSeries(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, budget *expression.Budget) *expression.Series {
-	// One allocation serves both.
-	made := &struct {
+	// The structs are allocated together, because series are created for every policy and request.
+	allocated := &struct {
 		series     expression.Series
 		activation activation
 	}{activation: activation{subject, role}}
-	made.series = *expression.NewSeries(ctx, &made.activation, variables, budget)
-	return &made.series
+	allocated.series = *expression.NewSeries(ctx, &allocated.activation, variables, budget)
+	return &allocated.series
 }

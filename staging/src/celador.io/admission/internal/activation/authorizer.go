@@ -8,14 +8,15 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Authorizer remembers decisions during a request. It is only set up for expressions
-// that ask. Not safe for concurrent use.
+// Authorizer is the value of 'authorizer' for one request. It caches decisions. It creates the value when
+// an expression first reads it. Not safe for concurrent use.
 type Authorizer struct {
 	authorizer authorizer.UnconditionalAuthorizer
 	caching    authorizer.UnconditionalAuthorizer
 }
 
-// NewAuthorizer returns nil, which takes 'authorizer' out of scope, for nil.
+// NewAuthorizer returns the Authorizer for an authorizer of the server. It returns nil for nil, so that
+// expressions that read 'authorizer' fail.
 func NewAuthorizer(authz authorizer.UnconditionalAuthorizer) *Authorizer {
 	if authz == nil {
 		return nil

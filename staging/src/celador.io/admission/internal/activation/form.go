@@ -12,8 +12,8 @@ import (
 	"celador.io/admission/internal/values"
 )
 
-// A Form is how expressions read objects of built-in kinds. Kubernetes uses both forms, and
-// expressions can tell them apart, for instance when they compare quantities.
+// A Form is the Go representation from which CEL values of built-in kinds are created. Kubernetes uses
+// both forms. Expressions evaluate differently on them, for instance when they compare quantities.
 type Form int
 
 const (

@@ -15,9 +15,8 @@ import (
 	"celador.io/admission/internal/values"
 )
 
-// Input holds the values that expressions read, for one request in one version of its
-// objects. Values cache what was read, and some are only made then, so an input is not
-// safe for concurrent use.
+// Input holds the values of 'object', 'oldObject' and 'request' for one request, in one version of its
+// objects. Values are created and cached when they are read, so an Input is not safe for concurrent use.
 type Input struct {
 	attributes admission.Attributes
 	resource   schema.GroupVersionResource
@@ -25,14 +24,13 @@ type Input struct {
 	authorizer *Authorizer
 
 	object, oldObject ref.Val
-	// The rest is nil until it is first read, as most never is.
+	// The following values are nil until they are first read.
 	request, conditionRequest        ref.Val
 	authorizerValue, requestResource ref.Val
 }
 
-// NewInput returns the input for objects that have the given kind; either may be nil.
-// The resource is the one through which objects of the kind are served. Without an
-// authorizer, expressions cannot read it.
+// NewInput returns the input for objects of the given kind and resource. object and oldObject may be nil.
+// If authorizer is nil, expressions that read 'authorizer' fail.
 func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
 	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed)}
 }
@@ -48,8 +46,8 @@ func (in *Input) requestValue() ref.Val {
 	return in.request
 }
 
-// conditionRequestValue is the request as match conditions read it: in the input's kind,
-// but with the resource that the client asked for.
+// conditionRequestValue returns the value of 'request' for match conditions: with the input's kind, but
+// with the resource of the original request.
 func (in *Input) conditionRequestValue() ref.Val {
 	if in.conditionRequest == nil {
 		if in.resource == in.attributes.GetResource() {

@@ -20,10 +20,10 @@ type Namespace struct {
 	whole, declared ref.Val
 }
 
-// NewNamespace returns what expressions read as 'namespaceObject': null for nil.
+// NewNamespace returns the value of 'namespaceObject'. Expressions read null if object is nil.
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
-// value returns the CEL value of the given part of the namespace. n may be nil for NoNamespace.
+// value returns the CEL value of the given part of the namespace. n may be nil if part is NoNamespace.
 func (n *Namespace) value(part policyspec.Namespace) ref.Val {
 	switch part {
 	case policyspec.NoNamespace:

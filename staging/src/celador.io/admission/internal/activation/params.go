@@ -44,17 +44,17 @@ func (p *Params) Of(object *unstructured.Unstructured) bool {
 // value returns the CEL value of the param, or nil for null.
 func (p *Params) value() ref.Val {
 	if p == nil {
-		return nil // as ObjectValue
+		return nil // null, see ObjectValue
 	}
 	if p.cached == nil {
-		p.cached = ObjectValue(p.shown(), p.form)
+		p.cached = ObjectValue(p.formed(), p.form)
 	}
 	return p.cached
 }
 
-// shown returns the object that value converts. In the form Typed, that is an object of the Go
-// type that client-go has for the kind, if there is one and the param can be converted to it.
-func (p *Params) shown() runtime.Object {
+// formed returns the param in its form. The form Typed is the Go type that client-go has for the kind, if
+// there is one and the param can be converted to it.
+func (p *Params) formed() runtime.Object {
 	if p.form != Typed {
 		return p.object
 	}
