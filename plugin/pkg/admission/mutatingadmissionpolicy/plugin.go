@@ -87,8 +87,8 @@ func isBuiltIn(version schema.GroupVersion) bool {
 	return builtintypes.Scheme().IsVersionRegistered(version)
 }
 
-// Admit implements admission.MutationInterface. It applies the policies to the object, and rejects
-// the request while the policies are not known yet.
+// Admit implements admission.MutationInterface. It applies the policies to the object. It rejects requests
+// until the informers of policies are synced.
 func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	snapshots, n, err := p.Snapshots(a)
 	if err != nil || n == 0 {

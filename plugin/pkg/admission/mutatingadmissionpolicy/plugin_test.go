@@ -67,8 +67,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// A plugin that needs something it was not given ends the start of the server, unless it has
-// nothing to do.
+// ValidateInitialization returns an error if a dependency is missing and the feature gate is enabled.
 func TestMissingDependencies(t *testing.T) {
 	for enabled, want := range map[bool]string{true: "missing ", false: ""} {
 		plugin := newPlugin(t, "")
@@ -91,7 +90,7 @@ func TestGateOff(t *testing.T) {
 	}
 }
 
-// Requests are refused while policies are not known.
+// Requests are rejected until the informers of policies are synced.
 func TestNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, true, false, policytest.Mutating("p", policytest.SetData("b", "'2'")), bindingOf("p"))
@@ -110,8 +109,8 @@ func TestNotReady(t *testing.T) {
 	})
 }
 
-// What clients read of failures: the first is the message, all are causes. A code other than
-// that of a forbidden request is one that the mutation asks for.
+// The error for clients has the message of the first failure and the messages of all failures as causes.
+// Its code is Forbidden unless the mutation has a reason or refuses the request.
 func TestRefusals(t *testing.T) {
 	missing := policytest.SetData("b", "object.data.missing")
 	const text = `expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`
@@ -183,8 +182,8 @@ spec: {policyName: p.static.k8s.io}
 `
 )
 
-// Policies in files come before those that are stored. The server does not start on files
-// that are wrong, or that it cannot do as they say.
+// Policies in manifest files apply before stored policies. The server does not start if a manifest file is
+// invalid or needs a disabled feature.
 func TestManifests(t *testing.T) {
 	inline := func(mutation string) string {
 		return static[:strings.Index(static, "mutations:")] + "mutations: [" + mutation + "]\n"
@@ -243,7 +242,7 @@ func TestManifestsComeFirst(t *testing.T) {
 	s.policyInformers.Start(s.stop)
 	var data map[string]string
 	var status *metav1.Status
-	// The schemas come a moment later.
+	// The schemas are fetched in the background.
 	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		data, status = create(t, plugin)
 		return status == nil, nil

@@ -43,11 +43,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // informers have much to say
+	klog.SetLogger(klog.Logger{}) // discards the log of informers
 	m.Run()
 }
 
-// server is what a plugin is given by a kube-apiserver.
+// server holds the dependencies that kube-apiserver injects into a plugin.
 type server struct {
 	gates           featuregate.FeatureGate
 	kube            *kubefake.Clientset
@@ -56,8 +56,8 @@ type server struct {
 	stop            chan struct{}
 }
 
-// newServer returns a server that stores the given policies and bindings and has the feature
-// gate of the kind on or off, and those of alpha fields. It ends with the test.
+// newServer returns a server that stores the given policies and bindings. enabled is the feature gate of
+// the kind, alpha the gates of alpha fields. The server stops when the test ends.
 func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *server {
 	t.Helper()
 	gates := featuregate.NewFeatureGate()
@@ -88,7 +88,7 @@ func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *se
 	return s
 }
 
-// initialize hands a plugin all it wants.
+// initialize injects the dependencies into a plugin and validates its initialization.
 func (s *server) initialize(plugin admission.Interface) error {
 	admission.PluginInitializers{
 		initializer.NewAPIServerIDInitializer("the-server"),
@@ -100,7 +100,7 @@ func (s *server) initialize(plugin admission.Interface) error {
 	return plugin.(admission.InitializationValidator).ValidateInitialization()
 }
 
-// start starts all informers and waits until they watch.
+// start starts all informers and waits until they are synced.
 func (s *server) start() {
 	s.kubeInformers.Start(s.stop)
 	s.policyInformers.Start(s.stop)
@@ -111,8 +111,7 @@ func denyAll(context.Context, authorizer.Attributes) (authorizer.Decision, strin
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
-// client is that of a server that publishes a schema without any kind, which is enough for
-// JSON patches.
+// client is a client of a server whose OpenAPI schema has no kinds. JSON patches need no more.
 type client struct{ kubernetes.Interface }
 
 // Discovery implements kubernetes.Interface.
@@ -152,7 +151,7 @@ func started(t *testing.T, inline bool, objects ...runtime.Object) *mutatingadmi
 	return plugin
 }
 
-// newPlugin returns a plugin that reads policies from a directory, unless that is empty.
+// newPlugin returns a plugin that reads manifest files from dir, which may be empty for none.
 func newPlugin(t *testing.T, dir string) *mutatingadmissionpolicy.Plugin {
 	t.Helper()
 	plugin, err := mutatingadmissionpolicy.New(strings.NewReader(header + "staticManifestsDir: " + dir + "\n"))
@@ -164,8 +163,8 @@ func newPlugin(t *testing.T, dir string) *mutatingadmissionpolicy.Plugin {
 
 const header = "apiVersion: apiserver.config.k8s.io/v1\nkind: MutatingAdmissionPolicyConfiguration\n"
 
-// create asks for a config map with the data {"a": "1"}, and returns what that has become and
-// the error.
+// create sends a request to create a config map with the data {"a": "1"}. It returns the data after
+// admission, and the status of the error or nil.
 func create(t *testing.T, plugin *mutatingadmissionpolicy.Plugin) (map[string]string, *metav1.Status) {
 	t.Helper()
 	sent := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "data", Namespace: "blue"}, Data: map[string]string{"a": "1"}}
@@ -178,7 +177,7 @@ func create(t *testing.T, plugin *mutatingadmissionpolicy.Plugin) (map[string]st
 	}
 	status, ok := err.(apierrors.APIStatus)
 	if !ok {
-		t.Fatalf("got error %v, want one for clients", err)
+		t.Fatalf("got error %v, want an API status", err)
 	}
 	return sent.Data, new(status.Status())
 }

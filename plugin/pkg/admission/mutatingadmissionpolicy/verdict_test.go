@@ -25,7 +25,7 @@ func TestVerdicts(t *testing.T) {
 		enforced, off    bool
 		ignores          bool
 		unchecked, wrong *metav1.Status
-		changed          bool // in spite of wrong types
+		changed          bool // despite type errors
 	}{
 		"enforced":         {enforced: true, unchecked: refused("policy has not been type checked yet"), wrong: refused("does not fit")},
 		"ignored failures": {enforced: true, ignores: true},

@@ -18,7 +18,7 @@ import (
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
-// Store is what a kind's engine keeps policies P and bindings B in.
+// Store is a store of the policies P and bindings B of one kind.
 type Store[P, B metav1.Object] interface {
 	PolicyStore[P]
 	SetBinding(B)
@@ -27,8 +27,8 @@ type Store[P, B metav1.Object] interface {
 
 // A PolicyStore is the part of a Store that holds the policies.
 type PolicyStore[P metav1.Object] interface {
-	// Compile compiles a policy and returns a function that adds it, or replaces the one of
-	// the same name, in no time.
+	// Compile compiles a policy. put adds the policy or replaces the policy with the same name, and takes
+	// little time.
 	Compile(P) (put func())
 	DeletePolicy(name string)
 }

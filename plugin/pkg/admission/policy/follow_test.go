@@ -182,8 +182,7 @@ func bindingOf(name string) *v1.ValidatingAdmissionPolicyBinding {
 	return &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name}}
 }
 
-// Blocked compilations do not delay other policies and bindings, up to a number of blocked
-// ones.
+// Up to maxSlow blocked compilations do not delay other policies and bindings.
 func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t)

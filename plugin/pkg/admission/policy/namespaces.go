@@ -13,14 +13,14 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// NamespaceGetter implements matching.NamespaceGetter.
+// NamespaceGetter implements matching.NamespaceGetter with an informer and a client.
 type NamespaceGetter struct {
 	Lister listers.NamespaceLister
 	Client kubernetes.Interface
 }
 
-// GetNamespace asks the server itself about a namespace that the informer has not
-// seen: it may have been created a moment ago.
+// GetNamespace returns a namespace from the informer. It reads a namespace that is not in the informer's
+// cache from the server, because the watch event of a new namespace may be delayed.
 func (g *NamespaceGetter) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	namespace, err := g.Lister.Get(name)
 	if apierrors.IsNotFound(err) && name != "" {

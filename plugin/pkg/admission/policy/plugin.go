@@ -127,7 +127,7 @@ func (p *Plugin[P, B, Body]) VerdictStore() (kind string, store typecheck.Verdic
 func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 	namespacesSynced := p.informers.Core().V1().Namespaces().Informer().HasSynced
 	p.SetReadyFunc(func() bool {
-		// Informers take locks to answer, and never return to false.
+		// HasSynced of informers takes locks, and never becomes false again.
 		if !p.synced.Load() {
 			p.synced.Store(namespacesSynced() && policiesSynced())
 		}
@@ -162,9 +162,9 @@ const pollInterval = time.Minute
 
 var errNotReady = errors.New("not yet ready to handle request")
 
-// Snapshots returns the n snapshots that a request is subject to: the policies of manifest files, and
-// then the policies that clients write. It returns an error while the latter are not known yet. The
-// result is an array, so that it needs no allocation.
+// Snapshots returns the n snapshots that apply to a request: the policies of manifest files, and then the
+// stored policies. It returns an error until the informers of stored policies are synced. The result is
+// an array to avoid an allocation.
 func (p *Plugin[P, B, Body]) Snapshots(a admission.Attributes) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
 	if p.store == nil || p.excluded.Has(resource) {

@@ -20,7 +20,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// written returns metadata as clients and servers fill it in.
+// written returns metadata of a stored object, with labels, annotations and managed fields.
 func written(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, UID: "uid-of-1", ResourceVersion: "7", Generation: 3,
@@ -44,8 +44,8 @@ func inTeam(team string) *v1.MatchResources {
 	}
 }
 
-// kept returns the bindings in the informers, by name.
-func (s *server) kept(t *testing.T) map[string]*v1.ValidatingAdmissionPolicyBinding {
+// cachedBindings returns the bindings in the informer's cache, by name.
+func (s *server) cachedBindings(t *testing.T) map[string]*v1.ValidatingAdmissionPolicyBinding {
 	t.Helper()
 	bindings, err := s.policyInformers.Admissionregistration().V1().ValidatingAdmissionPolicyBindings().Lister().List(labels.Everything())
 	if err != nil {
@@ -58,7 +58,8 @@ func (s *server) kept(t *testing.T) map[string]*v1.ValidatingAdmissionPolicyBind
 	return result
 }
 
-// Objects in informers are as they were read, whatever they share.
+// Objects in the informers' caches equal the objects that the server returned, except fields that are
+// dropped.
 func TestCompactObjectsAreEqual(t *testing.T) {
 	ref := func(name string) *v1.ParamRef {
 		return &v1.ParamRef{Name: name, ParameterNotFoundAction: new(v1.DenyAction)}
@@ -98,7 +99,7 @@ func TestCompactObjectsAreEqual(t *testing.T) {
 	policy.Spec.MatchConstraints = inTeam("blue")
 	synctest.Test(t, func(t *testing.T) {
 		_, s := started(t, append(objects, policy.DeepCopy())...)
-		if diff := cmp.Diff(bindings, s.kept(t)); diff != "" {
+		if diff := cmp.Diff(bindings, s.cachedBindings(t)); diff != "" {
 			t.Errorf("bindings differ (-want +got):\n%s", diff)
 		}
 		got, err := s.policyInformers.Admissionregistration().V1().ValidatingAdmissionPolicies().Lister().Get("p")
@@ -109,7 +110,7 @@ func TestCompactObjectsAreEqual(t *testing.T) {
 	})
 }
 
-// What is equal is in memory once, as long as it stays equal.
+// Equal parts of objects in the informers' caches share memory, until an object changes.
 func TestCompactObjectsShare(t *testing.T) {
 	binding := func(name, team, param string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
 		b := policytest.Binding(name, "few", actions...)
@@ -123,12 +124,12 @@ func TestCompactObjectsShare(t *testing.T) {
 		_, s := started(t, few, binding("a", "blue", "x", v1.Deny, v1.Audit), binding("b", "blue", "x", v1.Deny, v1.Audit), binding("c", "red", "y", v1.Deny))
 		check := func(when string, aWithB, policyWithB bool) {
 			t.Helper()
-			kept := s.kept(t)
+			cached := s.cachedBindings(t)
 			policy, err := s.policyInformers.Admissionregistration().V1().ValidatingAdmissionPolicies().Lister().Get("few")
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b, c := kept["a"], kept["b"], kept["c"]
+			a, b, c := cached["a"], cached["b"], cached["c"]
 			for part, same := range map[string][2]bool{
 				"match resources of a and b":                {a.Spec.MatchResources == b.Spec.MatchResources, aWithB},
 				"match resources of b and the policy's":     {b.Spec.MatchResources == policy.Spec.MatchConstraints, policyWithB},

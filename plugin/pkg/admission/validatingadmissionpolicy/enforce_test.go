@@ -76,7 +76,7 @@ func TestActions(t *testing.T) {
 	for name, test := range map[string]struct {
 		policy   *v1.ValidatingAdmissionPolicy
 		bindings []*v1.ValidatingAdmissionPolicyBinding
-		want     response // Err only says whether there is one
+		want     response // errDenied stands for any denial with the message
 		checks   map[string]float64
 	}{
 		"deny": {two, []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("a", "few", v1.Deny)},
@@ -142,7 +142,7 @@ func TestActions(t *testing.T) {
 
 var errDenied = errors.New("denied")
 
-// The policy that comes first by name speaks for all that deny.
+// The error has the message of the first policy by name that denies the request.
 func TestFirstDenial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plugin, _ := started(t,
@@ -161,7 +161,7 @@ func TestFirstDenial(t *testing.T) {
 	})
 }
 
-// What a policy has to say about a request goes under its own name.
+// The keys of audit annotations begin with the name of their policy.
 func TestAuditAnnotations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		note := func(name, expression string) *v1.ValidatingAdmissionPolicy {
@@ -179,7 +179,7 @@ func TestAuditAnnotations(t *testing.T) {
 	})
 }
 
-// The audit event has room for only so many failures.
+// The annotation of failures lists a limited number of failures.
 func TestManyFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var objects []runtime.Object
@@ -198,7 +198,7 @@ func TestManyFailures(t *testing.T) {
 	})
 }
 
-// An audit event that takes no annotations changes nothing for the client.
+// An error of AddAnnotation does not affect the response.
 func TestAnnotationsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := policytest.Validating("few", v1.ValidatingAdmissionPolicySpec{

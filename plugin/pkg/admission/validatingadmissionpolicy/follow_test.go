@@ -19,7 +19,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Each change is in effect once its watch event is handled.
+// A change is in effect when its watch event has been handled.
 func TestChangesTakeEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plugin, s := started(t)
@@ -86,8 +86,7 @@ func TestChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// A policy that is deleted and created again between two events has the first
-// generation again.
+// A policy that is deleted and recreated between two events has generation 1, like the policy before.
 func TestReplacedPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := atMost("few", "5")
@@ -105,7 +104,7 @@ func TestReplacedPolicy(t *testing.T) {
 	})
 }
 
-// What is deleted while the watch is interrupted has no event, only a tombstone.
+// An object that is deleted while the watch is interrupted has no event. The informer delivers a tombstone.
 func TestDeletedDuringInterruption(t *testing.T) {
 	for _, gone := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
 		t.Run(gone, func(t *testing.T) {
@@ -125,7 +124,7 @@ func TestDeletedDuringInterruption(t *testing.T) {
 				first := <-watches
 				first.Error(&apierrors.NewResourceExpired("too old").ErrStatus)
 				first.Stop()
-				<-watches // once it has listed again
+				<-watches // the informer has relisted
 				synctest.Wait()
 				if err := send(t, plugin, create(9), interfaces()).Err; err != nil {
 					t.Error(err)
@@ -135,8 +134,7 @@ func TestDeletedDuringInterruption(t *testing.T) {
 	}
 }
 
-// interruptible returns the watches of a resource, on which there are no events but
-// those that the test sends.
+// interruptible returns the watches of a resource. They deliver only the events that the test sends.
 func interruptible(s *server, resource string) <-chan *watch.FakeWatcher {
 	watches := make(chan *watch.FakeWatcher, 10)
 	s.policies.PrependWatchReactor(resource, func(clienttesting.Action) (bool, watch.Interface, error) {
@@ -147,7 +145,7 @@ func interruptible(s *server, resource string) <-chan *watch.FakeWatcher {
 	return watches
 }
 
-// Status writes and resyncs do not disturb: the policy is not compiled again.
+// Status writes and resyncs do not compile a policy again.
 func TestUnchangedPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := atMost("few", "5")
@@ -155,7 +153,7 @@ func TestUnchangedPolicy(t *testing.T) {
 		plugin, s := started(t, few, policytest.Binding("few", "few", v1.Deny))
 		written := few.DeepCopy()
 		written.ResourceVersion, written.Status.ObservedGeneration = "2", 1
-		// Not a change that a server makes, but one that would show.
+		// A server would increment the generation. Without it, the change must have no effect.
 		written.Spec.Validations[0].Expression = "true"
 		if _, err := s.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().UpdateStatus(t.Context(), written, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)

@@ -17,14 +17,14 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// checks returns how often policies were counted, by policy, binding, error and action.
+// checks returns the values of Kubernetes' counter of policy checks, by labels.
 func checks(t *testing.T) map[string]float64 {
 	t.Helper()
 	return observed(t, "apiserver_validating_admission_policy_check_total")
 }
 
-// observed returns the value of a counter or gauge, or the number of a histogram's
-// observations, by labels.
+// observed returns the values of a metric by labels. The value of a histogram is the number of its
+// observations.
 func observed(t *testing.T, name string) map[string]float64 {
 	t.Helper()
 	families, err := legacyregistry.DefaultGatherer.Gather()
@@ -47,8 +47,8 @@ func observed(t *testing.T, name string) map[string]float64 {
 	return result
 }
 
-// The metrics that upstream does not have follow policies and requests.
-func TestOwnMetrics(t *testing.T) {
+// Celador's metrics count policies, bindings and requests.
+func TestCeladorMetrics(t *testing.T) {
 	const (
 		policies = "celador_admission_policy_policies"
 		bindings = "celador_admission_policy_bindings"

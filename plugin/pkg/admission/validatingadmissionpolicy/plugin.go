@@ -78,8 +78,8 @@ func New(configFile io.Reader) (*Plugin, error) {
 	return p, nil
 }
 
-// Validate implements admission.ValidationInterface. It denies the request if a policy does, and
-// while the policies are not known yet.
+// Validate implements admission.ValidationInterface. It denies the request if a policy denies it, and until
+// the informers of policies are synced.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	snapshots, n, err := p.Snapshots(a)
 	if err != nil || n == 0 {

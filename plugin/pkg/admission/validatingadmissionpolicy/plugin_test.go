@@ -139,8 +139,8 @@ func TestNotReady(t *testing.T) {
 		synctest.Wait()
 		refuse("namespaces are known, policies are not")
 
-		// A request in waiting goes on as soon as policies are known. Time passes only
-		// while all goroutines wait.
+		// A waiting request continues as soon as the informers are synced. The bubble's clock advances only
+		// while all goroutines are blocked.
 		begin := time.Now()
 		answers := make(chan error)
 		for _, replicas := range []int32{3, 9} {
@@ -159,7 +159,7 @@ func TestNotReady(t *testing.T) {
 	})
 }
 
-// All of policies, bindings and namespaces have to be known.
+// Requests are rejected until the informers of policies, bindings and namespaces are synced.
 func TestNotReadyWithout(t *testing.T) {
 	for _, missing := range []string{"policies", "bindings", "namespaces"} {
 		t.Run(missing, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestExemptResources(t *testing.T) {
 	})
 }
 
-// A namespace of which the informer has not heard is looked up at the server.
+// A namespace that is not in the informer's cache is read from the server.
 func TestLateNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := policytest.Validating("late", v1.ValidatingAdmissionPolicySpec{
@@ -281,7 +281,7 @@ func TestLateNamespace(t *testing.T) {
 		})
 		policy.Spec.MatchConstraints.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"name": "late"}}
 		s := newServer(t, policy, policytest.Binding("late", "late", v1.Deny))
-		// The informer lists no namespaces and hears of none.
+		// The namespace informer has an empty cache.
 		s.kubeInformers = emptyInformers()
 		plugin := newPlugin(t)
 		s.initialize(t, plugin)

@@ -13,7 +13,7 @@ const (
 	failing = "object.spec.missing.field == 1"
 )
 
-// atMost is a policy against too many replicas.
+// atMost returns a policy that denies deployments with more than the given number of replicas.
 func atMost(name, replicas string) *v1.ValidatingAdmissionPolicy {
 	return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{
 		Validations: []v1.Validation{{Expression: "object.spec.replicas <= " + replicas}},

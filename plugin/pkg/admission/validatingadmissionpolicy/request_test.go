@@ -34,8 +34,8 @@ var (
 	widget            = widgets.GroupVersion().WithKind("Widget")
 )
 
-// interfaces are those of a server with the built-in types, and with deployments in
-// several versions: one that has no kind, and one whose kind has no type.
+// interfaces returns the interfaces of a server with the built-in types. It serves deployments in several
+// versions, one of which has no kind and another no Go type.
 func interfaces() admission.ObjectInterfaces {
 	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
 		if r.Resource == "deployments" {
@@ -69,7 +69,7 @@ func metadata(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": "shop"}}
 }
 
-// deploy returns a deployment in the form in which plugins see it.
+// deploy returns a deployment of the internal version, which the requests of plugins contain.
 func deploy(namespace, name string, replicas int32) *apps.Deployment {
 	return &apps.Deployment{ObjectMeta: metadata(namespace, name), Spec: apps.DeploymentSpec{Replicas: replicas}}
 }
@@ -83,12 +83,12 @@ func newWidget(size int64) *unstructured.Unstructured {
 	}}
 }
 
-// create returns the request to create a deployment with the given replicas.
+// create returns a request to create a deployment with the given replicas.
 func create(replicas int32) admission.Attributes {
 	return admission.NewAttributesRecord(deploy("blue", "web", replicas), nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{}, false, jane)
 }
 
-// requests are of every sort that plugins are asked about.
+// requests returns requests of all operations, for built-in types, subresources and custom resources.
 func requests() map[string]admission.Attributes {
 	record := admission.NewAttributesRecord
 	scale := &autoscaling.Scale{ObjectMeta: metadata("blue", "web"), Spec: autoscaling.ScaleSpec{Replicas: 9}}

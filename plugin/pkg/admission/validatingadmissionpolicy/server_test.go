@@ -32,11 +32,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // informers and upstream's plugin have much to say
+	klog.SetLogger(klog.Logger{}) // discards the log of informers and upstream's plugin
 	m.Run()
 }
 
-// server is what plugins are given by a kube-apiserver.
+// server holds the dependencies that kube-apiserver injects into plugins.
 type server struct {
 	gates      featuregate.FeatureGate
 	kube       *kubefake.Clientset
@@ -48,8 +48,8 @@ type server struct {
 	stop            chan struct{}
 }
 
-// newServer returns a server that stores the given objects of Celador's kinds, and
-// three namespaces. It ends with the test.
+// newServer returns a server that stores the given objects of Celador's kinds and three namespaces. The
+// server stops when the test ends.
 func newServer(t testing.TB, objects ...runtime.Object) *server {
 	t.Helper()
 	s := &server{
@@ -85,7 +85,7 @@ func readOnly(_ context.Context, a authorizer.Attributes) (authorizer.Decision, 
 	return authorizer.DecisionNoOpinion, "", nil
 }
 
-// initialize hands a plugin all it wants.
+// initialize injects the dependencies into a plugin and validates its initialization.
 func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
 	var dynamicClient dynamic.Interface = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
@@ -96,7 +96,7 @@ func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	}
 }
 
-// start starts all informers and waits until they watch.
+// start starts all informers and waits until they are synced.
 func (s *server) start() {
 	s.kubeInformers.Start(s.stop)
 	s.policyInformers.Start(s.stop)
@@ -122,14 +122,14 @@ func newPlugin(t testing.TB) *validatingadmissionpolicy.Plugin {
 	return plugin
 }
 
-// response is all that becomes of a request.
+// response holds the results of admission that a client and the audit log see.
 type response struct {
 	Err         error
 	Warnings    []string
 	Annotations map[string]string
 }
 
-// send has a plugin examine a request.
+// send returns the response of a plugin to a request.
 func send(t *testing.T, plugin admission.ValidationInterface, a admission.Attributes, objects admission.ObjectInterfaces) response {
 	t.Helper()
 	recorded := &recorder{Attributes: a}
@@ -159,7 +159,7 @@ func (r *recorder) AddAnnotation(key, value string) error {
 	return nil
 }
 
-// emptyInformers are those of a server that stores nothing.
+// emptyInformers returns informers of a server without objects.
 func emptyInformers() kubeinformers.SharedInformerFactory {
 	return kubeinformers.NewSharedInformerFactory(kubefake.NewSimpleClientset(), 0)
 }

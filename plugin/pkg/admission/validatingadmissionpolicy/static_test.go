@@ -22,7 +22,7 @@ import (
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
-// manifestOf returns a document; it may be embedded as an item.
+// manifestOf returns a YAML document that item can convert to a flow mapping.
 func manifestOf(kind, name, spec string) string {
 	return headOf(kind) + "metadata: {name: " + name + "}\nspec: " + spec
 }
@@ -57,7 +57,7 @@ const (
 
 var good = staticPolicy("p.static.k8s.io", never) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic)
 
-// writeFiles puts files into a directory at once, as far as readers of it can see.
+// writeFiles writes files and replaces each existing file atomically.
 func writeFiles(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -75,7 +75,7 @@ func configFor(plugin, dir string) *strings.Reader {
 	return strings.NewReader("apiVersion: apiserver.config.k8s.io/v1\nkind: " + plugin + "Configuration\nstaticManifestsDir: " + dir + "\n")
 }
 
-// load initializes a plugin as kube-apiserver does.
+// load initializes a plugin with the initializers of kube-apiserver.
 func (s *server) load(plugin admission.Interface) error {
 	dynamicClient := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	admission.PluginInitializers{
@@ -96,7 +96,7 @@ func newStaticPlugin(t *testing.T, dir string) *validatingadmissionpolicy.Plugin
 	return plugin
 }
 
-// The server does not start on files that are wrong, and says what upstream's says.
+// The server does not start with invalid manifest files. Errors are the same as upstream's.
 func TestStaticManifests(t *testing.T) {
 	type files map[string]string
 	one := func(content string) files { return files{"m.yaml": content} }
@@ -178,10 +178,10 @@ func TestStaticManifests(t *testing.T) {
 
 var schemeName = regexp.MustCompile(`in scheme ".*"`)
 
-// withoutScheme leaves out which line of the program has made a scheme.
+// withoutScheme removes the scheme's name, which contains the source line that created it.
 func withoutScheme(message string) string { return schemeName.ReplaceAllString(message, `in scheme`) }
 
-// The directory is there when the configuration is read, but it cannot be read itself.
+// The server does not start if the directory exists but is not readable.
 func TestUnreadableManifests(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"file":      func(dir string) error { return os.Symlink("nowhere", filepath.Join(dir, "m.yaml")) },

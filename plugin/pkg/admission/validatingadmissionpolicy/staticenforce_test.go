@@ -35,8 +35,7 @@ func (s *server) run(t testing.TB, plugin interface{ WaitForReady() bool }) {
 	}
 }
 
-// startedWith returns a plugin that enforces the files of a directory besides what
-// is stored.
+// startedWith returns a plugin that enforces the manifest files of a directory and the stored policies.
 func startedWith(t *testing.T, dir string, stored ...runtime.Object) *validatingadmissionpolicy.Plugin {
 	t.Helper()
 	s, plugin := newServer(t, stored...), newStaticPlugin(t, dir)
@@ -47,7 +46,7 @@ func startedWith(t *testing.T, dir string, stored ...runtime.Object) *validating
 	return plugin
 }
 
-// change returns a request to create an object of any resource.
+// change returns a request to create an object of the given resource.
 func change(group, version, resource string) admission.Attributes {
 	r := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 	object := newWidget(3)
@@ -109,12 +108,12 @@ func TestStaticPoliciesComeFirst(t *testing.T) {
 
 	both := startedWith(t, dir, stored, policytest.Binding("a", "a", v1.Deny))
 	if got := text(send(t, both, create(3), interfaces()).Err); !strings.HasSuffix(got, byStatic+"failed expression: false") {
-		t.Errorf("error is %q, want that of the file", got)
+		t.Errorf("error is %q, want the denial of the manifest file", got)
 	}
 }
 
-// Admission's own kinds are for the policies in files, which are known before anything
-// else is. Reviews are for none.
+// Requests for policies and bindings are subject to the policies of manifest files only, even before the
+// informers are synced. Excluded resources, such as token reviews, are subject to no policies.
 func TestStaticPoliciesProtectAdmission(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"m.yaml": good})
@@ -171,13 +170,13 @@ const (
 	unknownReason  = `spec.validations[0].reason: Unsupported value: "Unknown": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"`
 )
 
-// onDeployments is a policy on deployments with more of the spec.
+// onDeployments returns the manifest of a policy on deployments. more holds other fields of its spec.
 func onDeployments(more string) string {
 	return manifestOf("ValidatingAdmissionPolicy", "p.static.k8s.io",
 		`{matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: ["*"], resources: [deployments]}]}, `+more+`}`)
 }
 
-// Files may use the features whose gates are on, and none that has no effect.
+// Manifest files may use features whose gates are enabled. They must not use disabled features.
 func TestStaticFeatures(t *testing.T) {
 	for name, test := range map[string]struct {
 		gate     string
@@ -208,7 +207,7 @@ func TestStaticFeatures(t *testing.T) {
 				"\n---\n" + manifestOf("ValidatingAdmissionPolicyBinding", "c.static.k8s.io", "{validationActions: [Audit], "+toStatic+"}"),
 			off: `error loading DIR/m.yaml: ValidatingAdmissionPolicyBinding "b.static.k8s.io": spec.bindingType: Forbidden: requires the ValidatingAdmissionPolicyFallbackBinding feature gate to be enabled`,
 		},
-		"typeChecking": { // no controller checks it: it decides at once
+		"typeChecking": { // policies in manifest files need no verdict
 			gate:     string(features.AdmissionPolicyTypeEnforcement),
 			manifest: onDeployments(`validations: [{expression: object.spec.replicas > 5}], typeChecking: Enforced`) + "\n---\n" + staticBinding("b.static.k8s.io", toStatic),
 			off:      noTypeChecking,
