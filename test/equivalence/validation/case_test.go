@@ -14,26 +14,25 @@ import (
 	"celador.io/admission/validation"
 )
 
-// testCase is an object, told by a merge patch to a valid one, and the errors that
-// are expected for it: type, field and message in the words clients see.
+// testCase holds an object, as a merge patch to a valid object, and the expected errors with their type,
+// field and message.
 type testCase struct {
 	name  string
 	patch string
-	// old makes the case an update of what this patch gives.
+	// old is the patch that results in the old object of an update. It is nil for a create.
 	old *string
 
-	// undefaulted objects are not given defaults. Requests never bring such.
+	// undefaulted is set if the object is validated without defaults, which no request is.
 	undefaulted bool
 	want        []string
 }
 
-// validator decodes an object and validates its creation, or its update when there
-// is an old object.
+// validator decodes an object and validates its creation, or its update if old is not nil.
 type validator func(manifest, old []byte, defaults defaulting) (field.ErrorList, error)
 
-// run validates each case and holds the errors against those expected and, but for
-// fields that it does not know, those of a stock kube-apiserver, order included. Without
-// a stock validator the cases are about what Kubernetes does not have.
+// run validates each case. It compares the errors and their order with the expected errors, and with the
+// errors of a stock kube-apiserver, except those in fields that Kubernetes does not have. stock is nil
+// for cases that Kubernetes does not support.
 func run(t *testing.T, base string, cases []testCase, ours, stock validator) {
 	t.Helper()
 	for _, c := range cases {
@@ -107,14 +106,14 @@ func ourBinding(manifest, old []byte, defaults defaulting) (field.ErrorList, err
 
 var ownFields = regexp.MustCompile(`^spec\.(policyType|bindingType|typeChecking|validations\[\d+\]\.failurePolicy)$|^status\.observedCustomResources`)
 
-// shared are the errors that are not about fields of this project's own.
+// shared returns the errors in fields that Kubernetes has, too.
 func shared(errs field.ErrorList) field.ErrorList {
 	return slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {
 		return ownFields.MatchString(err.Field) || err.Field == "spec.paramKind" && err.Type == field.ErrorTypeForbidden
 	})
 }
 
-// texts are the errors as they appear in the message of a Status.
+// texts returns the errors in the form of the message of a Status.
 func texts(errs field.ErrorList) []string {
 	var all []string
 	for _, err := range errs {
@@ -123,7 +122,7 @@ func texts(errs field.ErrorList) []string {
 	return all
 }
 
-// causes are the errors as they appear in the causes of a Status.
+// causes returns the errors in the form of the causes of a Status.
 func causes(errs field.ErrorList) []string {
 	var all []string
 	for _, err := range errs {

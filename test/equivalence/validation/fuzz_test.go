@@ -16,8 +16,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// The fuzz tests look for objects that make validation panic, or answer otherwise
-// than a stock kube-apiserver does about the fields that it has.
+// The fuzz tests search for objects on which validation panics, or returns other errors than a stock
+// kube-apiserver for the fields that Kubernetes has.
 
 func FuzzValidatePolicy(f *testing.F) {
 	full := patched(f, validPolicy, `
@@ -191,17 +191,17 @@ spec:
 	})
 }
 
-// compare validates an object in both ways.
+// compare compares the errors of both validators for an object.
 func compare(t *testing.T, manifest, old []byte, defaults defaulting, ours, stock validator) {
 	if len(old) == 0 {
 		old = nil
 	}
 	got, err := ours(manifest, old, defaults)
 	if err != nil {
-		return // a request like this ends before validation
+		return // a request with this object is rejected before validation
 	}
-	// Three known differences: strategies check which names are reserved, what is stored
-	// with a function that is new in 1.37 may keep it, and so may a mutation its patch type.
+	// There are three known differences: strategies check reserved names, stored expressions may keep
+	// a function that is new in 1.37, and stored mutations may keep their patch type.
 	if strings.Contains(string(manifest), ".static.k8s.io") || strings.Contains(string(old), "includes") || hasOtherPatchType(old) {
 		return
 	}
@@ -214,7 +214,7 @@ func compare(t *testing.T, manifest, old []byte, defaults defaulting, ours, stoc
 	}
 }
 
-// hasOtherPatchType says whether a policy has a patch type that Kubernetes does not know.
+// hasOtherPatchType reports whether a policy has a patch type that Kubernetes does not have.
 func hasOtherPatchType(manifest []byte) bool {
 	policy := v1.MutatingAdmissionPolicy{}
 	if json.Unmarshal(manifest, &policy) != nil {
@@ -228,7 +228,7 @@ func hasOtherPatchType(manifest []byte) bool {
 func quoted(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // never for a string
+		panic(err) // a string can always be encoded
 	}
 	return string(text)
 }

@@ -86,7 +86,7 @@ var scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// defaulting says whether decoding sets defaults, as requests do.
+// defaulting is true if decoding sets defaults, as in requests.
 type defaulting bool
 
 const (
@@ -94,7 +94,7 @@ const (
 	withoutDefaults defaulting = false
 )
 
-// decode reads a manifest of a versioned type and converts it to an internal one.
+// decode decodes a manifest of a versioned type and converts it to the internal type.
 func decode[Versioned, Internal any](scheme *runtime.Scheme, manifest []byte, defaults defaulting) (*Internal, error) {
 	versioned, internal := new(Versioned), new(Internal)
 	if err := json.Unmarshal(manifest, versioned); err != nil {
@@ -106,7 +106,7 @@ func decode[Versioned, Internal any](scheme *runtime.Scheme, manifest []byte, de
 	return internal, scheme.Convert(versioned, internal, nil)
 }
 
-// decodeOurs reads a manifest of one of our types in version v1.
+// decodeOurs decodes a manifest of a policy kind in version v1 of celador.io/api.
 func decodeOurs[T any](manifest []byte, defaults defaulting) (*T, error) {
 	object := new(T)
 	if err := json.Unmarshal(manifest, object); err != nil {

@@ -83,7 +83,7 @@ func TestMatchResources(t *testing.T) {
 	})
 }
 
-// ruled returns a patch that gives a policy one rule, valid but for these fields.
+// ruled returns a patch that sets one rule, which is valid except for the given fields.
 func ruled(t testing.TB, fields string) string {
 	const rule = "{apiGroups: [apps], apiVersions: [v1], resources: [deployments], operations: [CREATE]}"
 	return "spec: {matchConstraints: {resourceRules: [" + string(patched(t, rule, "{"+fields+"}")) + "]}}"

@@ -18,7 +18,7 @@ func runMutatingPolicies(t *testing.T, cases []testCase) {
 	run(t, validMutatingPolicy, cases, ourMutatingPolicy, stockMutatingPolicy)
 }
 
-// runInlinePolicies is for fields that only this project has.
+// runInlinePolicies runs cases with fields that Kubernetes does not have.
 func runInlinePolicies(t *testing.T, cases []testCase) {
 	t.Helper()
 	run(t, validMutatingPolicy, cases, ourInlinePolicy, nil)
@@ -29,7 +29,7 @@ func runMutatingBindings(t *testing.T, cases []testCase) {
 	run(t, validMutatingBinding, cases, ourMutatingBinding, stockMutatingBinding)
 }
 
-// ourMutatingPolicy validates what a server without the fields of this project's own has.
+// ourMutatingPolicy validates a mutating policy without the feature of inline expressions.
 func ourMutatingPolicy(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
 	stock := func(m v1.Mutation) v1.Mutation {
 		return v1.Mutation{PatchType: m.PatchType, ApplyConfiguration: m.ApplyConfiguration, JSONPatch: m.JSONPatch}

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// mutations returns a patch that gives a policy these mutations.
+// mutations returns a patch that sets the mutations of a policy.
 func mutations(list string) string { return "spec: {mutations: [" + list + "]}" }
 
-// mutate returns a mutation by the field that has an expression.
+// mutate returns a mutation with a patch type and an expression in the given field.
 func mutate(patchType, field, expression string) string {
 	return fmt.Sprintf("{patchType: %s, %s: {expression: %q}}", patchType, field, expression)
 }
@@ -22,7 +22,7 @@ func apply(expression string) string {
 	return mutate("ApplyConfiguration", "applyConfiguration", expression)
 }
 
-// undeclared is the error of an expression that begins with an unknown name.
+// undeclared returns the error of an expression that begins with an undeclared name.
 func undeclared(path, source, name string) string {
 	return fmt.Sprintf("%s: Invalid value: %q: compilation failed: ERROR: <input>:1:1: undeclared reference to '%s' (in container '')\n | %s\n | ^", path, source, name, source)
 }
@@ -141,7 +141,7 @@ func TestMutations(t *testing.T) {
 	})
 }
 
-// What is stored may stay, though Kubernetes itself would complain about some of it.
+// An update may keep stored patch types and expressions, some of which Kubernetes rejects.
 func TestStoredMutations(t *testing.T) {
 	const (
 		label    = "metadata: {labels: {a: b}}"

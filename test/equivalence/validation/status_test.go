@@ -115,6 +115,6 @@ func TestStatusUpdate(t *testing.T) {
 		cases[i].old = new("")
 	}
 	t.Run("validating", func(t *testing.T) { run(t, validPolicy, cases, ourStatus, stockStatus) })
-	// Kubernetes has no status of the other kind.
+	// Kubernetes' mutating policies have no status.
 	t.Run("mutating", func(t *testing.T) { run(t, validMutatingPolicy, cases, ourMutatingStatus, nil) })
 }

@@ -23,8 +23,8 @@ import (
 	bindingregistry "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 )
 
-// What a stock kube-apiserver answers: its strategies, together with the
-// validation rules in its API schema, over its own internal types.
+// The stock validators run the strategies of kube-apiserver and its declarative validation on its internal
+// types.
 
 func stockPolicy(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
 	decode := decode[upstreamv1.ValidatingAdmissionPolicy, upstream.ValidatingAdmissionPolicy]
@@ -59,7 +59,7 @@ type stockStrategy interface {
 
 type decoder[Internal any] func(*runtime.Scheme, []byte, defaulting) (*Internal, error)
 
-// stockErrors validates a create, or an update if there is an old manifest.
+// stockErrors returns the errors of a create, or of an update if old is not nil.
 func stockErrors[Internal any](strategy stockStrategy, decode decoder[Internal], subresource string, manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
 	ctx := request.WithRequestInfo(context.Background(), &request.RequestInfo{
 		APIGroup:    upstream.GroupName,
@@ -84,7 +84,7 @@ func stockErrors[Internal any](strategy stockStrategy, decode decoder[Internal],
 	return strategy.ValidateDeclaratively(ctx, obj, oldObj, errs, operation.Update, strategy.DeclarativeValidationConfig(ctx, obj, oldObj)), nil
 }
 
-// noResources resolves no kind; without an authorizer nobody asks.
+// noResources resolves no kind. Strategies without an authorizer do not call it.
 type noResources struct{}
 
 func (noResources) Resolve(schema.GroupVersionKind) (schema.GroupVersionResource, error) {

@@ -67,8 +67,8 @@ func TestPolicyUpdate(t *testing.T) {
 	})
 }
 
-// includes is a function that appears in 1.37. A 1.37 server refuses it in new
-// expressions, as a 1.36 server after a rollback would not know it.
+// includes is a function that is new in 1.37. A 1.37 server rejects it in new expressions, because a 1.36
+// server does not have it after a rollback.
 const (
 	includes     = "[1].includes(1)"
 	includesText = "string([1].includes(1))"
@@ -104,7 +104,7 @@ func TestNewFunctions(t *testing.T) {
 		{name: "stored value expression", patch: annotation, old: new(annotation)},
 	})
 
-	// Here alone a stock server differs: it refuses what it has stored itself.
+	// A stock server differs: it rejects an expression that it has stored itself.
 	const (
 		padded    = "spec: {matchConditions: [{name: a, expression: ' " + includes + " '}]}"
 		paddedTwo = "spec: {matchConditions: [{name: a, expression: ' " + includes + " '}, {name: b, expression: 'true'}]}"

@@ -3,7 +3,7 @@
 
 package validation_test
 
-// What Kubernetes says about names and labels that it does not accept.
+// Kubernetes' messages for invalid names and labels.
 const (
 	notSubdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
 		"and must start and end with an alphanumeric character " +
