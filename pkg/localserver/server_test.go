@@ -21,7 +21,7 @@ func supervised(t *testing.T, end func(etcd *etcdServer, apiEnded chan<- error))
 	go s.supervise(etcd, apiEnded, stopAPI)
 
 	end(etcd, apiEnded)
-	<-ctx.Done() // whatever ends first, the kube-apiserver is told to
+	<-ctx.Done() // either end stops the kube-apiserver
 	apiEnded <- nil
 	err := s.Wait()
 	if cleaned != 1 {

@@ -185,7 +185,7 @@ func joinLines[T any](items []T, text func(T) string) error {
 }
 
 // limitWarnings returns at most maxWarningCount warnings, truncated to maxWarnings bytes in all.
-// The last warning counts those that are left out. The result is never nil.
+// If warnings are omitted, the last one states their number. The result is never nil.
 func limitWarnings(warnings []v1.ExpressionWarning) []v1.ExpressionWarning {
 	limited := append([]v1.ExpressionWarning{}, warnings[:min(len(warnings), maxWarningCount)]...)
 	if left := len(warnings) - maxWarningCount; left > 0 {

@@ -159,14 +159,10 @@ func established(t *testing.T, group string) {
 
 // undefine deletes the definition of the group's widgets and waits until it is gone.
 //
-// Kubernetes may stop processing the deletion of a definition whose widgets nobody has read yet:
+// Kubernetes may stop processing the deletion of a definition whose widgets have not been read yet:
 // its first attempt to list widgets may fail, and it gives up the next attempt if its cached
 // definition is outdated, until the definition changes again. undefine therefore annotates the
 // definition every second.
-//
-// Kubernetes may forget about a definition whose widgets nobody has read yet: the first attempt
-// to look for widgets can fail, and the next one is given up if its view of the definition is
-// outdated, until something but the progress of the deletion changes.
 func undefine(t *testing.T, group string) {
 	t.Helper()
 	client := definitions.ApiextensionsV1().CustomResourceDefinitions()

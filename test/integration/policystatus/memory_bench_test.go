@@ -103,7 +103,7 @@ func BenchmarkMemory(b *testing.B) {
 
 // heap returns how much of the heap is in use.
 func heap() float64 {
-	for range 3 { // what is pooled takes more than one
+	for range 3 { // a sync.Pool keeps objects for one more collection
 		runtime.GC()
 	}
 	var stats runtime.MemStats

@@ -156,7 +156,7 @@ func (w *writes) of(name string) int {
 // order, so they have when a new policy has its status.
 func (w *writes) settle(t *testing.T, controllers ...*checks) {
 	t.Helper()
-	for range 3 { // they also see what the others wrote
+	for range 3 { // controllers also process the writes of other controllers
 		probe := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: "true"}]`)
 		expect(t, probe.Name, fits)
 		testserver.Eventually(t, func(context.Context) error {

@@ -3,7 +3,7 @@
 
 // Package policy stores ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings
 // in etcd. The code is generic: Validating, Mutating, ValidatingBinding and MutatingBinding
-// declare what is particular to a kind.
+// declare the differences between the kinds.
 package policy
 
 import (

@@ -150,7 +150,7 @@ func newSource(s *server) *typeconverters.Source {
 	return typeconverters.New(s, func(version schema.GroupVersion) bool { return version == schema.GroupVersion{Version: "v1"} })
 }
 
-// Answers of a source that is asked for a kind.
+// Answers of ask for a kind without a type.
 const (
 	none     = "no converter"
 	kindless = "a converter without the kind"

@@ -90,7 +90,7 @@ func (s *Source) await(kind schema.GroupVersionKind) *typeSet {
 		}
 		select {
 		case s.pollRequested <- struct{}{}:
-		default: // somebody else has asked
+		default: // another request has requested the poll
 		}
 		timer := time.NewTimer(remaining)
 		select {

@@ -114,7 +114,7 @@ func TestFollows(t *testing.T) {
 				s.set(func() { s.slow = time.Hour })
 			}, after: poll, kind: box, want: "old", took: 4 * time.Second},
 			{do: nothing, kind: box, want: "old"},
-			{do: nothing, after: poll, kind: box, want: "old"}, // is asked for again by now
+			{do: nothing, after: poll, kind: box, want: "old"}, // the failed document is requested again
 			{do: nothing, after: poll, kind: box, want: "old"},
 			{do: func(s *server) { s.set(func() { s.slow = 0 }) }, after: 4 * poll, kind: box, want: "new"},
 		}},

@@ -15,16 +15,16 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// leaver is an authorizer whose client goes away during the first check.
-type leaver struct {
+// cancelling is an authorizer that counts checks and cancels the context of the request.
+type cancelling struct {
 	cancel context.CancelFunc
 	checks int
 }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (l *leaver) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-	l.cancel()
-	l.checks++
+func (c *cancelling) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	c.cancel()
+	c.checks++
 	return authorizer.DecisionAllow, "", nil
 }
 
@@ -48,7 +48,7 @@ func TestInterruption(t *testing.T) {
 					webhooks = append(webhooks, conditional(fmt.Sprint("w", i, ".example.com"), v1.Ignore, condition))
 				}
 				p, _ := k.started(t, unreachable, webhooktesting.NewAuthenticationInfoResolver(new(int32)), webhooks)
-				client := &leaver{cancel: cancel}
+				client := &cancelling{cancel: cancel}
 				p.SetUnconditionalAuthorizer(client)
 				err := k.examine(ctx, p, webhooktesting.NewAttribute(namespace, nil, false))
 				if _, ok := err.(*apierrors.StatusError); !ok || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "operation interrupted") {

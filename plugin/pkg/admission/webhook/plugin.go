@@ -121,7 +121,7 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 	})
 }
 
-// Config returns what webhooks need to know of the API server.
+// Config returns the dependencies of the engine on the API server.
 func (p *Plugin) Config() engine.Config {
 	return engine.Config{Namespaces: &p.namespaces, Authorizer: p.authorizer}
 }

@@ -25,7 +25,7 @@ func NewSource(from generic.Source, conditions func() bool) *Source {
 	return &Source{Source: from, conditions: conditions}
 }
 
-// listing holds the accessors that the other source listed, and those made of them.
+// listing holds the accessors that the other source listed, and the Accessors of the same webhooks.
 type listing struct {
 	theirs, ours []upstream.WebhookAccessor
 }

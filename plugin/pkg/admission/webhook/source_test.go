@@ -28,7 +28,7 @@ func hook(name, condition string) upstream.WebhookAccessor {
 
 func always() bool { return true }
 
-// A compiled webhook is kept while other webhooks come and go.
+// A compiled webhook is kept when other webhooks are added or removed.
 func TestSourceKeepsWebhooks(t *testing.T) {
 	a, b, c := hook("a", "true"), hook("b", "true"), hook("c", "true")
 	list := &listed{[]upstream.WebhookAccessor{a, b}}

@@ -13,7 +13,7 @@ import (
 )
 
 // Index finds the criteria that a request may meet by their resource rules. For the first request of
-// a shape, it looks at all criteria and remembers the result. Safe for concurrent use.
+// a shape, it checks all criteria and caches the result. Safe for concurrent use.
 type Index struct {
 	count int
 	at    func(int) *Criteria

@@ -32,8 +32,8 @@ func named(name string, rules ...v1.NamedRuleWithOperations) []v1.NamedRuleWithO
 	return rules
 }
 
-// Whatever the index leaves out does not match, and it leaves out all that rules
-// without names can tell.
+// Criteria that are not candidates do not match. The candidates are the criteria whose rules match a
+// request, apart from resourceNames.
 func TestIndex(t *testing.T) {
 	criteria := []*v1.MatchResources{
 		{},
@@ -54,7 +54,7 @@ func TestIndex(t *testing.T) {
 	}
 	index := matching.NewIndex(len(compiled), func(i int) *matching.Criteria { return compiled[i] })
 	for _, name := range slices.Sorted(maps.Keys(asks)) {
-		for range 2 { // the second answer is from memory
+		for range 2 { // the second result is cached
 			candidates := positions(index.Candidates(asks[name].request(t)))
 			for i, c := range compiled {
 				if _, matches, err := c.Match(asks[name].request(t)); (matches || err != nil) && !slices.Contains(candidates, i) {
@@ -92,7 +92,7 @@ func positions(candidates []matching.Candidate) []int {
 	return positions
 }
 
-// A custom resource gets other versions while the server runs.
+// The index notices that a custom resource has new versions.
 func TestIndexAfterNewEquivalents(t *testing.T) {
 	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string { return r.Resource })
 	objects := served()

@@ -17,7 +17,7 @@ import (
 	"celador.io/admission/matching"
 )
 
-// item is something with a number for a name.
+// item is a matching.Item whose name is a number.
 type item struct {
 	number   int
 	criteria *matching.Criteria
@@ -97,8 +97,7 @@ func TestNamespaceIndex(t *testing.T) {
 	}
 }
 
-// However large an index has become and how it has changed, it has what it should, and
-// so do those before.
+// An index has the correct items after any number of changes, and earlier indexes are unchanged.
 func TestNamespaceIndexChanges(t *testing.T) {
 	type version struct {
 		index matching.NamespaceIndex[item]

@@ -33,12 +33,12 @@ var (
 	node         = corev1.SchemeGroupVersion.WithKind("Node")
 	namespaces   = corev1.SchemeGroupVersion.WithResource("namespaces")
 	namespace    = corev1.SchemeGroupVersion.WithKind("Namespace")
-	// Objects of another group that happen to be called namespaces.
+	// rooms is a resource of another group with the name namespaces.
 	rooms = schema.GroupVersionResource{Group: "hotel.example.com", Version: "v1", Resource: "namespaces"}
 	room  = rooms.GroupVersion().WithKind("Namespace")
 )
 
-// ask is an admission request in short.
+// ask holds the attributes of an admission request that matter for matching.
 type ask struct {
 	operation   admission.Operation
 	resource    schema.GroupVersionResource
@@ -58,8 +58,7 @@ func (a ask) request(t *testing.T) *matching.Request {
 	return matching.NewRequest(t.Context(), a.attributes(), served(), stored())
 }
 
-// served returns interfaces for a server with deployments in three versions, one of
-// which nobody knows the kind of.
+// served returns interfaces for a server with deployments in three versions, one of which has no kind.
 func served() *admission.RuntimeObjectInterfaces {
 	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
 		if r.Resource == "deployments" {
@@ -141,7 +140,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// counter counts what a request looks up.
+// counter counts the lookups of a request.
 type counter struct {
 	storage
 	runtime.EquivalentResourceMapper

@@ -14,7 +14,7 @@ import (
 // selector is a label selector. The zero value selects everything.
 type selector struct{ matcher }
 
-// matcher is the part of labels.Selector that is needed here.
+// matcher is the part of labels.Selector that selectors use.
 type matcher interface {
 	Matches(labels.Labels) bool
 }

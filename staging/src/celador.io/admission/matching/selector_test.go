@@ -118,8 +118,8 @@ func TestObjectSelector(t *testing.T) {
 	}
 }
 
-// An undecidable criterion does not matter when another decides.
-func TestErrorsOnlyWhenInQuestion(t *testing.T) {
+// A criterion that cannot be decided is no error if the request does not meet another criterion.
+func TestErrorsOnlyIfUndecided(t *testing.T) {
 	unknownKind := "unable to convert to extensions/v1beta1, Resource=deployments: unknown kind"
 	deploy := ask{operation: admission.Create, resource: deployments, kind: deployment, namespace: "absent", object: &corev1.Pod{ObjectMeta: labelled("a", "color", "red")}}
 	for name, test := range map[string]struct {

@@ -24,7 +24,7 @@ import (
 	"celador.io/admission/matching"
 )
 
-// lister is the storage as upstream reads it.
+// lister is the namespace lister of upstream's matcher.
 type lister struct {
 	listers.NamespaceLister
 	storage
@@ -34,8 +34,7 @@ func (l lister) Get(name string) (*corev1.Namespace, error) {
 	return l.storage.GetNamespace(context.Background(), name)
 }
 
-// stock are match resources as upstream reads them. It implements
-// upstream.MatchCriteria.
+// stock implements upstream.MatchCriteria with match resources.
 type stock upstreamv1.MatchResources
 
 func (s *stock) GetParsedNamespaceSelector() (labels.Selector, error) {
@@ -50,7 +49,7 @@ func (s *stock) GetMatchResources() upstreamv1.MatchResources {
 	return upstreamv1.MatchResources(*s)
 }
 
-// generator makes up criteria. Its values are few, so that rules often match.
+// generator generates random criteria from few values, so that rules often match.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
@@ -90,8 +89,8 @@ func (g generator) criteria() *v1.MatchResources {
 	}
 }
 
-// crossed returns requests of every kind, in every sort of namespace, for objects
-// with various labels.
+// crossed returns requests for all resources, in namespaces that exist, do not exist or cannot be read,
+// for objects with different labels.
 func crossed() []ask {
 	legacyAsk := ask{operation: admission.Create, resource: legacy, kind: deployment, namespace: "blue", name: "web"}
 	roomPart := ask{operation: admission.Connect, resource: rooms, kind: room, subresource: "scale", namespace: "blue", name: "api"}
@@ -116,7 +115,7 @@ func crossed() []ask {
 	return result
 }
 
-// What matches, in which form, and with which error, is as upstream has it.
+// Criteria match the same requests as upstream's matcher, with the same targets and errors.
 func TestAsUpstream(t *testing.T) {
 	const cases = 250
 	g := generator{rand.New(rand.NewPCG(1, 2))}
@@ -149,7 +148,7 @@ func TestAsUpstream(t *testing.T) {
 			}
 		}
 	}
-	// Were it nearly always the same, equality would prove little.
+	// The comparison needs enough requests that match and that fail.
 	if total := cases * len(requests); matches < total/20 || failures < total/50 {
 		t.Errorf("of %d requests, only %d match and %d fail", total, matches, failures)
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// patchTypes declares the patch types. The empty one stands for spec.mutations[].expression
+// patchTypes declares the patch types. Mutations with spec.mutations[].expression have an empty patch type
 // (KEP-3775, "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
-	// check is nil if returns says everything.
+	// check is nil if any type of returns is valid.
 	check func(*cel.Type) error
 	// feature is empty for the patch types of Kubernetes.
 	feature Feature

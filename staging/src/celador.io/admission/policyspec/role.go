@@ -109,7 +109,7 @@ func (r Role) Declarations(params bool) expression.Declarations {
 func (r Role) Returns() []*cel.Type { return roles[r].returns }
 
 // ReadsAuthorizer reports whether evaluation provides 'authorizer' to expressions of the role.
-// A variable reads what the expression that reads the variable reads.
+// For variables, the role of the expression that reads the variable decides.
 func (r Role) ReadsAuthorizer() bool { return !roles[r].noAuthorizer }
 
 // ReadsNamespace returns the part of the namespace that expressions of the role read.

@@ -30,8 +30,8 @@ func TestInput(t *testing.T) {
 	nameless := deploy(9)
 	nameless.Name, nameless.GenerateName = "", "web-"
 	for name, test := range map[string]struct {
-		attributes admission.Attributes
-		expressions      []string
+		attributes  admission.Attributes
+		expressions []string
 	}{
 		"create": {create(9), []string{
 			"object.kind == 'Deployment' && object.apiVersion == 'apps/v1'",

@@ -36,9 +36,9 @@ func logical(terms []node, decisive types.Bool) node {
 	}}
 }
 
-// only returns v if it equals wanted, and declines otherwise.
-func only(v ref.Val, wanted types.Bool) ref.Val {
-	if v != wanted {
+// only returns v if it equals expected, and declines otherwise.
+func only(v ref.Val, expected types.Bool) ref.Val {
+	if v != expected {
 		return nil
 	}
 	return v

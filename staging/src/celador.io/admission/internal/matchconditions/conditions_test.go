@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		conditions []string
 		want       matchconditions.Result
-		// err is what the error says.
+		// err is a part of the error's text, and empty for no error.
 		err string
 	}{
 		"none":                   {},
@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The error of an interrupted condition can be told from others, whatever else fails.
+// The error of an interrupted condition is distinguishable from other errors.
 func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -14,12 +14,12 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// State carries what an admission plugin invoked in the first run of admission over to the second. Its
-// members identify webhooks, or mutations of policies. Not safe for concurrent use.
+// State records the members that an admission plugin invoked in the first run of admission, for the second
+// run. Members identify webhooks, or mutations of policies. Not safe for concurrent use.
 type State[K comparable] struct {
-	// candidates are the members since whose last invocation the object has not changed.
+	// candidates holds the members after whose last invocation the object did not change.
 	candidates sets.Set[K]
-	// due are the members since whose last invocation the object has changed.
+	// due holds the members after whose last invocation the object changed.
 	due sets.Set[K]
 	// output is the object at the end of the last run. Nil if there are no candidates.
 	output runtime.Object

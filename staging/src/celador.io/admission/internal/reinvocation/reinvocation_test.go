@@ -18,7 +18,7 @@ func pod(node string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.PodSpec{NodeName: node}}
 }
 
-// What is asked again depends on what came after it.
+// A member is due in the second run if the object changed after its invocation.
 func TestDue(t *testing.T) {
 	const first, second, never = "first", "second", "never"
 	for name, test := range map[string]struct {
@@ -79,7 +79,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// Plugins do not know of each other's members.
+// The states of plugins are independent.
 func TestStatesAreByPlugin(t *testing.T) {
 	a := admission.NewAttributesRecord(pod("n"), nil, corev1.SchemeGroupVersion.WithKind("Pod"), "", "web", corev1.SchemeGroupVersion.WithResource("pods"), "", admission.Create, nil, false, nil)
 	one := reinvocation.Of[string](a, "One")
