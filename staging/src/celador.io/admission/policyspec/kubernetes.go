@@ -30,14 +30,19 @@ func FromKubernetes(object runtime.Object) (runtime.Object, error) {
 }
 
 // transcode decodes the protobuf encoding of from, whose fields have the same numbers in both APIs.
+// The encoding lacks TypeMeta.
 func transcode[T interface {
 	runtime.Object
 	Unmarshal([]byte) error
-}](from interface{ Marshal() ([]byte, error) }, to T) (runtime.Object, error) {
+}](from interface {
+	runtime.Object
+	Marshal() ([]byte, error)
+}, to T) (runtime.Object, error) {
 	wire, err := from.Marshal()
 	if err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", from, err)
 	}
+	to.GetObjectKind().SetGroupVersionKind(from.GetObjectKind().GroupVersionKind())
 	return to, to.Unmarshal(wire)
 }
 
