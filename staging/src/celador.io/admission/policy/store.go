@@ -90,6 +90,7 @@ func (s *Store[P, B, Body]) setPolicy(compiled *Policy[Body]) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	// The policy is not shared yet.
+	compiled.enforced = compiled.enforced && s.verdicts != nil
 	compiled.verdict = s.takeVerdict(compiled)
 	s.policies[compiled.Name] = compiled
 	s.publish(compiled.Name)

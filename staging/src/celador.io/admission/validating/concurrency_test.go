@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,4 +151,30 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	}
 	all.Wait()
 	request()
+}
+
+// Policies are compiled while requests read the variables of others.
+func TestVariablesConcurrently(t *testing.T) {
+	telling := func(name, text string) *v1.ValidatingAdmissionPolicy {
+		return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{
+			Variables:   []v1.Variable{{Name: "text", Expression: "'" + text + "'"}, {Name: name, Expression: "variables.text + ' '"}},
+			Validations: []v1.Validation{{Expression: "!has(variables." + name + ")", MessageExpression: "variables." + name + " + variables.text"}},
+		})
+	}
+	s := store()
+	var writers sync.WaitGroup
+	for i := range 4 {
+		name := fmt.Sprint("p", i)
+		s.SetBinding(policytest.Binding(name, name))
+		writers.Go(func() {
+			for n := range 20 {
+				text := fmt.Sprint(n)
+				s.SetPolicy(telling(name, text))
+				if want, got := name+"/"+name+": "+text+" "+text, inEffect(t, s.Snapshot()); !slices.Contains(got, want) {
+					t.Errorf("in effect: %q, want %q", got, want)
+				}
+			}
+		})
+	}
+	writers.Wait()
 }

@@ -70,8 +70,7 @@ func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	static := NewEngine(Config{Features: e.config.Features.Without(policyspec.TypeEnforcement), Compiler: e.config.Compiler})
-	return policy.NewSnapshot(static.kind, policies, bindings), nil
+	return policy.NewSnapshot(e.kind, policies, bindings), nil
 }
 
 // Errors returns the errors with which the policy fails requests of any kind, such as compilation

@@ -299,3 +299,23 @@ func TestBudgets(t *testing.T) {
 		})
 	}
 }
+
+func TestIgnoredFailures(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec v1.ValidatingAdmissionPolicySpec
+		want []string
+	}{
+		"none":             {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("true")}, nil},
+		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(failing)}, nil}, // is a decision
+		"match condition":  {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}}, []string{"p"}},
+		"no match":         {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}, {Name: "d", Expression: "false"}}}, nil},
+		"audit annotation": {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}, {Key: "b", ValueExpression: "1"}}}, []string{"p", "p"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.spec.FailurePolicy = new(v1.Ignore)
+			if diff := cmp.Diff(test.want, found(t, test.spec).Ignored); diff != "" {
+				t.Errorf("ignored failures differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -284,37 +283,7 @@ func TestEvaluationsByParam(t *testing.T) {
 	}
 }
 
-func TestOpenKinds(t *testing.T) {
-	source := newObjects()
-	s := storeWith(policyspec.Features{policyspec.Singleton: true}, source)
-	other := limiting(limits)
-	other.Name = "q"
-	for i, step := range []struct {
-		change func()
-		want   map[schema.GroupVersionKind]int
-	}{
-		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetBinding(policytest.Binding("c", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetPolicy(other) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetBinding(policytest.Binding("d", "q")) }, map[schema.GroupVersionKind]int{limits: 2}},
-		{func() { s.SetPolicy(limiting(allLimits)) }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
-		{func() { s.DeleteBinding("b") }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
-		{func() { s.DeletePolicy("q") }, map[schema.GroupVersionKind]int{allLimits: 1}},
-		{func() { s.DeleteBinding("c") }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
-		{func() { s.SetPolicy(saying("p", "no")) }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetPolicy(limiting(unknown)) }, map[schema.GroupVersionKind]int{unknown: 1}},
-		{func() { s.DeletePolicy("p") }, map[schema.GroupVersionKind]int{}},
-	} {
-		if step.change(); !maps.Equal(source.open, step.want) {
-			t.Errorf("after step %d, open: %v, want %v", i, source.open, step.want)
-		}
-	}
-}
-
-// A snapshot can list params after its policy was replaced in the store.
+// A request that is under way when a policy changes still finds params.
 func TestParamsOfOldSnapshot(t *testing.T) {
 	s := storeWith(policyspec.Features{}, newObjects(), limiting(limits), withParams(policytest.Binding("b", "p"), named("", "low")))
 	snapshot := s.Snapshot()

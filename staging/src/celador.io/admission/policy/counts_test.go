@@ -1,22 +1,19 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package validating_test
+package policy_test
 
 import (
 	"testing"
 
-	"celador.io/admission/policytest"
-
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
-	"celador.io/admission/policyspec"
+	"celador.io/admission/policytest"
 )
 
 func TestCounts(t *testing.T) {
 	type counts = map[string]int
-	on := policyspec.Features{policyspec.Singleton: true}
 	spoilt := saying("p", "no")
 	spoilt.Spec.Variables = []v1.Variable{{Name: "x", Expression: "1 +"}}
 	unconstrained := saying("p", "no")
@@ -36,7 +33,7 @@ func TestCounts(t *testing.T) {
 		"idle binding": {[]any{singleton(saying("p", "no")), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policies, bindings := storeWith(on, nil, test.objects...).Counts()
+			policies, bindings := newStore(false, nil, test.objects...).Counts()
 			if diff := cmp.Diff(complete(test.policies, "active", "unbound", "invalid"), policies); diff != "" {
 				t.Errorf("policies differ (-want +got):\n%s", diff)
 			}
@@ -53,24 +50,4 @@ func complete(counts map[string]int, states ...string) map[string]int {
 		counts[state] += 0
 	}
 	return counts
-}
-
-func TestIgnoredFailures(t *testing.T) {
-	for name, test := range map[string]struct {
-		spec v1.ValidatingAdmissionPolicySpec
-		want []string
-	}{
-		"none":             {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations("true")}, nil},
-		"validation":       {v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(failing)}, nil}, // fails as a decision, not as a misconfiguration
-		"match condition":  {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}}, []string{"p"}},
-		"no match":         {v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}, {Name: "d", Expression: "false"}}}, nil},
-		"audit annotation": {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: []v1.AuditAnnotation{{Key: "a", ValueExpression: "string(object.missing)"}, {Key: "b", ValueExpression: "1"}}}, []string{"p", "p"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			test.spec.FailurePolicy = new(v1.Ignore)
-			if diff := cmp.Diff(test.want, found(t, test.spec).Ignored); diff != "" {
-				t.Errorf("ignored failures differ (-want +got):\n%s", diff)
-			}
-		})
-	}
 }
