@@ -35,7 +35,7 @@ func TestStagesOfStableGates(t *testing.T) {
 		for emulated, byDefault := range stages {
 			for _, on := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s in %s set to %v", gate, emulated, on), func(t *testing.T) {
-					gates := own(t, emulated)
+					gates := gateOf(t, emulated)
 					if got := gates.Enabled(gate); got != byDefault {
 						t.Errorf("on by default: %v, want %v", got, byDefault)
 					}
@@ -66,7 +66,7 @@ func TestAlphaGates(t *testing.T) {
 	} {
 		for emulated, known := range map[string]bool{"1.36": false, "1.37": true} {
 			t.Run(string(feature)+" in "+emulated, func(t *testing.T) {
-				gate := own(t, emulated)
+				gate := gateOf(t, emulated)
 				if gate.Enabled(feature) {
 					t.Error("on by default")
 				}
@@ -86,7 +86,7 @@ func TestAlphaGates(t *testing.T) {
 			})
 		}
 		t.Run(string(feature)+" with AllAlpha", func(t *testing.T) {
-			gate := own(t, "1.37")
+			gate := gateOf(t, "1.37")
 			if err := gate.Set("AllAlpha=true"); err != nil {
 				t.Fatal(err)
 			}
@@ -97,8 +97,8 @@ func TestAlphaGates(t *testing.T) {
 	}
 }
 
-// own returns a copy of the process-wide gate that emulates a Kubernetes version.
-func own(t *testing.T, emulated string) featuregate.MutableVersionedFeatureGate {
+// gateOf returns a copy of the process-wide gate that emulates a Kubernetes version.
+func gateOf(t *testing.T, emulated string) featuregate.MutableVersionedFeatureGate {
 	t.Helper()
 	gate := utilfeature.DefaultMutableFeatureGate.DeepCopy()
 	if err := gate.SetEmulationVersion(version.MustParse(emulated)); err != nil {

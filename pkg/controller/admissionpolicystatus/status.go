@@ -285,9 +285,8 @@ func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomReso
 		}
 		return err == nil && stored.UID == cached.UID && stored.Generation == cached.Generation, err
 	}
-	// The name of a definition does not tell its kind, and its metadata not whether the
-	// definition is established by now. The cache is current if it has the latest version of every
-	// definition of the group.
+	// The name of a definition does not contain its kind, and its metadata does not show whether it is
+	// established. The cache is current if it has the latest version of every definition of the group.
 	stored, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return false, err

@@ -20,8 +20,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// written returns metadata of a stored object, with labels, annotations and managed fields.
-func written(name string) metav1.ObjectMeta {
+// storedMeta returns metadata of a stored object, with labels, annotations and managed fields.
+func storedMeta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, UID: "uid-of-1", ResourceVersion: "7", Generation: 3,
 		Labels:      map[string]string{"app.kubernetes.io/managed-by": "Helm", "team": "blue"},
@@ -83,7 +83,7 @@ func TestCompactObjectsAreEqual(t *testing.T) {
 	var objects []runtime.Object
 	bindings := map[string]*v1.ValidatingAdmissionPolicyBinding{}
 	for i := range 3 * len(specs) {
-		b := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: written(fmt.Sprint("b", i)), Spec: *specs[i%len(specs)].DeepCopy()}
+		b := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: storedMeta(fmt.Sprint("b", i)), Spec: *specs[i%len(specs)].DeepCopy()}
 		switch i % 3 {
 		case 1:
 			b.Labels, b.Annotations = map[string]string{"team": "red"}, long
@@ -95,7 +95,7 @@ func TestCompactObjectsAreEqual(t *testing.T) {
 		bindings[b.Name] = b
 	}
 	policy := atMost("p", "5")
-	policy.ObjectMeta = written("p")
+	policy.ObjectMeta = storedMeta("p")
 	policy.Spec.MatchConstraints = inTeam("blue")
 	synctest.Test(t, func(t *testing.T) {
 		_, s := started(t, append(objects, policy.DeepCopy())...)
@@ -114,7 +114,7 @@ func TestCompactObjectsAreEqual(t *testing.T) {
 func TestCompactObjectsShare(t *testing.T) {
 	binding := func(name, team, param string, actions ...v1.ValidationAction) *v1.ValidatingAdmissionPolicyBinding {
 		b := policytest.Binding(name, "few", actions...)
-		b.ObjectMeta = written(name)
+		b.ObjectMeta = storedMeta(name)
 		b.Spec.MatchResources, b.Spec.ParamRef = inTeam(team), &v1.ParamRef{Name: param}
 		return b
 	}

@@ -16,26 +16,27 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// outcome holds the data of a config map after admission, and the failures. The data was {"a": "1"}.
-type outcome struct {
+// admitted holds the data of a config map after admission, and the failures. The data was {"a": "1"}.
+type admitted struct {
 	data     map[string]string
 	failures []mutating.Failure
 }
 
-func run(t *testing.T, features policyspec.Features, policies ...*v1.MutatingAdmissionPolicy) outcome {
+// admit applies the policies to a request that creates the config map.
+func admit(t *testing.T, features policyspec.Features, policies ...*v1.MutatingAdmissionPolicy) admitted {
 	t.Helper()
 	s := create(features, configMap("a", "1"), policies...)
 	result, err := s.mutate(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return outcome{s.data(), result.Failures}
+	return admitted{s.data(), result.Failures}
 }
 
-func expect(t *testing.T, got, want outcome) {
+func expect(t *testing.T, got, want admitted) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(outcome{})); diff != "" {
-		t.Errorf("outcome (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(admitted{})); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
 	}
 }
 
@@ -48,7 +49,7 @@ var unchanged = map[string]string{"a": "1"}
 // An inline expression changes the object if it returns patch operations, and refuses the request if it
 // returns false.
 func TestInlineExpressions(t *testing.T) {
-	for source, want := range map[string]outcome{
+	for source, want := range map[string]admitted{
 		`JSONPatch{op: "add", path: "/data/b", value: "2"}`:                                             {data: map[string]string{"a": "1", "b": "2"}},
 		`[JSONPatch{op: "add", path: "/data/b", value: "2"}, JSONPatch{op: "remove", path: "/data/a"}]`: {data: map[string]string{"b": "2"}},
 		`[JSONPatch{}].filter(p, false)`:                                                                {data: unchanged},
@@ -63,7 +64,7 @@ func TestInlineExpressions(t *testing.T) {
 			failures: failure("JSON Patch: error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: missing value", metav1.StatusReasonInvalid, false)},
 		`"true"`: {data: unchanged, failures: failure("must evaluate to one of [JSONPatch list(JSONPatch) null_type bool] but got string", metav1.StatusReasonInvalid, false)},
 	} {
-		t.Run(source, func(t *testing.T) { expect(t, run(t, on, policytest.Mutating("p", inline(source))), want) })
+		t.Run(source, func(t *testing.T) { expect(t, admit(t, on, policytest.Mutating("p", inline(source))), want) })
 	}
 }
 
@@ -74,7 +75,7 @@ func TestRefusalIsNotIgnored(t *testing.T) {
 		"object.data.missing == 1": {Message: "expression 'object.data.missing == 1' resulted in error: no such key: missing", Reason: metav1.StatusReasonInvalid, Ignored: true},
 	} {
 		want.Policy, want.Binding = "p", "p"
-		expect(t, run(t, on, ignoring(policytest.Mutating("p", inline(source)))), outcome{unchanged, []mutating.Failure{want}})
+		expect(t, admit(t, on, ignoring(policytest.Mutating("p", inline(source)))), admitted{unchanged, []mutating.Failure{want}})
 	}
 }
 
@@ -92,7 +93,7 @@ func TestMessageAndReason(t *testing.T) {
 		"nothing fails":      {v1.Mutation{Expression: new("true"), Message: new("no")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, run(t, on, policytest.Mutating("p", test.mutation)), outcome{unchanged, test.want})
+			expect(t, admit(t, on, policytest.Mutating("p", test.mutation)), admitted{unchanged, test.want})
 		})
 	}
 }
@@ -110,7 +111,7 @@ func conditional(m v1.Mutation, condition string) v1.Mutation {
 // before it.
 func TestConditions(t *testing.T) {
 	changed := map[string]string{"a": "1", "b": "2"}
-	for condition, want := range map[string]outcome{
+	for condition, want := range map[string]admitted{
 		"true":                 {data: changed},
 		"object.data.a == '1'": {data: changed},
 		"false":                {data: unchanged},
@@ -121,17 +122,17 @@ func TestConditions(t *testing.T) {
 		t.Run(condition, func(t *testing.T) {
 			p := policytest.Mutating("p", conditional(policytest.SetData("b", "'2'"), condition))
 			p.Spec.Variables = []v1.Variable{{Name: "isTwo", Expression: "object.data.a == '2'"}}
-			expect(t, run(t, on, p), want)
+			expect(t, admit(t, on, p), want)
 		})
 	}
 	t.Run("after other mutations", func(t *testing.T) {
 		p := policytest.Mutating("p", policytest.SetData("a", "'2'"), conditional(policytest.SetData("b", "'2'"), "object.data.a == '2'"), conditional(policytest.SetData("c", "'3'"), "object.data.a == '1'"))
-		expect(t, run(t, on, p), outcome{data: map[string]string{"a": "2", "b": "2"}})
+		expect(t, admit(t, on, p), admitted{data: map[string]string{"a": "2", "b": "2"}})
 	})
 	t.Run("ignored error", func(t *testing.T) {
 		failed := failure("expression 'object.data.missing == 1' resulted in error: no such key: missing", metav1.StatusReasonInvalid, false)
 		failed[0].Ignored = true
-		expect(t, run(t, on, ignoring(policytest.Mutating("p", conditional(inline("false"), "object.data.missing == 1")))), outcome{unchanged, failed})
+		expect(t, admit(t, on, ignoring(policytest.Mutating("p", conditional(inline("false"), "object.data.missing == 1")))), admitted{unchanged, failed})
 	})
 }
 
@@ -142,14 +143,14 @@ func TestInlineExpressionsOff(t *testing.T) {
 	stated := with(policytest.SetData("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })
 	for name, test := range map[string]struct {
 		mutation v1.Mutation
-		want     outcome
+		want     admitted
 	}{
-		"condition":          {conditional(policytest.SetData("b", "'2'"), "false"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
-		"wrong condition":    {conditional(policytest.SetData("b", "'2'"), "no such thing"), outcome{data: map[string]string{"a": "1", "b": "2"}}},
-		"message and reason": {stated, outcome{unchanged, failure(`expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`, metav1.StatusReasonInvalid, false)}},
+		"condition":          {conditional(policytest.SetData("b", "'2'"), "false"), admitted{data: map[string]string{"a": "1", "b": "2"}}},
+		"wrong condition":    {conditional(policytest.SetData("b", "'2'"), "no such thing"), admitted{data: map[string]string{"a": "1", "b": "2"}}},
+		"message and reason": {stated, admitted{unchanged, failure(`expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`, metav1.StatusReasonInvalid, false)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, run(t, off, policytest.Mutating("p", test.mutation)), test.want)
+			expect(t, admit(t, off, policytest.Mutating("p", test.mutation)), test.want)
 		})
 	}
 	for name, mutation := range map[string]v1.Mutation{
@@ -159,7 +160,7 @@ func TestInlineExpressionsOff(t *testing.T) {
 	} {
 		t.Run("no fields left of "+name, func(t *testing.T) {
 			want := "mutation has no expression for patchType " + name + ", or feature gate MutatingAdmissionPolicyInlineExpressions is off"
-			expect(t, run(t, off, policytest.Mutating("p", mutation)), outcome{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
+			expect(t, admit(t, off, policytest.Mutating("p", mutation)), admitted{unchanged, failure(want, metav1.StatusReasonInvalid, false)})
 		})
 	}
 }

@@ -132,7 +132,7 @@ func applyJSONPatch(operations jsonpatch.Patch, t target) (patched, error) {
 		}
 		return patched{}, apierrors.NewInternalError(err)
 	}
-	return patched{object, func() []string { return pathsOf(operations) }}, nil
+	return patched{object, func() []string { return operationPaths(operations) }}, nil
 }
 
 // applyOperations applies a patch to a JSON document. It returns an error if the document
@@ -175,7 +175,7 @@ func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 	return len(patch)
 }
 
-func pathsOf(operations jsonpatch.Patch) []string {
+func operationPaths(operations jsonpatch.Patch) []string {
 	var paths []string
 	for _, operation := range operations {
 		// Applying the patch has failed before for operations without a path.

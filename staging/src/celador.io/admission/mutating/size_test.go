@@ -64,7 +64,7 @@ func TestObjectSize(t *testing.T) {
 }
 
 // Overwriting the same field any number of times does not exceed the limit.
-func TestSizeOfReplaced(t *testing.T) {
+func TestSizeOfReplacedValues(t *testing.T) {
 	s := create(on, configMap("a", strings.Repeat("x", 1<<20)), policytest.Mutating("p", repeated(40, func(key string) v1.Mutation {
 		return policytest.ApplyConfiguration(`Object{data: {"b": object.data.a + "` + key + `"}}`)
 	})...))

@@ -36,7 +36,7 @@ func TestOpenKinds(t *testing.T) {
 		{func() { s.DeletePolicy("q") }, map[schema.GroupVersionKind]int{allLimits: 1}},
 		{func() { s.DeleteBinding("c") }, map[schema.GroupVersionKind]int{}},
 		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
-		{func() { s.SetPolicy(saying("p", "no")) }, map[schema.GroupVersionKind]int{}},
+		{func() { s.SetPolicy(denyingWith("p", "no")) }, map[schema.GroupVersionKind]int{}},
 		{func() { s.SetPolicy(limiting(unknown)) }, map[schema.GroupVersionKind]int{unknown: 1}},
 		{func() { s.DeletePolicy("p") }, map[schema.GroupVersionKind]int{}},
 	} {
@@ -52,7 +52,7 @@ func TestChangedBinding(t *testing.T) {
 	var steps []string
 	source := newSource()
 	s := newStore(false, source)
-	source.changed = func(change string) { steps = append(steps, fmt.Sprint(change, " ", inEffect(t, s.Snapshot()))) }
+	source.changed = func(change string) { steps = append(steps, fmt.Sprint(change, " ", denials(t, s.Snapshot()))) }
 	p, q := limiting(limits), limiting(allLimits)
 	q.Name = "q"
 	s.SetPolicy(p)

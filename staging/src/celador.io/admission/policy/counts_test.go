@@ -14,23 +14,23 @@ import (
 
 func TestCounts(t *testing.T) {
 	type counts = map[string]int
-	spoilt := saying("p", "no")
+	spoilt := denyingWith("p", "no")
 	spoilt.Spec.Variables = []v1.Variable{{Name: "x", Expression: "1 +"}}
-	unconstrained := saying("p", "no")
+	unconstrained := denyingWith("p", "no")
 	unconstrained.Spec.MatchConstraints = nil
 	for name, test := range map[string]struct {
 		objects            []any
 		policies, bindings counts
 	}{
 		"nothing":      {nil, counts{}, counts{}},
-		"active":       {[]any{saying("p", "no"), policytest.Binding("a", "p"), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"active": 2}},
-		"unbound":      {[]any{saying("p", "no"), saying("q", "no"), policytest.Binding("b", "p")}, counts{"active": 1, "unbound": 1}, counts{"active": 1}},
-		"orphaned":     {[]any{policytest.Binding("a", "p"), policytest.Binding("b", "q"), saying("q", "no")}, counts{"active": 1}, counts{"active": 1, "orphaned": 1}},
+		"active":       {[]any{denyingWith("p", "no"), policytest.Binding("a", "p"), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"active": 2}},
+		"unbound":      {[]any{denyingWith("p", "no"), denyingWith("q", "no"), policytest.Binding("b", "p")}, counts{"active": 1, "unbound": 1}, counts{"active": 1}},
+		"orphaned":     {[]any{policytest.Binding("a", "p"), policytest.Binding("b", "q"), denyingWith("q", "no")}, counts{"active": 1}, counts{"active": 1, "orphaned": 1}},
 		"broken":       {[]any{spoilt, policytest.Binding("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
 		"broken, idle": {[]any{spoilt}, counts{"unbound": 1}, counts{}},
 		"incomplete":   {[]any{unconstrained, policytest.Binding("b", "p")}, counts{"invalid": 1}, counts{"active": 1}},
-		"singleton":    {[]any{singleton(saying("p", "no"))}, counts{"active": 1}, counts{}},
-		"idle binding": {[]any{singleton(saying("p", "no")), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
+		"singleton":    {[]any{singleton(denyingWith("p", "no"))}, counts{"active": 1}, counts{}},
+		"idle binding": {[]any{singleton(denyingWith("p", "no")), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			policies, bindings := newStore(false, nil, test.objects...).Counts()

@@ -59,14 +59,14 @@ func newStore(enforceTypes bool, source params.Source, objects ...any) *store {
 	return s
 }
 
-// saying returns a policy with the given body.
-func saying(name, message string) *v1.ValidatingAdmissionPolicy {
+// denyingWith returns a policy with the given body.
+func denyingWith(name, message string) *v1.ValidatingAdmissionPolicy {
 	return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", Message: message}}})
 }
 
 // limiting returns policy "p" with the given paramKind.
 func limiting(kind schema.GroupVersionKind) *v1.ValidatingAdmissionPolicy {
-	p := saying("p", "no")
+	p := denyingWith("p", "no")
 	p.Spec.ParamKind = &v1.ParamKind{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}
 	return p
 }
@@ -142,7 +142,7 @@ func matched(ctx context.Context, s *snapshot) []string {
 	return result
 }
 
-func inEffect(t *testing.T, s *snapshot) []string {
+func denials(t *testing.T, s *snapshot) []string {
 	t.Helper()
 	return matched(t.Context(), s)
 }

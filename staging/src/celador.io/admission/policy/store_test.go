@@ -16,7 +16,7 @@ import (
 func TestStore(t *testing.T) {
 	type change = func(*store)
 	policy := func(name, message string) change {
-		return func(s *store) { s.SetPolicy(saying(name, message)) }
+		return func(s *store) { s.SetPolicy(denyingWith(name, message)) }
 	}
 	binding := func(name, policy string) change {
 		return func(s *store) { s.SetBinding(policytest.Binding(name, policy)) }
@@ -58,7 +58,7 @@ func TestStore(t *testing.T) {
 			for _, change := range test.changes {
 				change(s)
 			}
-			if got := inEffect(t, s.Snapshot()); !slices.Equal(got, test.want) {
+			if got := denials(t, s.Snapshot()); !slices.Equal(got, test.want) {
 				t.Errorf("in effect: %q\nwant %q", got, test.want)
 			}
 		})
@@ -68,12 +68,12 @@ func TestStore(t *testing.T) {
 func TestSnapshotStays(t *testing.T) {
 	s := newStore(false, nil)
 	changes := []func(){
-		func() { s.SetPolicy(saying("b", "1")) },
-		func() { s.SetPolicy(saying("c", "2")) },
+		func() { s.SetPolicy(denyingWith("b", "1")) },
+		func() { s.SetPolicy(denyingWith("c", "2")) },
 		func() { s.SetBinding(policytest.Binding("c", "c")) },
-		func() { s.SetPolicy(saying("a", "3")) },
+		func() { s.SetPolicy(denyingWith("a", "3")) },
 		func() { s.SetBinding(policytest.Binding("a", "a")) },
-		func() { s.SetPolicy(saying("c", "4")) },
+		func() { s.SetPolicy(denyingWith("c", "4")) },
 		func() { s.SetBinding(policytest.Binding("c", "a")) },
 		func() { s.DeletePolicy("a") },
 		func() { s.DeleteBinding("c") },
@@ -90,10 +90,10 @@ func TestSnapshotStays(t *testing.T) {
 	for _, change := range changes {
 		change()
 		snapshots = append(snapshots, s.Snapshot())
-		before = append(before, inEffect(t, s.Snapshot()))
+		before = append(before, denials(t, s.Snapshot()))
 	}
 	for i, snapshot := range snapshots {
-		if got := inEffect(t, snapshot); !slices.Equal(got, before[i]) {
+		if got := denials(t, snapshot); !slices.Equal(got, before[i]) {
 			t.Errorf("snapshot %d has become %q, was %q", i, got, before[i])
 		}
 	}
@@ -105,23 +105,23 @@ func TestSnapshotStays(t *testing.T) {
 // While the store changes concurrently, each request reads one consistent snapshot. A change is in effect
 // when the method that makes it returns.
 func TestStoreConcurrently(t *testing.T) {
-	s := newStore(false, nil, saying("fixed", "always"), policytest.Binding("fixed", "fixed"))
+	s := newStore(false, nil, denyingWith("fixed", "always"), policytest.Binding("fixed", "fixed"))
 	var writers, readers sync.WaitGroup
 	for i := range 4 {
 		name := fmt.Sprint("p", i)
 		writers.Go(func() {
 			for n := range 20 {
 				message := fmt.Sprint(name, "-", n)
-				s.SetPolicy(saying(name, message))
+				s.SetPolicy(denyingWith(name, message))
 				s.SetBinding(policytest.Binding(name, name))
-				if got := inEffect(t, s.Snapshot()); !slices.Contains(got, name+"/"+name+": "+message) {
+				if got := denials(t, s.Snapshot()); !slices.Contains(got, name+"/"+name+": "+message) {
 					t.Errorf("after %s was set, in effect: %q", message, got)
 				}
 				s.SetBinding(policytest.Binding(name, "other"))
 				if n%2 == 0 {
 					s.DeletePolicy(name)
 				}
-				if got := inEffect(t, s.Snapshot()); slices.ContainsFunc(got, func(d string) bool { return strings.HasPrefix(d, name+"/") }) {
+				if got := denials(t, s.Snapshot()); slices.ContainsFunc(got, func(d string) bool { return strings.HasPrefix(d, name+"/") }) {
 					t.Errorf("after %s was unbound, in effect: %q", message, got)
 				}
 				s.DeleteBinding(name)
@@ -137,7 +137,7 @@ func TestStoreConcurrently(t *testing.T) {
 					return
 				default:
 				}
-				got := inEffect(t, s.Snapshot())
+				got := denials(t, s.Snapshot())
 				if !slices.IsSorted(got) || !slices.Contains(got, "fixed/fixed: always") {
 					t.Errorf("in effect: %q", got)
 				}
@@ -147,7 +147,7 @@ func TestStoreConcurrently(t *testing.T) {
 	writers.Wait()
 	close(done)
 	readers.Wait()
-	if got, want := inEffect(t, s.Snapshot()), []string{"fixed/fixed: always"}; !slices.Equal(got, want) {
+	if got, want := denials(t, s.Snapshot()), []string{"fixed/fixed: always"}; !slices.Equal(got, want) {
 		t.Errorf("at last, in effect: %q, want %q", got, want)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // version is a generation of policy "p" that denies everything.
 func version(uid types.UID, generation int64, mode *v1.TypeCheckingMode) *v1.ValidatingAdmissionPolicy {
-	p := saying("p", fmt.Sprintf("no by %s/%d", uid, generation))
+	p := denyingWith("p", fmt.Sprintf("no by %s/%d", uid, generation))
 	p.UID, p.Generation, p.Spec.TypeChecking = uid, generation, mode
 	return p
 }
@@ -104,7 +104,7 @@ func TestVerdicts(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			if got := inEffect(t, s.Snapshot()); !slices.Equal(got, want) {
+			if got := denials(t, s.Snapshot()); !slices.Equal(got, want) {
 				t.Errorf("in effect: %q\nwant %q", got, want)
 			}
 		})
@@ -119,14 +119,14 @@ func TestVerdictOnInvalidPolicy(t *testing.T) {
 	want := []string{"p/: failed to configure policy: policy contained no match constraints, a required field"}
 	for _, verdict := range []error{nil, errors.New("wrong")} {
 		s.SetVerdict("p", "a", 1, verdict)
-		if got := inEffect(t, s.Snapshot()); !slices.Equal(got, want) {
+		if got := denials(t, s.Snapshot()); !slices.Equal(got, want) {
 			t.Errorf("in effect: %q\nwant %q", got, want)
 		}
 	}
 }
 
 func TestCountsOfVerdicts(t *testing.T) {
-	s := newStore(true, nil, version("a", 1, new(v1.EnforcedTypeChecking)), saying("q", "no"), policytest.Binding("b", "p"), policytest.Binding("c", "q"))
+	s := newStore(true, nil, version("a", 1, new(v1.EnforcedTypeChecking)), denyingWith("q", "no"), policytest.Binding("b", "p"), policytest.Binding("c", "q"))
 	for _, step := range []struct {
 		name   string
 		change func()
@@ -164,7 +164,7 @@ func TestSnapshotsAndVerdicts(t *testing.T) {
 	s.SetVerdict("p", "a", 1, errors.New("wrong in another way"))
 	for i, snapshot := range []*snapshot{unchecked, right, wrong, s.Snapshot()} {
 		want := []string{"failed to configure policy: policy has not been type checked yet", "no by a/1", "failed to configure policy: wrong", "failed to configure policy: wrong in another way"}[i]
-		if got := inEffect(t, snapshot); len(got) != 1 || !strings.HasSuffix(got[0], ": "+want) {
+		if got := denials(t, snapshot); len(got) != 1 || !strings.HasSuffix(got[0], ": "+want) {
 			t.Errorf("in effect in snapshot %d: %q, want %q", i, got, want)
 		}
 	}
@@ -188,11 +188,11 @@ func TestVerdictsConcurrently(t *testing.T) {
 	})
 	done.Go(func() {
 		for range generations {
-			inEffect(t, s.Snapshot())
+			denials(t, s.Snapshot())
 		}
 	})
 	done.Wait()
-	if got, want := inEffect(t, s.Snapshot()), fmt.Sprintf("p/: failed to configure policy: wrong in %d", generations); !slices.Equal(got, []string{want}) {
+	if got, want := denials(t, s.Snapshot()), fmt.Sprintf("p/: failed to configure policy: wrong in %d", generations); !slices.Equal(got, []string{want}) {
 		t.Errorf("in effect: %q, want %s", got, want)
 	}
 }

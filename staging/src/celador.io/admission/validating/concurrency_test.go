@@ -90,7 +90,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 			})
 		},
 	}
-	checked := saying("checked", "unchecked")
+	checked := denyingWith("checked", "unchecked")
 	checked.UID, checked.Generation, checked.Spec.TypeChecking = "uid", 1, new(v1.EnforcedTypeChecking)
 	withParams := policytest.Binding("params", "params")
 	withParams.Spec.ParamRef = selected("blue", "gold")
@@ -98,7 +98,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		write()
 	}
 	store.SetPolicy(checked)
-	store.SetPolicy(saying("bound", "bound"))
+	store.SetPolicy(denyingWith("bound", "bound"))
 	store.SetPolicy(policytest.Validating("params", v1.ValidatingAdmissionPolicySpec{
 		ParamKind:   paramKindOf(limits),
 		Validations: []v1.Validation{{Expression: "params.max < 0", MessageExpression: "string(params.max)"}},
@@ -170,7 +170,7 @@ func TestVariablesConcurrently(t *testing.T) {
 			for n := range 20 {
 				text := fmt.Sprint(n)
 				s.SetPolicy(telling(name, text))
-				if want, got := name+"/"+name+": "+text+" "+text, inEffect(t, s.Snapshot()); !slices.Contains(got, want) {
+				if want, got := name+"/"+name+": "+text+" "+text, denials(t, s.Snapshot()); !slices.Contains(got, want) {
 					t.Errorf("in effect: %q, want %q", got, want)
 				}
 			}

@@ -31,8 +31,8 @@ func inNamespaces(color string) *v1.MatchResources {
 	return m
 }
 
-// through returns the names of the bindings of the decisions.
-func through(decisions []validating.Decision) []string {
+// bindingNames returns the names of the bindings of the decisions.
+func bindingNames(decisions []validating.Decision) []string {
 	var result []string
 	for _, d := range decisions {
 		result = append(result, d.Binding)
@@ -72,7 +72,7 @@ func TestConstraintsAndBindings(t *testing.T) {
 			for _, b := range test.bindings {
 				s.SetBinding(b)
 			}
-			got := through(evaluate(t, newServer(), create(1), s.Snapshot()).Decisions())
+			got := bindingNames(evaluate(t, newServer(), create(1), s.Snapshot()).Decisions())
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("bindings differ (-want +got):\n%s", diff)
 			}

@@ -30,13 +30,13 @@ func TestSingleton(t *testing.T) {
 		objects  []any
 		want     []string
 	}{
-		"on":                      {on, []any{singleton(saying("p", "no"))}, []string{"no"}},
-		"on, bound all the same":  {on, []any{singleton(saying("p", "no")), policytest.Binding("b", "p", v1.Warn)}, []string{"no"}},
-		"on, bound beforehand":    {on, []any{policytest.Binding("b", "p"), singleton(saying("p", "no"))}, []string{"no"}},
-		"on, no longer singleton": {on, []any{policytest.Binding("b", "p"), singleton(saying("p", "no")), saying("p", "never")}, []string{"b: never"}},
-		"on, another policy":      {on, []any{saying("p", "no")}, nil},
-		"off":                     {policyspec.Features{}, []any{singleton(saying("p", "no"))}, nil},
-		"off, bound":              {policyspec.Features{}, []any{singleton(saying("p", "no")), policytest.Binding("b", "p")}, []string{"b: no"}},
+		"on":                      {on, []any{singleton(denyingWith("p", "no"))}, []string{"no"}},
+		"on, bound all the same":  {on, []any{singleton(denyingWith("p", "no")), policytest.Binding("b", "p", v1.Warn)}, []string{"no"}},
+		"on, bound beforehand":    {on, []any{policytest.Binding("b", "p"), singleton(denyingWith("p", "no"))}, []string{"no"}},
+		"on, no longer singleton": {on, []any{policytest.Binding("b", "p"), singleton(denyingWith("p", "no")), denyingWith("p", "never")}, []string{"b: never"}},
+		"on, another policy":      {on, []any{denyingWith("p", "no")}, nil},
+		"off":                     {policyspec.Features{}, []any{singleton(denyingWith("p", "no"))}, nil},
+		"off, bound":              {policyspec.Features{}, []any{singleton(denyingWith("p", "no")), policytest.Binding("b", "p")}, []string{"b: no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			decisions := evaluate(t, newServer(), create(5), storeWith(test.features, nil, test.objects...).Snapshot()).Decisions()
@@ -53,9 +53,9 @@ func TestSingleton(t *testing.T) {
 }
 
 func TestDeletedSingleton(t *testing.T) {
-	s := storeWith(policyspec.Features{policyspec.Singleton: true}, nil, singleton(saying("p", "no")))
+	s := storeWith(policyspec.Features{policyspec.Singleton: true}, nil, singleton(denyingWith("p", "no")))
 	s.DeletePolicy("p")
-	if got := inEffect(t, s.Snapshot()); got != nil {
+	if got := denials(t, s.Snapshot()); got != nil {
 		t.Errorf("in effect: %q", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestValidationFailurePolicy(t *testing.T) {
 
 // The failurePolicy of a validation does not apply to failures of match conditions, params and other
 // parts of the policy.
-func TestValidationFailurePolicyOfTheWhole(t *testing.T) {
+func TestValidationFailurePolicyScope(t *testing.T) {
 	p := limiting(limits)
 	p.Spec.Validations[0].FailurePolicy = new(v1.Ignore)
 	conditional := policytest.Validating("q", v1.ValidatingAdmissionPolicySpec{MatchConditions: []v1.MatchCondition{{Name: "c", Expression: failing}}, Validations: p.Spec.Validations})
@@ -140,7 +140,7 @@ func TestFallbackBinding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(test.features, newObjects(), append(test.objects, limiting(limits))...)
-			if got := through(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions()); !slices.Equal(got, test.want) {
+			if got := bindingNames(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions()); !slices.Equal(got, test.want) {
 				t.Errorf("bindings are %q, want %q", got, test.want)
 			}
 		})

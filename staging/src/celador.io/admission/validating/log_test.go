@@ -21,21 +21,21 @@ import (
 
 // At verbosity 5, the log contains the reason for which a policy does not apply to a request.
 func TestReasonsInLog(t *testing.T) {
-	conditional := saying("p", "no")
+	conditional := denyingWith("p", "no")
 	conditional.Spec.MatchConditions = []v1.MatchCondition{{Name: "yes", Expression: "true"}, {Name: "rare", Expression: "false"}}
-	elsewhere := saying("p", "no")
-	elsewhere.Spec.MatchConstraints = policytest.Match(v1.Equivalent, ruleFor(pods))
+	otherResource := denyingWith("p", "no")
+	otherResource.Spec.MatchConstraints = policytest.Match(v1.Equivalent, ruleFor(pods))
 	for name, test := range map[string]struct {
 		objects []any
 		want    []string
 	}{
-		"applies":          {[]any{saying("p", "no"), policytest.Binding("b", "p")}, nil},
-		"other resource":   {[]any{elsewhere, policytest.Binding("b", "p")}, []string{`Policy does not match policy="p" because="no resourceRules match"`}},
-		"other namespaces": {[]any{saying("p", "no"), narrowed("b", "p", inNamespaces("red"))}, []string{`Binding does not apply policy="p" binding="b" because="namespaceSelector does not match"`}},
+		"applies":          {[]any{denyingWith("p", "no"), policytest.Binding("b", "p")}, nil},
+		"other resource":   {[]any{otherResource, policytest.Binding("b", "p")}, []string{`Policy does not match policy="p" because="no resourceRules match"`}},
+		"other namespaces": {[]any{denyingWith("p", "no"), narrowed("b", "p", inNamespaces("red"))}, []string{`Binding does not apply policy="p" binding="b" because="namespaceSelector does not match"`}},
 		"false condition":  {[]any{conditional, policytest.Binding("b", "p")}, []string{`Policy does not match policy="p" because="a match condition is false" matchCondition="rare"`}},
 		"no params": {[]any{limiting(limits), withParams(policytest.Binding("b", "p"), allowing(named("", "none")))},
 			[]string{`Binding does not apply policy="p" binding="b" because="there are no params"`}},
-		"fallback": {[]any{saying("p", "no"), policytest.Binding("b", "p"), fallback(policytest.Binding("a", "p"))},
+		"fallback": {[]any{denyingWith("p", "no"), policytest.Binding("b", "p"), fallback(policytest.Binding("a", "p"))},
 			[]string{`Binding does not apply policy="p" binding="a" because="it is a fallback and another binding applies"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

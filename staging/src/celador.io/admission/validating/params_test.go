@@ -235,8 +235,8 @@ func TestParams(t *testing.T) {
 
 // A policy without a paramKind ignores the paramRef of its bindings.
 func TestParamRefWithoutKind(t *testing.T) {
-	s := storeWith(policyspec.Features{}, newObjects(), saying("p", "no"), withParams(policytest.Binding("b", "p"), named("", "none")))
-	if got, want := inEffect(t, s.Snapshot()), []string{"p/b: no"}; !slices.Equal(got, want) {
+	s := storeWith(policyspec.Features{}, newObjects(), denyingWith("p", "no"), withParams(policytest.Binding("b", "p"), named("", "none")))
+	if got, want := denials(t, s.Snapshot()), []string{"p/b: no"}; !slices.Equal(got, want) {
 		t.Errorf("in effect: %q, want %q", got, want)
 	}
 }
@@ -274,7 +274,7 @@ func TestEvaluationsByParam(t *testing.T) {
 		p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: policytest.Validations(expression)})
 		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
 		server := newServer()
-		if got, want := through(evaluate(t, server, create(5), s.Snapshot()).Decisions()), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
+		if got, want := bindingNames(evaluate(t, server, create(5), s.Snapshot()).Decisions()), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%s: decisions through %q, want %q", expression, got, want)
 		}
 		if server.checks != checks {

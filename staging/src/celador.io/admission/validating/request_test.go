@@ -168,13 +168,13 @@ func ruleFor(resource schema.GroupVersionResource) v1.NamedRuleWithOperations {
 	return policytest.Rule(resource.Group, resource.Version, resource.Resource)
 }
 
-// saying is a policy that denies everything with a message.
-func saying(name, message string) *v1.ValidatingAdmissionPolicy {
+// denyingWith is a policy that denies everything with a message.
+func denyingWith(name, message string) *v1.ValidatingAdmissionPolicy {
 	return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", Message: message}}})
 }
 
-// inEffect returns what the policies of a snapshot say, as "policy/binding: message".
-func inEffect(t *testing.T, snapshot *validating.Snapshot) []string {
+// denials returns what the policies of a snapshot say, as "policy/binding: message".
+func denials(t *testing.T, snapshot *validating.Snapshot) []string {
 	t.Helper()
 	var result []string
 	for _, d := range evaluate(t, newServer(), create(1), snapshot).Decisions() {

@@ -25,7 +25,7 @@ func enforced(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
 func TestWrongVerdictDecision(t *testing.T) {
 	for _, failurePolicy := range []v1.FailurePolicyType{v1.Fail, v1.Ignore} {
 		t.Run(string(failurePolicy), func(t *testing.T) {
-			p := enforced(saying("p", "no"))
+			p := enforced(denyingWith("p", "no"))
 			p.Spec.FailurePolicy = &failurePolicy
 			s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, p, policytest.Binding("b", "p", v1.Warn), policytest.Binding("c", "p"))
 			s.SetVerdict("p", "a", 1, errors.New("wrong"))
@@ -40,8 +40,8 @@ func TestWrongVerdictDecision(t *testing.T) {
 // Nothing checks the types of a snapshot that does not change.
 func TestFixedPoliciesNeedNoVerdict(t *testing.T) {
 	config := validating.Config{Features: policyspec.Features{policyspec.TypeEnforcement: true}}
-	snapshot := fixed(t, config, enforced(saying("p", "no")), policytest.Binding("b", "p"))
-	if got := inEffect(t, snapshot); !slices.Equal(got, []string{"p/b: no"}) {
+	snapshot := fixed(t, config, enforced(denyingWith("p", "no")), policytest.Binding("b", "p"))
+	if got := denials(t, snapshot); !slices.Equal(got, []string{"p/b: no"}) {
 		t.Errorf("in effect: %q", got)
 	}
 }

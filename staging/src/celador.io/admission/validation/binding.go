@@ -48,7 +48,7 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 		optional(path.Child("matchResources"), spec.MatchResources, checkMatchResources),
 		checkActions(actions, spec.ValidationActions),
 		when(noActions && hadNoActions, field.Required(actions, "at least one validation action is required")),
-		optional(path.Child("bindingType"), spec.BindingType, newly(oneOf(v1.FallbackBinding), storedType)),
+		optional(path.Child("bindingType"), spec.BindingType, unlessStored(oneOf(v1.FallbackBinding), storedType)),
 		when(noName && !hadNoName, field.Required(policyName, "")),
 		when(noActions && !hadNoActions, field.Required(actions, "")),
 	)

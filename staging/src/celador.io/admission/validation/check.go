@@ -28,9 +28,9 @@ func optional[T any](path *field.Path, value *T, checkValue check[T]) field.Erro
 	return checkValue(path, value)
 }
 
-// newly returns a check that accepts the stored values, because a later version of the server may have
+// unlessStored returns a check that accepts the stored values, because a later version of the server may have
 // accepted a value that this version does not know.
-func newly[T comparable](checkValue check[T], stored ...*T) check[T] {
+func unlessStored[T comparable](checkValue check[T], stored ...*T) check[T] {
 	return func(path *field.Path, value *T) field.ErrorList {
 		for _, known := range stored {
 			if known != nil && *known == *value {

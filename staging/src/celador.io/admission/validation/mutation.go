@@ -22,14 +22,14 @@ func checkMutations(path *field.Path, mutations, stored []v1.Mutation, patchType
 		reinvocations = append(reinvocations, stored[i].ReinvocationPolicy)
 		reasons = append(reasons, stored[i].Reason)
 	}
-	known := newly(oneOf(patchTypes...), types...)
+	known := unlessStored(oneOf(patchTypes...), types...)
 	return each(path, mutations, func(path *field.Path, m *v1.Mutation) field.ErrorList {
 		return slices.Concat(
 			checkPatch(path, m, known, expressions),
 			expressions.take(path.Child("condition")),
 			optional(path.Child("message"), m.Message, checkOptionalMessage),
-			optional(path.Child("reason"), m.Reason, newly(knownReason, reasons...)),
-			optional(path.Child("reinvocationPolicy"), m.ReinvocationPolicy, newly(knownReinvocation, reinvocations...)),
+			optional(path.Child("reason"), m.Reason, unlessStored(knownReason, reasons...)),
+			optional(path.Child("reinvocationPolicy"), m.ReinvocationPolicy, unlessStored(knownReinvocation, reinvocations...)),
 		)
 	})
 }

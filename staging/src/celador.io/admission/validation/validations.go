@@ -37,7 +37,7 @@ func checkFailurePolicies(path *field.Path, spec, stored *v1.ValidatingAdmission
 	for _, validation := range stored.Validations {
 		known = append(known, validation.FailurePolicy)
 	}
-	supported := newly(oneOf(v1.Fail, v1.Ignore), known...)
+	supported := unlessStored(oneOf(v1.Fail, v1.Ignore), known...)
 	return each(path, spec.Validations, func(path *field.Path, validation *v1.Validation) field.ErrorList {
 		return optional(path.Child("failurePolicy"), validation.FailurePolicy, supported)
 	})
