@@ -4,6 +4,7 @@
 package mutating
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -103,8 +105,7 @@ type ConditionReport = policy.ConditionReport
 // are those of the first failure that is not ignored. The messages of all such failures are among
 // its causes.
 func (r Result) Err() error {
-	var first error
-	var status *metav1.Status
+	var first *apierrors.StatusError
 	for _, f := range r.Failures {
 		if f.Ignored {
 			continue
@@ -114,18 +115,20 @@ func (r Result) Err() error {
 			message = fmt.Sprintf("policy %q denied request: %s", f.Policy, f.Message)
 		}
 		if first == nil {
-			if first, status = policy.NewDenial(r.attributes, errors.New("admission request denied by policy"), f.Reason); status == nil {
-				return first
+			denial, err := policy.NewDenial(r.attributes, errors.New("admission request denied by policy"), cmp.Or(f.Reason, metav1.StatusReasonForbidden))
+			if err != nil {
+				return err
 			}
-			status.Message = message
-			if f.Reason == "" {
-				status.Reason = metav1.StatusReasonForbidden
-			}
+			denial.ErrStatus.Message = message
 			if !f.Stated {
-				status.Code = http.StatusForbidden
+				denial.ErrStatus.Code = http.StatusForbidden
 			}
+			first = denial
 		}
-		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Message: message})
+		first.ErrStatus.Details.Causes = append(first.ErrStatus.Details.Causes, metav1.StatusCause{Message: message})
+	}
+	if first == nil {
+		return nil
 	}
 	return first
 }

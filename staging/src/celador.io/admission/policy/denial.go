@@ -22,18 +22,15 @@ var statusCodes = map[metav1.StatusReason]int32{
 }
 
 // NewDenial returns the API error of a denied request, with the given reason and its status code. The
-// reason Invalid replaces an empty one. status is part of the error and may be changed. It is nil if the
-// attributes of the request do not allow an API error.
-func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (err error, status *metav1.Status) {
-	err = admission.NewForbidden(a, cause)
-	var api *apierrors.StatusError
-	if !errors.As(err, &api) {
-		return err, nil
+// reason Invalid replaces an empty one. The caller may change the error. If the attributes of the request
+// do not allow an API error, err is the error to return instead.
+func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (denial *apierrors.StatusError, err error) {
+	if err := admission.NewForbidden(a, cause); !errors.As(err, &denial) {
+		return nil, err
 	}
-	status = &api.ErrStatus
-	status.Reason = cmp.Or(reason, metav1.StatusReasonInvalid)
-	status.Code = StatusCode(status.Reason)
-	return err, status
+	denial.ErrStatus.Reason = cmp.Or(reason, metav1.StatusReasonInvalid)
+	denial.ErrStatus.Code = StatusCode(denial.ErrStatus.Reason)
+	return denial, nil
 }
 
 // StatusCode returns the HTTP status code of a response with the given reason.

@@ -143,11 +143,12 @@ func (r Result) Err() error {
 	if denial.Binding == "" {
 		message = fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", denial.Policy, denial.Message)
 	}
-	err, status := policy.NewDenial(r.attributes, errors.New(message), denial.Reason)
-	if status != nil {
-		status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{Message: message})
+	status, err := policy.NewDenial(r.attributes, errors.New(message), denial.Reason)
+	if err != nil {
+		return err
 	}
-	return err
+	status.ErrStatus.Details.Causes = append(status.ErrStatus.Details.Causes, metav1.StatusCause{Message: message})
+	return status
 }
 
 // enforced returns the decisions that are not ignored and for which the binding has the action.

@@ -53,7 +53,7 @@ func TestErr(t *testing.T) {
 		"failed":              {resultOf(t, broken), denied + "expression 'object.spec.missing == 1' resulted in error: no such key: missing", metav1.StatusReasonInvalid, http.StatusUnprocessableEntity},
 		"failed, but ignored": {result: resultOf(t, ignoring)},
 		"singleton": {
-			evaluate(t, newServer(), create(1), storeWith(policyspec.Features{policyspec.Singleton: true}, nil, singleton(saying("p", "no"))).Snapshot()),
+			evaluate(t, newServer(), create(1), storeWith(policyspec.Features{policyspec.Singleton: true}, nil, singleton(denyingWith("p", "no"))).Snapshot()),
 			"ValidatingAdmissionPolicy 'p' denied request: no", metav1.StatusReasonInvalid, http.StatusUnprocessableEntity,
 		},
 	} {
