@@ -11,6 +11,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
@@ -234,4 +235,43 @@ func TestEvaluateConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Objects of k8s.io/api that never passed through a server have no defaults. The engine matches and
+// decides as if they had.
+func TestUndefaultedObjects(t *testing.T) {
+	for name, test := range map[string]struct {
+		matchPolicy *admissionregistrationv1.MatchPolicyType
+		want        []string
+	}{
+		"unset":      {nil, []string{"b: no"}},
+		"equivalent": {new(admissionregistrationv1.Equivalent), []string{"b: no"}},
+		"exact":      {new(admissionregistrationv1.Exact), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
+				ObjectMeta: metav1.ObjectMeta{Name: "p"},
+				Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+					MatchConstraints: &admissionregistrationv1.MatchResources{MatchPolicy: test.matchPolicy, ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+						RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+							Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+							Rule:       admissionregistrationv1.Rule{APIGroups: []string{"extensions"}, APIVersions: []string{"v1beta1"}, Resources: []string{"deployments"}},
+						},
+					}}},
+					Validations: []admissionregistrationv1.Validation{{Expression: "object.apiVersion != 'extensions/v1beta1'", Message: "no"}},
+				},
+			}
+			binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: "b"},
+				Spec:       admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "p", ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}},
+			}
+			result := evaluate(t, newServer(), create(1), fixed(t, validating.Config{}, policy, binding))
+			if diff := cmp.Diff(test.want, messages(result.Decisions())); diff != "" {
+				t.Errorf("messages differ (-want +got):\n%s", diff)
+			}
+			if denied := result.Err() != nil; denied != (test.want != nil) {
+				t.Errorf("denied is %t", denied)
+			}
+		})
+	}
 }
