@@ -9,47 +9,32 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
+// matching returns match constraints for resources of one group and version.
+func matching(group, version string, resources []string) *v1.MatchResources {
+	rule := policytest.Rule(group, version, "")
+	rule.Resources = resources
+	return policytest.Match(v1.Equivalent, rule)
+}
+
 func policyOf(mode *v1.TypeCheckingMode, group, version string, resources []string, expressions ...string) *v1.ValidatingAdmissionPolicy {
-	policy := &v1.ValidatingAdmissionPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: "p"},
-		Spec: v1.ValidatingAdmissionPolicySpec{
-			TypeChecking: mode,
-			MatchConstraints: &v1.MatchResources{ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
-				Operations: []v1.OperationType{v1.OperationAll},
-				Rule:       v1.Rule{APIGroups: []string{group}, APIVersions: []string{version}, Resources: resources},
-			}}}},
-		},
-	}
-	for _, expression := range expressions {
-		policy.Spec.Validations = append(policy.Spec.Validations, v1.Validation{Expression: expression})
-	}
-	return policy
+	return policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
+		TypeChecking: mode, MatchConstraints: matching(group, version, resources), Validations: policytest.Validations(expressions...),
+	})
 }
 
-// mutatingOf returns a mutating policy with the given mutations. Its other parameters are those of
-// policyOf.
+// mutatingOf returns a mutating policy with the given mutations.
 func mutatingOf(mode *v1.TypeCheckingMode, group, version string, resources []string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy {
-	of := policyOf(mode, group, version, resources)
-	return &v1.MutatingAdmissionPolicy{
-		ObjectMeta: of.ObjectMeta,
-		Spec:       v1.MutatingAdmissionPolicySpec{TypeChecking: mode, MatchConstraints: of.Spec.MatchConstraints, Mutations: mutations},
-	}
-}
-
-func configuration(expression string) v1.Mutation {
-	return v1.Mutation{PatchType: v1.PatchTypeApplyConfiguration, ApplyConfiguration: &v1.ApplyConfiguration{Expression: expression}}
-}
-
-func jsonPatch(expression string) v1.Mutation {
-	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: expression}}
+	return policytest.MutatingSpec("p", v1.MutatingAdmissionPolicySpec{
+		TypeChecking: mode, MatchConstraints: matching(group, version, resources), Mutations: mutations,
+	})
 }
 
 func withParams(apiVersion, kind string, policy *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
@@ -122,26 +107,26 @@ func TestValidateMutating(t *testing.T) {
 		policy *v1.MutatingAdmissionPolicy
 		want   []string
 	}{
-		"fits":            {mutatingOf(enforced, "apps", "v1", deployments, configuration("Object{spec: Object.spec{replicas: 5}}")), nil},
-		"unset":           {mutatingOf(nil, "apps", "v1", deployments, configuration("Object{x: 1}")), nil},
-		"informational":   {mutatingOf(new(v1.InformationalTypeChecking), "apps", "v1", deployments, configuration("Object{x: 1}")), nil},
-		"custom resource": {mutatingOf(enforced, "example.com", "v1", []string{"widgets"}, configuration("Object{x: 1}")), nil},
+		"fits":            {mutatingOf(enforced, "apps", "v1", deployments, policytest.ApplyConfiguration("Object{spec: Object.spec{replicas: 5}}")), nil},
+		"unset":           {mutatingOf(nil, "apps", "v1", deployments, policytest.ApplyConfiguration("Object{x: 1}")), nil},
+		"informational":   {mutatingOf(new(v1.InformationalTypeChecking), "apps", "v1", deployments, policytest.ApplyConfiguration("Object{x: 1}")), nil},
+		"custom resource": {mutatingOf(enforced, "example.com", "v1", []string{"widgets"}, policytest.ApplyConfiguration("Object{x: 1}")), nil},
 		"policy, Celador's own": {
-			mutatingOf(enforced, "admissionregistration.k8s.io", "v1", []string{"mutatingadmissionpolicies"}, configuration("Object{spec: Object.spec{typeChecking: 'Enforced'}}")), nil,
+			mutatingOf(enforced, "admissionregistration.k8s.io", "v1", []string{"mutatingadmissionpolicies"}, policytest.ApplyConfiguration("Object{spec: Object.spec{typeChecking: 'Enforced'}}")), nil,
 		},
 		"constructed object": {
-			mutatingOf(enforced, "apps", "v1", deployments, configuration("Object{x: 1}")),
+			mutatingOf(enforced, "apps", "v1", deployments, policytest.ApplyConfiguration("Object{x: 1}")),
 			[]string{invalid + "apps/v1, Kind=Deployment: ERROR: <input>:1:9: undefined field 'x'\n | Object{x: 1}\n | ........^"},
 		},
 		"object that is read, in two mutations": {
-			mutatingOf(enforced, "apps", "v1", deployments, configuration("object.x"), jsonPatch("[JSONPatch{op: object.y}]")),
+			mutatingOf(enforced, "apps", "v1", deployments, policytest.ApplyConfiguration("object.x"), policytest.JSONPatch("[JSONPatch{op: object.y}]")),
 			[]string{
 				invalid + "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'x'\n | object.x\n | ......^",
 				"spec.mutations[1].jsonPatch.expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:22: undefined field 'y'\n | [JSONPatch{op: object.y}]\n | .....................^",
 			},
 		},
 		"has() in one of two types": {
-			mutatingOf(enforced, "", "v1", []string{"secrets", "configmaps"}, jsonPatch("has(object.stringData) ? [JSONPatch{op: 'remove', path: '/stringData'}] : []")), nil,
+			mutatingOf(enforced, "", "v1", []string{"secrets", "configmaps"}, policytest.JSONPatch("has(object.stringData) ? [JSONPatch{op: 'remove', path: '/stringData'}] : []")), nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
