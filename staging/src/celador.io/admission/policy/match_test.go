@@ -198,3 +198,17 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// A loop that ends at a binding without params does not see fallback bindings.
+func TestBreakWithoutParams(t *testing.T) {
+	s := newStore(false, newSource(), limiting(limits), allowing(withParam(policytest.Binding("b", "p"), "none")), fallback(policytest.Binding("a", "p")))
+	matches := policy.NewMatches[string](t.Context(), request(t.Context()))
+	for m := range matches.In(s.Snapshot()) {
+		m.Bindings(func(b *policy.BindingMatch[string]) bool {
+			if found, err := b.Params(); b.Name() != "b" || len(found) != 0 || err != nil {
+				t.Errorf("binding %s has params %v, %v", b.Name(), found, err)
+			}
+			return false
+		})
+	}
+}

@@ -70,6 +70,7 @@ func TestValidation(t *testing.T) {
 		"mutating policy, update":             {validation.ValidateMutatingAdmissionPolicyUpdate(mutatingPolicy(brokenMutation), mutatingPolicy(func(*v1.MutatingAdmissionPolicy) {}), nil), []string{"FieldValueInvalid spec.mutations[0].jsonPatch.expression"}},
 		"mutating binding":                    {validation.ValidateMutatingAdmissionPolicyBinding(mutatingBinding), nil},
 		"mutating binding, no policy":         {validation.ValidateMutatingAdmissionPolicyBinding(policytest.MutatingBinding("b", "")), []string{"FieldValueRequired spec.policyName"}},
+		"mutating binding, policy name":       {validation.ValidateMutatingAdmissionPolicyBinding(policytest.MutatingBinding("b", "P/Q")), []string{"FieldValueInvalid spec.policyName"}},
 		"status":                              {validation.ValidateValidatingAdmissionPolicyStatus(&v1.ValidatingAdmissionPolicyStatus{}), nil},
 		"status, warning": {
 			validation.ValidateValidatingAdmissionPolicyStatus(&v1.ValidatingAdmissionPolicyStatus{TypeChecking: &v1.TypeChecking{ExpressionWarnings: []v1.ExpressionWarning{{FieldRef: "spec.validations[0].expression"}}}}),
