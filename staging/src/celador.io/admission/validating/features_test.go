@@ -12,11 +12,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
-	"celador.io/admission/expression"
 	"celador.io/admission/policyspec"
 )
-
-func compiler() *expression.Compiler { return expression.Default() }
 
 func singleton(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
 	p.Spec.PolicyType = new(v1.SingletonPolicy)
