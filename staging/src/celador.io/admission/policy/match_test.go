@@ -19,7 +19,7 @@ import (
 
 func TestMatches(t *testing.T) {
 	constrained := func(match *v1.MatchResources) *v1.ValidatingAdmissionPolicy {
-		p := saying("p", "no")
+		p := denyingWith("p", "no")
 		p.Spec.MatchConstraints = match
 		return p
 	}
@@ -43,7 +43,7 @@ func TestMatches(t *testing.T) {
 		paramless bool
 		want      []string
 	}{
-		"policy":                         {objects: []any{saying("p", "no"), b()}, want: []string{"p/b: no"}},
+		"policy":                         {objects: []any{denyingWith("p", "no"), b()}, want: []string{"p/b: no"}},
 		"policy that selects the object": {objects: []any{constrained(selecting("web")), b()}, want: []string{"p/b: no"}},
 		"policy that selects others":     {objects: []any{constrained(selecting("db")), b()}},
 		"policy for another resource":    {objects: []any{constrained(policytest.Match(v1.Exact, policytest.Rule("", "v1", "pods"))), b()}},
@@ -53,30 +53,30 @@ func TestMatches(t *testing.T) {
 		"policy with a wrong paramKind":  {objects: []any{malformed, b()}, want: []string{policyErr + "failed to parse paramKind APIVersion: unexpected GroupVersion string: a/b/c"}},
 		"policy with an unknown kind":    {objects: []any{limiting(unknown), b()}, want: []string{policyErr + notServed}},
 		"policy without a source":        {objects: []any{limiting(limits), b()}, paramless: true, want: []string{policyErr + noSource}},
-		"binding that selects others":    {objects: []any{saying("p", "no"), narrowed(b(), selecting("db"))}},
-		"binding with a wrong selector":  {objects: []any{saying("p", "no"), narrowed(b(), invalid)}, want: []string{bindingErr + notValid}},
+		"binding that selects others":    {objects: []any{denyingWith("p", "no"), narrowed(b(), selecting("db"))}},
+		"binding with a wrong selector":  {objects: []any{denyingWith("p", "no"), narrowed(b(), invalid)}, want: []string{bindingErr + notValid}},
 		"param":                          {objects: []any{limiting(limits), withParam(b(), "low")}, want: []string{"p/b: no low"}},
 		"param not found":                {objects: []any{limiting(limits), withParam(b(), "none")}, want: []string{bindingErr + "no params found for policy binding with `Deny` parameterNotFoundAction"}},
 		"param not found, allowed":       {objects: []any{limiting(limits), allowing(withParam(b(), "none"))}},
 		"no paramRef":                    {objects: []any{limiting(limits), b()}, want: []string{"p/b: no"}},
-		"paramRef, but no paramKind":     {objects: []any{saying("p", "no"), withParam(b(), "none")}, want: []string{"p/b: no"}},
-		"singleton":                      {objects: []any{singleton(saying("p", "no"))}, want: []string{"p/: no"}},
-		"bound singleton":                {objects: []any{b(), singleton(saying("p", "no"))}, want: []string{"p/: no"}},
-		"singleton no more":              {objects: []any{b(), singleton(saying("p", "no")), saying("p", "never")}, want: []string{"p/b: never"}},
-		"fallback":                       {objects: []any{saying("p", "no"), a()}, want: []string{"p/a: no"}},
-		"fallback beside a binding":      {objects: []any{saying("p", "no"), a(), b()}, want: []string{"p/b: no"}},
-		"fallback, others match not":     {objects: []any{saying("p", "no"), a(), narrowed(b(), selecting("db"))}, want: []string{"p/a: no"}},
+		"paramRef, but no paramKind":     {objects: []any{denyingWith("p", "no"), withParam(b(), "none")}, want: []string{"p/b: no"}},
+		"singleton":                      {objects: []any{singleton(denyingWith("p", "no"))}, want: []string{"p/: no"}},
+		"bound singleton":                {objects: []any{b(), singleton(denyingWith("p", "no"))}, want: []string{"p/: no"}},
+		"singleton no more":              {objects: []any{b(), singleton(denyingWith("p", "no")), denyingWith("p", "never")}, want: []string{"p/b: never"}},
+		"fallback":                       {objects: []any{denyingWith("p", "no"), a()}, want: []string{"p/a: no"}},
+		"fallback beside a binding":      {objects: []any{denyingWith("p", "no"), a(), b()}, want: []string{"p/b: no"}},
+		"fallback, others match not":     {objects: []any{denyingWith("p", "no"), a(), narrowed(b(), selecting("db"))}, want: []string{"p/a: no"}},
 		"fallback, others lack params":   {objects: []any{limiting(limits), a(), allowing(withParam(b(), "none"))}, want: []string{"p/a: no"}},
-		"fallback, others misconfigured": {objects: []any{saying("p", "no"), a(), narrowed(b(), invalid)}, want: []string{bindingErr + notValid}},
-		"fallback no more":               {objects: []any{saying("p", "no"), a(), b(), policytest.Binding("a", "p")}, want: []string{"p/a: no", "p/b: no"}},
-		"fallback from now on":           {objects: []any{saying("p", "no"), b(), policytest.Binding("a", "p"), a()}, want: []string{"p/b: no"}},
+		"fallback, others misconfigured": {objects: []any{denyingWith("p", "no"), a(), narrowed(b(), invalid)}, want: []string{bindingErr + notValid}},
+		"fallback no more":               {objects: []any{denyingWith("p", "no"), a(), b(), policytest.Binding("a", "p")}, want: []string{"p/a: no", "p/b: no"}},
+		"fallback from now on":           {objects: []any{denyingWith("p", "no"), b(), policytest.Binding("a", "p"), a()}, want: []string{"p/b: no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(false, newSource(), test.objects...)
 			if test.paramless {
 				s = newStore(false, nil, test.objects...)
 			}
-			if got := inEffect(t, s.Snapshot()); !slices.Equal(got, test.want) {
+			if got := denials(t, s.Snapshot()); !slices.Equal(got, test.want) {
 				t.Errorf("matched %q\nwant %q", got, test.want)
 			}
 			// To explain why policies do not match, all of them are examined.
@@ -92,7 +92,7 @@ func TestMatches(t *testing.T) {
 func three() *snapshot {
 	s := newStore(false, nil)
 	for _, p := range []string{"p", "q", "r"} {
-		s.SetPolicy(saying(p, "no"))
+		s.SetPolicy(denyingWith(p, "no"))
 		s.SetBinding(policytest.Binding(p+"1", p))
 		s.SetBinding(policytest.Binding(p+"2", p))
 		s.SetBinding(fallback(policytest.Binding(p+"3", p)))
@@ -166,13 +166,13 @@ func TestInterruption(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	unconstrained := saying("p", "no")
+	unconstrained := denyingWith("p", "no")
 	unconstrained.Spec.MatchConstraints = nil
 	for name, test := range map[string]struct {
 		policy *v1.ValidatingAdmissionPolicy
 		want   []string
 	}{
-		"none":           {saying("p", "no"), nil},
+		"none":           {denyingWith("p", "no"), nil},
 		"no constraints": {unconstrained, []string{"policy contained no match constraints, a required field"}},
 		"expressions": {
 			policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
