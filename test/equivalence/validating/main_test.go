@@ -26,7 +26,7 @@ var (
 	says = harness.Sorted
 
 	everything, matching, rule = policytest.Everything, policytest.Match, policytest.Rule
-	labelled, having           = harness.Labelled, harness.Having
+	labelled                   = harness.Labelled
 	when, let                  = harness.Conditions, harness.Variables
 
 	limit, configMap = harness.Limit, harness.ConfigMap
