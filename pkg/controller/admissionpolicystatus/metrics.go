@@ -4,12 +4,11 @@
 package admissionpolicystatus
 
 import (
-	"sync/atomic"
-
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/celador/pkg/gauge"
 )
 
 const (
@@ -30,35 +29,24 @@ var (
 		"Policies by kind, condition in their status and status of the condition.",
 		[]string{"kind", "condition", "status"}, nil, metrics.ALPHA, "")
 
-	conditionCollector collector
+	conditions = gauge.NewCollector(conditionsDesc)
 )
 
 func init() {
 	legacyregistry.MustRegister(syncErrors)
-	legacyregistry.CustomMustRegister(&conditionCollector)
+	legacyregistry.CustomMustRegister(conditions)
 }
 
-// collector counts the conditions of cached policies whenever metrics are read.
-type collector struct {
-	metrics.BaseStableCollector
-	kinds atomic.Pointer[[]*Kind]
+// countConditions counts the conditions of policies of the kinds whenever metrics are gathered. The
+// policies of an earlier call no longer count.
+func countConditions(kinds []*Kind) {
+	conditions.SetSource("", func(observe func(*metrics.Desc, int, ...string)) { observeConditions(kinds, observe) })
 }
 
-// countConditions makes the collector count policies of the kinds, instead of those before.
-func countConditions(kinds []*Kind) { conditionCollector.kinds.Store(&kinds) }
-
-// DescribeWithStability implements metrics.StableCollector.
-func (c *collector) DescribeWithStability(ch chan<- *metrics.Desc) { ch <- conditionsDesc }
-
-// CollectWithStability implements metrics.StableCollector.
-func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
-	kinds := c.kinds.Load()
-	if kinds == nil {
-		return
-	}
+func observeConditions(kinds []*Kind, observe func(*metrics.Desc, int, ...string)) {
 	type labels struct{ kind, condition, status string }
 	counts := map[labels]int{}
-	for _, k := range *kinds {
+	for _, k := range kinds {
 		for _, object := range k.informer.GetIndexer().List() {
 			for _, condition := range k.view(object).status.Conditions {
 				if condition.Type == v1.PolicyConditionAvailable || condition.Type == v1.PolicyConditionTypeChecked {
@@ -68,6 +56,6 @@ func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
 		}
 	}
 	for l, n := range counts {
-		ch <- metrics.NewLazyConstMetric(conditionsDesc, metrics.GaugeValue, float64(n), l.kind, l.condition, l.status)
+		observe(conditionsDesc, n, l.kind, l.condition, l.status)
 	}
 }

@@ -4,9 +4,9 @@
 package policymetrics
 
 import (
-	"sync"
-
 	"k8s.io/component-base/metrics"
+
+	"celador.io/celador/pkg/gauge"
 )
 
 // A Counter returns the current numbers of policies and bindings by state. Implementations are safe
@@ -22,40 +22,18 @@ var (
 		[]string{"kind", "state"}, nil, metrics.ALPHA, "")
 )
 
-// inventory counts policies and bindings when metrics are gathered, so changes of policies do not
-// need to update metrics.
-var inventory = collector{counters: map[string]Counter{}}
+// inventory counts policies and bindings, by kind of policy.
+var inventory = gauge.NewCollector(policies, bindings)
 
-type collector struct {
-	metrics.BaseStableCollector
-
-	lock     sync.Mutex
-	counters map[string]Counter
-}
-
-func (c *collector) set(kind string, count Counter) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.counters[kind] = count
-}
-
-// DescribeWithStability implements metrics.StableCollector.
-func (c *collector) DescribeWithStability(ch chan<- *metrics.Desc) {
-	ch <- policies
-	ch <- bindings
-}
-
-// CollectWithStability implements metrics.StableCollector.
-func (c *collector) CollectWithStability(ch chan<- metrics.Metric) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	for kind, count := range c.counters {
+// source returns the source of the gauges of one kind.
+func (count Counter) source(kind string) gauge.Source {
+	return func(observe func(*metrics.Desc, int, ...string)) {
 		ofPolicies, ofBindings := count()
 		for state, n := range ofPolicies {
-			ch <- metrics.NewLazyConstMetric(policies, metrics.GaugeValue, float64(n), kind, state)
+			observe(policies, n, kind, state)
 		}
 		for state, n := range ofBindings {
-			ch <- metrics.NewLazyConstMetric(bindings, metrics.GaugeValue, float64(n), kind, state)
+			observe(bindings, n, kind, state)
 		}
 	}
 }

@@ -39,7 +39,7 @@ var (
 
 func init() {
 	legacyregistry.MustRegister(ignoredFailures, snapshotBuild)
-	legacyregistry.CustomMustRegister(&inventory)
+	legacyregistry.CustomMustRegister(inventory)
 }
 
 // For returns the metrics of one kind of policy. The methods of Metrics are safe for concurrent
@@ -68,4 +68,4 @@ func (m Metrics) ObserveBuild(elapsed time.Duration) {
 
 // Count sets the function that returns the numbers of policies and bindings when metrics are
 // gathered. It replaces the function of an earlier call for the same kind.
-func (m Metrics) Count(count Counter) { inventory.set(m.kind, count) }
+func (m Metrics) Count(count Counter) { inventory.SetSource(m.kind, count.source(m.kind)) }
