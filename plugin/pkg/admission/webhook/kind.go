@@ -33,6 +33,8 @@ type Kind struct {
 	// list returns the source of the webhooks that are stored in the API, without webhooks for the
 	// excluded resources.
 	list func(_ informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source
+	// hasLoader reports whether there is a loader of the kind's manifests.
+	hasLoader func(*initializer.ManifestLoaders) bool
 	// static loads webhooks from the manifests in a directory.
 	static func(_ *initializer.ManifestLoaders, dir, apiServerID string) (generic.ReloadableSource, error)
 }
@@ -41,8 +43,9 @@ type Kind struct {
 var (
 	Validating = &Kind{
 		name: "validating", metric: "validating", failedOpen: validating.ValidatingAuditAnnotationFailedOpenKeyPrefix,
-		tracker: func(t *request.LatencyTrackers) request.DurationTracker { return t.ValidatingWebhookTracker },
-		list:    configuration.NewValidatingWebhookConfigurationManager,
+		tracker:   func(t *request.LatencyTrackers) request.DurationTracker { return t.ValidatingWebhookTracker },
+		list:      configuration.NewValidatingWebhookConfigurationManager,
+		hasLoader: func(l *initializer.ManifestLoaders) bool { return l.LoadValidatingWebhookManifests != nil },
 		static: func(l *initializer.ManifestLoaders, dir, apiServerID string) (generic.ReloadableSource, error) {
 			manifests := source.NewValidatingSource(dir, apiServerID, source.ValidatingWebhookLoadFunc(l.LoadValidatingWebhookManifests))
 			return manifests, manifests.LoadInitial()
@@ -50,8 +53,9 @@ var (
 	}
 	Mutating = &Kind{
 		name: "mutating", metric: "admit", failedOpen: mutating.MutationAuditAnnotationFailedOpenKeyPrefix, patches: true,
-		tracker: func(t *request.LatencyTrackers) request.DurationTracker { return t.MutatingWebhookTracker },
-		list:    configuration.NewMutatingWebhookConfigurationManager,
+		tracker:   func(t *request.LatencyTrackers) request.DurationTracker { return t.MutatingWebhookTracker },
+		list:      configuration.NewMutatingWebhookConfigurationManager,
+		hasLoader: func(l *initializer.ManifestLoaders) bool { return l.LoadMutatingWebhookManifests != nil },
 		static: func(l *initializer.ManifestLoaders, dir, apiServerID string) (generic.ReloadableSource, error) {
 			manifests := source.NewMutatingSource(dir, apiServerID, source.MutatingWebhookLoadFunc(l.LoadMutatingWebhookManifests))
 			return manifests, manifests.LoadInitial()

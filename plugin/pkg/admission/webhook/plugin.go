@@ -109,7 +109,7 @@ func (p *Plugin) conditionsEnabled() bool { return p.conditions }
 // SetManifestLoaders implements initializer.WantsManifestLoaders. The plugin loads manifests only if
 // its configuration file names a directory.
 func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
-	if loaders == nil || loaders.LoadValidatingWebhookManifests == nil || loaders.LoadMutatingWebhookManifests == nil {
+	if loaders == nil || !p.kind.hasLoader(loaders) {
 		return
 	}
 	p.SetStaticSourceFactory(func(dir string) (generic.ReloadableSource, error) {
