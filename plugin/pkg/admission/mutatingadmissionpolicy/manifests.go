@@ -30,7 +30,7 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 				// All patch types are allowed here, because Disabled rejects their fields by name.
 				errs := validation.ValidateMutatingAdmissionPolicy(p, policyspec.Features{policyspec.InlineExpressions: true})
 				errs = append(errs, policyspec.Disabled(&p.Spec, features)...)
-				if len(errs) > 0 || !features[policyspec.TypeEnforcement] {
+				if len(errs) > 0 {
 					return errs
 				}
 				return builtintypes.ValidateMutating(p)

@@ -30,7 +30,7 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyList) []v1.ValidatingAdmissionPolicy { return list.Items }),
 			Validate: func(p policy) field.ErrorList {
 				errs := append(validation.ValidateValidatingAdmissionPolicy(p), policyspec.Disabled(&p.Spec, features)...)
-				if len(errs) > 0 || !features[policyspec.TypeEnforcement] {
+				if len(errs) > 0 {
 					return errs
 				}
 				return builtintypes.Validate(p)
