@@ -29,11 +29,6 @@ func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) 
 		return nil, err
 	}
 	denial.ErrStatus.Reason = cmp.Or(reason, metav1.StatusReasonInvalid)
-	denial.ErrStatus.Code = StatusCode(denial.ErrStatus.Reason)
+	denial.ErrStatus.Code = cmp.Or(statusCodes[denial.ErrStatus.Reason], http.StatusUnprocessableEntity)
 	return denial, nil
-}
-
-// StatusCode returns the HTTP status code of a response with the given reason.
-func StatusCode(reason metav1.StatusReason) int32 {
-	return cmp.Or(statusCodes[reason], http.StatusUnprocessableEntity)
 }
