@@ -70,15 +70,11 @@ func (e expressionErrors) rest(policy *policyspec.Policy) field.ErrorList {
 func checkExpressions(policy, stored *policyspec.Policy, checkConditions bool) expressionErrors {
 	plain := expression.Default()
 	composed := plain
-	declare := func(*policyspec.Expression, string, environment.Type) *apiservercel.Error { return nil }
+	var composition *expression.Composition // nil if the policy has no variables to declare
 	if policy.ComposesAlways || policy.Has(policyspec.Variable) {
-		composition := plain.Compose()
+		composition = plain.Compose()
 		defer plain.Release(composition)
 		composed = composition.Compiler
-		declare = func(e *policyspec.Expression, source string, origin environment.Type) *apiservercel.Error {
-			_, err := composition.Declare(e.Name, source, policy.Declarations(e), origin)
-			return err
-		}
 	}
 
 	known := stored.Sources()
@@ -100,7 +96,7 @@ func checkExpressions(policy, stored *policyspec.Policy, checkConditions bool) e
 			case policyspec.MatchCondition:
 				program, err = plain.Compile(source, policy.Declarations(e), origin, e.Returns()...)
 			case policyspec.Variable:
-				err = declare(e, source, origin)
+				_, err = composition.Declare(e.Name, source, policy.Declarations(e), origin)
 			default:
 				program, err = composed.Compile(source, policy.Declarations(e), origin, e.Returns()...)
 			}
