@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -64,7 +65,7 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 // request: two mutations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	const updates, requests = 60, 60
-	features := on.Without("")
+	features := maps.Clone(on)
 	features[policyspec.TypeEnforcement] = true
 	source := &paramVersions{}
 	store := mutating.NewEngine(mutating.Config{Features: features, Params: source}).NewStore()

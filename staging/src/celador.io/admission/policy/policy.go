@@ -64,10 +64,7 @@ var errNoMatchConstraints = errors.New("policy contained no match constraints, a
 func Compile[B any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Policy, body func(*Compilation) B) *Policy[B] {
 	result := &Policy[B]{
 		Name: object.GetName(), uid: object.GetUID(), generation: object.GetGeneration(),
-		FailurePolicy: v1.Fail, singleton: anatomy.Singleton, enforced: anatomy.Enforced(),
-	}
-	if anatomy.FailurePolicy != nil {
-		result.FailurePolicy = *anatomy.FailurePolicy
+		FailurePolicy: anatomy.FailurePolicy, singleton: anatomy.Singleton, enforced: anatomy.Enforced(),
 	}
 	if anatomy.MatchConstraints == nil {
 		result.criteria, result.invalid = matching.Compile(&v1.MatchResources{}), errNoMatchConstraints

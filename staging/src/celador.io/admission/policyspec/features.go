@@ -40,12 +40,3 @@ func FeaturesOf(gates interface{ Enabled(Feature) bool }) Features {
 	}
 	return features
 }
-
-// Without returns the features but one.
-func (f Features) Without(excluded Feature) Features {
-	rest := Features{}
-	for feature, enabled := range f {
-		rest[feature] = enabled && feature != excluded
-	}
-	return rest
-}

@@ -5,6 +5,7 @@ package policyspec
 
 import (
 	"fmt"
+	"maps"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -63,7 +64,8 @@ func gatedFields(spec any) []gatedField {
 // InUse returns the enabled features and those whose fields are set in the stored spec. They are
 // the features that an update of the spec may use.
 func InUse[S Spec](stored *S, features Features) Features {
-	used := features.Without("")
+	used := Features{}
+	maps.Copy(used, features)
 	for _, f := range gatedFields(stored) {
 		if f.isSet {
 			used[f.feature] = true

@@ -3,13 +3,19 @@
 
 package policyspec
 
-import v1 "celador.io/api/admissionregistration/v1"
+import (
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/defaults"
+)
 
 // Mutating returns the anatomy of a mutating policy. A mutation has no Patch if neither its
 // field 'expression' is set nor the field that its patch type names.
 func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Policy {
+	defaulted := *spec
+	defaults.SetDefaults_MutatingAdmissionPolicySpec(&defaulted)
 	p := &Policy{
-		FailurePolicy:    spec.FailurePolicy,
+		FailurePolicy:    *defaulted.FailurePolicy,
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,

@@ -17,7 +17,8 @@ import (
 // Policy is the anatomy of a policy of either kind. It refers to the spec from which it was
 // made, which must not be changed while the Policy is in use.
 type Policy struct {
-	FailurePolicy    *v1.FailurePolicyType
+	// FailurePolicy has the API's default if the spec has none.
+	FailurePolicy    v1.FailurePolicyType
 	ParamKind        *v1.ParamKind
 	MatchConstraints *v1.MatchResources
 	TypeChecking     *v1.TypeCheckingMode

@@ -167,16 +167,16 @@ func TestPolicy(t *testing.T) {
 				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints,
 				TypeChecking: new(v1.EnforcedTypeChecking), PolicyType: new(v1.SingletonPolicy),
 			}),
-			&policyspec.Policy{FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.EnforcedTypeChecking), Singleton: true},
+			&policyspec.Policy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.EnforcedTypeChecking), Singleton: true},
 		},
 		"mutating": {
 			policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{
 				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking),
 			}),
-			&policyspec.Policy{FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), ComposesAlways: true, MixesTypes: true},
+			&policyspec.Policy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), ComposesAlways: true, MixesTypes: true},
 		},
-		"validating, unset": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), &policyspec.Policy{}},
-		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Policy{ComposesAlways: true, MixesTypes: true}},
+		"validating, unset": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), &policyspec.Policy{FailurePolicy: v1.Fail}},
+		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Policy{FailurePolicy: v1.Fail, ComposesAlways: true, MixesTypes: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, test.got); diff != "" {

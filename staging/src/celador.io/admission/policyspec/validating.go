@@ -3,12 +3,18 @@
 
 package policyspec
 
-import v1 "celador.io/api/admissionregistration/v1"
+import (
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/defaults"
+)
 
 // Validating returns the anatomy of a validating policy.
 func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Policy {
+	defaulted := *spec
+	defaults.SetDefaults_ValidatingAdmissionPolicySpec(&defaulted)
 	p := &Policy{
-		FailurePolicy:    spec.FailurePolicy,
+		FailurePolicy:    *defaulted.FailurePolicy,
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,

@@ -39,11 +39,12 @@ type compiledPolicy struct{ *policy.Policy[Body] }
 func (e *Engine) compile(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.config.Features)
 	spec := &p.Spec
-	return policy.Compile(e.config.Compiler, p, policyspec.Validating(spec), func(c *policy.Compilation) Body {
+	anatomy := policyspec.Validating(spec)
+	return policy.Compile(e.config.Compiler, p, anatomy, func(c *policy.Compilation) Body {
 		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
 			v := &spec.Validations[i]
-			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, spec.FailurePolicy, new(v1.Fail))}
+			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, &anatomy.FailurePolicy)}
 		}
 		for e, compiled := range c.Expressions() {
 			switch e.Role {
