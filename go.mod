@@ -7,6 +7,7 @@ godebug default=go1.26
 require (
 	celador.io/admission v0.0.0
 	celador.io/api v0.0.0
+	celador.io/apiextensions-apiserver v0.0.0
 	celador.io/client-go v0.0.0
 	github.com/go-logr/logr v1.4.3
 	github.com/google/cel-go v0.29.2
@@ -22,7 +23,7 @@ require (
 	go.uber.org/zap v1.27.1
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	k8s.io/api v0.37.1
-	k8s.io/apiextensions-apiserver v0.0.0
+	k8s.io/apiextensions-apiserver v0.37.1
 	k8s.io/apimachinery v0.37.1
 	k8s.io/apiserver v0.37.1
 	k8s.io/cli-runtime v0.37.1
@@ -216,6 +217,7 @@ require (
 replace (
 	celador.io/admission => ./staging/src/celador.io/admission
 	celador.io/api => ./staging/src/celador.io/api
+	celador.io/apiextensions-apiserver => ./staging/src/celador.io/apiextensions-apiserver
 	celador.io/client-go => ./staging/src/celador.io/client-go
 )
 

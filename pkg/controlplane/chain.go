@@ -17,6 +17,8 @@ import (
 	upstream "k8s.io/kubernetes/pkg/controlplane"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
+	apiextensions "celador.io/apiextensions-apiserver/pkg/apiserver"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/rest"
 )
@@ -28,7 +30,7 @@ import (
 func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
 	last := genericapiserver.NewEmptyDelegateWithCustomHandler(
 		notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
-	extensions, err := config.ApiExtensions.New(last)
+	extensions, err := apiextensions.New(config.ApiExtensions, last)
 	if err != nil {
 		return nil, fmt.Errorf("creating the custom resource server: %w", err)
 	}
