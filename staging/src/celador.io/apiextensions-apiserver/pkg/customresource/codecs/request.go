@@ -1,0 +1,106 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package codecs encodes and decodes custom resources in requests, responses and storage.
+package codecs
+
+import (
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
+	"k8s.io/apiserver/pkg/features"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+)
+
+// Serializer negotiates the encoding of requests for custom resources. It implements
+// runtime.NegotiatedSerializer.
+type Serializer struct {
+	converter  runtime.ObjectConvertor
+	schemas    *schemas.Schemas
+	mediaTypes []runtime.SerializerInfo
+}
+
+// NewSerializer returns a serializer that prunes, coerces and defaults request bodies by the schemas and
+// converts responses by the converter.
+func NewSerializer(typer Typer, converter runtime.ObjectConvertor, schemas *schemas.Schemas) Serializer {
+	return Serializer{converter: converter, schemas: schemas, mediaTypes: mediaTypes(typer)}
+}
+
+// SupportedMediaTypes implements runtime.NegotiatedSerializer.
+func (s Serializer) SupportedMediaTypes() []runtime.SerializerInfo { return s.mediaTypes }
+
+// ResourceMediaTypes returns the media types of custom resources themselves. Protobuf is not among
+// them; it is only for Status, Table and PartialObjectMetadata.
+func (s Serializer) ResourceMediaTypes() []runtime.SerializerInfo {
+	var infos []runtime.SerializerInfo
+	for _, info := range s.mediaTypes {
+		if info.MediaType != runtime.ContentTypeProtobuf {
+			infos = append(infos, info)
+		}
+	}
+	return infos
+}
+
+// EncoderForVersion implements runtime.NegotiatedSerializer.
+func (s Serializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupVersioner) runtime.Encoder {
+	scheme := apiextensions.Scheme
+	return versioning.NewCodec(encoder, nil, s.converter, scheme, scheme, scheme, gv, nil, "customResourceResponse")
+}
+
+// DecoderToVersion implements runtime.NegotiatedSerializer. The decoder reports unknown fields only if the
+// given one is strict.
+func (s Serializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+	// Kubernetes recognizes strictness of JSON and YAML only, so CBOR bodies may have unknown fields.
+	serializer, ok := decoder.(*json.Serializer)
+	coercion := schemas.Coercion{ReportUnknownFields: ok && serializer.IsStrict()}
+
+	// The scheme is for the options of a request, which custom resources pass unchanged.
+	scheme := apiextensions.Scheme
+	return versioning.NewCodec(nil, s.schemas.Decoder(decoder, coercion), runtime.UnsafeObjectConvertor(scheme),
+		scheme, scheme, s.schemas.Defaulter(scheme), nil, gv, "customResourceRequest")
+}
+
+func mediaTypes(typer Typer) []runtime.SerializerInfo {
+	newJSON := func(o json.SerializerOptions) runtime.Serializer {
+		return json.NewSerializerWithOptions(json.DefaultMetaFactory, Creater{}, typer, o)
+	}
+	infos := []runtime.SerializerInfo{
+		{
+			MediaType: runtime.ContentTypeJSON, MediaTypeType: "application", MediaTypeSubType: "json",
+			EncodesAsText:    true,
+			Serializer:       newJSON(json.SerializerOptions{StreamingCollectionsEncoding: true}),
+			PrettySerializer: newJSON(json.SerializerOptions{Pretty: true}),
+			StrictSerializer: newJSON(json.SerializerOptions{Strict: true, StreamingCollectionsEncoding: true}),
+			StreamSerializer: &runtime.StreamSerializerInfo{
+				EncodesAsText: true,
+				Serializer:    newJSON(json.SerializerOptions{}),
+				Framer:        json.Framer,
+			},
+		},
+		{
+			MediaType: runtime.ContentTypeYAML, MediaTypeType: "application", MediaTypeSubType: "yaml",
+			EncodesAsText:    true,
+			Serializer:       newJSON(json.SerializerOptions{Yaml: true}),
+			StrictSerializer: newJSON(json.SerializerOptions{Yaml: true, Strict: true}),
+		},
+		{
+			MediaType: runtime.ContentTypeProtobuf, MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf",
+			Serializer: protobuf.NewSerializerWithOptions(Creater{}, typer, protobuf.SerializerOptions{StreamingCollectionsEncoding: true}),
+			StreamSerializer: &runtime.StreamSerializerInfo{
+				Serializer: protobuf.NewRawSerializer(Creater{}, typer),
+				Framer:     protobuf.LengthDelimitedFramer,
+			},
+		},
+	}
+	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {
+		infos = append(infos, cbor.NewSerializerInfo(Creater{}, typer))
+	}
+	return infos
+}
+
+var _ runtime.NegotiatedSerializer = Serializer{}

@@ -1,0 +1,91 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemas
+
+import (
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Coercion selects what Coerce does beyond pruning.
+type Coercion struct {
+	// Repair drops malformed metadata and sets a missing metadata.generation to 1. It is for stored objects,
+	// which may be older than the validation of metadata. Without it, malformed metadata is an error.
+	Repair bool
+	// ReportUnknownFields makes Coerce return the paths of the fields that it removes.
+	ReportUnknownFields bool
+}
+
+// Coerce gives the object the shape that decoding gives to built-in types: fields that the schema does not
+// specify are removed, and so are nulls of fields that are neither nullable nor defaulted; metadata
+// has the form of ObjectMeta. Embedded resources are treated likewise. Objects of other kinds than the
+// schemas' pass here too, such as options of a request: only their metadata is coerced. Coerce returns
+// the paths of removed fields if they are asked for, and an error if apiVersion, kind or metadata
+// is malformed.
+func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, error) {
+	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, hasAPIVersion, err := unstructured.NestedString(u.Object, "apiVersion")
+	if err != nil {
+		return nil, err
+	}
+	metadata, hasMetadata, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{
+		DropMalformedFields:     c.Repair,
+		ReturnUnknownFieldPaths: c.ReportUnknownFields,
+	})
+	if err != nil {
+		return nil, err
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+
+	if gv.WithKind(kind).GroupKind() == s.kind {
+		removed, err := s.coerceContent(u.Object, gv.Version, c)
+		if err != nil {
+			return nil, err
+		}
+		unknown = append(unknown, removed...)
+		if c.Repair && metadata.Generation == 0 {
+			metadata.Generation = 1
+		}
+	}
+
+	// Schemas need not specify the type and metadata of the resource, so pruning may have removed them.
+	if hasKind {
+		u.SetKind(kind)
+	}
+	if hasAPIVersion {
+		u.SetAPIVersion(apiVersion)
+	}
+	if hasMetadata {
+		if err := objectmeta.SetObjectMeta(u.Object, metadata); err != nil {
+			return nil, err
+		}
+	}
+	return unknown, nil
+}
+
+func (s *Schemas) coerceContent(object map[string]any, version string, c Coercion) (unknown []string, err error) {
+	structural := s.versions[version].Structural
+	if !s.preserveUnknownFields {
+		unknown = pruning.PruneWithOptions(object, structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: c.ReportUnknownFields})
+		defaulting.PruneNonNullableNullsWithoutDefaults(object, structural)
+	}
+	fieldErr, embedded := objectmeta.CoerceWithOptions(nil, object, structural, false, objectmeta.CoerceOptions{
+		DropInvalidFields:       c.Repair,
+		ReturnUnknownFieldPaths: c.ReportUnknownFields,
+	})
+	if fieldErr != nil {
+		return nil, fieldErr
+	}
+	return append(unknown, embedded...), nil
+}

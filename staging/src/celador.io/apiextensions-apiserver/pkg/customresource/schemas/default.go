@@ -1,0 +1,34 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemas
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Defaulter returns a defaulter of the schemas' kind. Objects of other kinds, such as options of a
+// request, go to the next defaulter.
+func (s *Schemas) Defaulter(next runtime.ObjectDefaulter) runtime.ObjectDefaulter {
+	return defaulter{s, next}
+}
+
+type defaulter struct {
+	schemas *Schemas
+	next    runtime.ObjectDefaulter
+}
+
+func (d defaulter) Default(object runtime.Object) {
+	u, ok := object.(runtime.Unstructured)
+	if !ok {
+		d.next.Default(object)
+		return
+	}
+	gvk := u.GetObjectKind().GroupVersionKind()
+	if gvk.GroupKind() != d.schemas.kind {
+		d.next.Default(object)
+		return
+	}
+	defaulting.Default(u.UnstructuredContent(), d.schemas.versions[gvk.Version].Structural)
+}

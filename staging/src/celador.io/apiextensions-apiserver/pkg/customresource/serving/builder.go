@@ -1,0 +1,125 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+)
+
+// Builder builds Resources. It is safe for concurrent use if its fields are not changed.
+type Builder struct {
+	// RESTOptions provides options with a codec of unstructured objects.
+	RESTOptions generic.RESTOptionsGetter
+	// Converters makes the converters of conversion strategies.
+	Converters *conversion.CRConverterFactory
+	// Authorizer authorizes creation by update and by patch.
+	Authorizer authorizer.UnconditionalAuthorizer
+	// Models are OpenAPI models of the server's own types. Field managers take the model of metadata from them.
+	// Without models, field managers deduce types from the objects.
+	Models map[string]*spec.Schema
+	// MaxRequestBodyBytes limits the bodies of requests. 0 means no limit.
+	MaxRequestBodyBytes int64
+}
+
+// Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it. Build returns an
+// error if names have not been accepted, a schema is invalid, the conversion strategy is unknown or the storage
+// cannot be set up. The Resource keeps a reference to the CustomResourceDefinition, which must not be changed.
+func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*Resource, error) {
+	kind, err := b.newKind(ctx, crd)
+	if err != nil {
+		return nil, err
+	}
+	resource := &Resource{versions: map[string]*Version{}}
+	resource.crd.Store(crd)
+	if err := kind.addVersions(resource); err != nil {
+		resource.Destroy()
+		return nil, err
+	}
+	return resource, nil
+}
+
+// kind holds what the versions of a CustomResourceDefinition share.
+type kind struct {
+	*Builder
+	crd          *apiextensionsv1.CustomResourceDefinition
+	schemas      *schemas.Schemas
+	stored       schema.GroupVersion
+	safe, unsafe runtime.ObjectConvertor // unsafe changes its input
+	types        managedfields.TypeConverter
+	equivalents  runtime.EquivalentResourceMapper
+	replicas     managedfields.ResourcePathMappings
+}
+
+func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+	if err := checkNames(&crd.Status.AcceptedNames); err != nil {
+		return nil, err
+	}
+	stored, err := apihelpers.GetCRDStorageVersion(crd)
+	if err != nil {
+		return nil, err
+	}
+	k := &kind{
+		Builder: b, crd: crd,
+		stored:      schema.GroupVersion{Group: crd.Spec.Group, Version: stored},
+		equivalents: equivalents(crd),
+		replicas:    replicasPaths(crd),
+	}
+	if k.schemas, err = schemas.New(crd); err != nil {
+		return nil, err
+	}
+	if k.types, err = b.typeConverter(ctx, crd); err != nil {
+		return nil, err
+	}
+	k.safe, k.unsafe, err = b.Converters.NewConverter(crd)
+	return k, err
+}
+
+// checkNames returns an error if a name has not been accepted. The naming controller accepts all at once, so
+// this is only seen if the status was written by others.
+func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
+	for field, name := range map[string]string{"plural": names.Plural, "singular": names.Singular, "kind": names.Kind, "listKind": names.ListKind} {
+		if name == "" {
+			return fmt.Errorf("status.acceptedNames.%s is empty", field)
+		}
+	}
+	return nil
+}
+
+func (k *kind) addVersions(resource *Resource) error {
+	for i := range k.crd.Spec.Versions {
+		v := &k.crd.Spec.Versions[i]
+		if !v.Served && !v.Storage {
+			continue
+		}
+		version := &Version{Served: v.Served, Deprecated: v.Deprecated, DeprecationWarning: deprecationWarning(&k.crd.Spec, v)}
+		resource.versions[v.Name] = version
+		if err := k.addStorage(version, v); err != nil {
+			return fmt.Errorf("version %s: %w", v.Name, err)
+		}
+		if err := k.addScopes(version, v); err != nil {
+			return fmt.Errorf("version %s: %w", v.Name, err)
+		}
+		if v.Storage {
+			resource.stored = version
+		}
+	}
+	return k.addStatusScopes(resource.versions)
+}
+
+func (k *kind) gv(version string) schema.GroupVersion {
+	return schema.GroupVersion{Group: k.crd.Spec.Group, Version: version}
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// typeConverter returns the converter by which field managers interpret custom resources. If no OpenAPI
+// document can be built from the schemas, types are deduced from the objects: apply then replaces
+// lists as a whole, and the resource is served all the same.
+func (b *Builder) typeConverter(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (managedfields.TypeConverter, error) {
+	models, err := b.models(crd)
+	if err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "Deducing field types of custom resources from objects, because no OpenAPI models could be built", "customResourceDefinition", crd.Name)
+	}
+	if len(models) == 0 {
+		return managedfields.NewDeducedTypeConverter(), nil
+	}
+	return managedfields.NewTypeConverter(models, crd.Spec.PreserveUnknownFields)
+}
+
+// models returns the server's own models and those of the custom resources.
+func (b *Builder) models(crd *apiextensionsv1.CustomResourceDefinition) (map[string]*spec.Schema, error) {
+	if b.Models == nil {
+		return nil, nil
+	}
+	documents := []*spec3.OpenAPI{{Components: &spec3.Components{Schemas: b.Models}}}
+	for _, v := range crd.Spec.Versions {
+		document, err := builder.BuildOpenAPIV3(crd, v.Name, builder.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("OpenAPI of version %s: %w", v.Name, err)
+		}
+		documents = append(documents, document)
+	}
+	merged, err := builder.MergeSpecsV3(documents...)
+	if err != nil {
+		return nil, err
+	}
+	return merged.Components.Schemas, nil
+}
+
+// replicasPaths returns the field path of the replicas in each version, nil for a version without a scale
+// subresource. Managed fields of the resource and of the scale subresource are converted by it.
+func replicasPaths(crd *apiextensionsv1.CustomResourceDefinition) managedfields.ResourcePathMappings {
+	paths := managedfields.ResourcePathMappings{}
+	for _, v := range crd.Spec.Versions {
+		gv := schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}.String()
+		paths[gv] = nil
+		if v.Subresources == nil || v.Subresources.Scale == nil {
+			continue
+		}
+		for name := range strings.SplitSeq(strings.TrimPrefix(v.Subresources.Scale.SpecReplicasPath, "."), ".") {
+			paths[gv] = append(paths[gv], fieldpath.PathElement{FieldName: &name})
+		}
+	}
+	return paths
+}

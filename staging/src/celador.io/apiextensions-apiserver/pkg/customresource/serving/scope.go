@@ -1,0 +1,101 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"maps"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/client-go/scale/scheme/autoscalingv1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
+)
+
+type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
+
+// addScopes adds the scopes of the resource and of its scale subresource.
+func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion) error {
+	gv := k.gv(v.Name)
+	options := codecs.NewOptionsScheme(gv)
+	typer := codecs.NewTyper(options)
+	serializer := codecs.NewSerializer(typer, k.safe, k.schemas)
+	main := handlers.RequestScope{
+		Namer:                    handlers.ContextBasedNaming{Namer: meta.NewAccessor(), ClusterScoped: k.clusterScoped()},
+		Serializer:               serializer,
+		StandardSerializers:      serializer.ResourceMediaTypes(),
+		ParameterCodec:           runtime.NewParameterCodec(options),
+		Creater:                  codecs.Creater{},
+		Typer:                    typer,
+		Defaulter:                k.schemas.Defaulter(options),
+		Convertor:                k.safe,
+		UnsafeConvertor:          k.unsafe,
+		Authorizer:               k.Authorizer,
+		EquivalentResourceMapper: k.equivalents,
+		TableConvertor:           version.Storage.CustomResource,
+		Resource:                 gv.WithResource(k.crd.Status.AcceptedNames.Plural),
+		Kind:                     gv.WithKind(k.crd.Status.AcceptedNames.Kind),
+		MetaGroupVersion:         metav1.SchemeGroupVersion,
+		// Objects are in the version of the request while it is handled. There is no internal version.
+		HubGroupVersion:     gv,
+		MaxRequestBodyBytes: k.MaxRequestBodyBytes,
+	}
+	var err error
+	if version.Scope, err = k.managed(main, version.Storage.CustomResource.GetResetFields()); err != nil {
+		return err
+	}
+	if version.Storage.Scale == nil {
+		return nil
+	}
+
+	scale := main
+	scale.Subresource = "scale"
+	scale.Serializer = codecs.NewScaleSerializer()
+	scale.Kind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+	if scale.TableConvertor, err = tableconvertor.New(scaleColumns(v)); err != nil {
+		return err
+	}
+	version.ScaleScope, err = k.managed(scale, nil)
+	return err
+}
+
+// addStatusScopes adds the scopes of the status subresource, after all versions have their storages: an update
+// of the status resets the other fields of every version that managed fields may refer to.
+func (k *kind) addStatusScopes(versions map[string]*Version) error {
+	reset := resetFields{}
+	for _, version := range versions {
+		if version.Storage.Status != nil {
+			maps.Copy(reset, version.Storage.Status.GetResetFields())
+		}
+	}
+	for _, version := range versions {
+		if version.Storage.Status == nil {
+			continue
+		}
+		status := *version.Scope
+		status.Subresource = "status"
+		var err error
+		if version.StatusScope, err = k.managed(status, reset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// managed returns the scope with a field manager, which ignores the fields that a write resets.
+func (k *kind) managed(scope handlers.RequestScope, reset resetFields) (*handlers.RequestScope, error) {
+	manager, err := managedfields.NewDefaultCRDFieldManager(k.types, scope.Convertor, scope.Defaulter, scope.Creater,
+		scope.Kind, scope.HubGroupVersion, scope.Subresource, fieldpath.NewExcludeFilterSetMap(reset))
+	if err != nil {
+		return nil, err
+	}
+	scope.FieldManager = manager
+	return &scope, nil
+}

@@ -1,0 +1,110 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package serving builds what an API server needs to serve the custom resources of one
+// CustomResourceDefinition: storages and request scopes of all versions.
+package serving
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/waitgroup"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+)
+
+// Resource serves the custom resources of one generation of a CustomResourceDefinition. It is safe
+// for concurrent use.
+type Resource struct {
+	crd      atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
+	versions map[string]*Version
+	stored   *Version
+	requests waitgroup.SafeWaitGroup
+}
+
+// Version serves one version of the custom resources. It is immutable.
+type Version struct {
+	// Storage has the status and scale subresources that the version declares.
+	Storage customresource.CustomResourceStorage
+	// Scope is the request scope of the resource itself. StatusScope and ScaleScope are nil if the version does not
+	// declare the subresource.
+	Scope, StatusScope, ScaleScope *handlers.RequestScope
+	// Served is false for a storage version that is not served.
+	Served bool
+	// Deprecated tells that requests count as requests of a deprecated API and get the DeprecationWarning.
+	Deprecated bool
+	// DeprecationWarning is the text of the warning, or empty if the version is not deprecated or
+	// declares an empty text.
+	DeprecationWarning string
+}
+
+// Version returns a version by name, or nil if there is none that is served or stored.
+func (r *Resource) Version(name string) *Version { return r.versions[name] }
+
+// Stored returns the storage version. Its storage lists and deletes all objects.
+func (r *Resource) Stored() *Version { return r.stored }
+
+// Name returns the name of the CustomResourceDefinition.
+func (r *Resource) Name() string { return r.crd.Load().Name }
+
+// Current reports whether the Resource serves the CustomResourceDefinition as it is given. A change of
+// its spec or accepted names makes the Resource outdated; other changes do not concern custom resources.
+func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	own := r.crd.Load()
+	if own == crd {
+		return true
+	}
+	if own.UID != crd.UID || own.Generation != crd.Generation ||
+		!equality.Semantic.DeepEqual(own.Status.AcceptedNames, crd.Status.AcceptedNames) {
+		return false
+	}
+	// Keep the object that the informer has, so that the comparison is not repeated and the other one is freed.
+	r.crd.CompareAndSwap(own, crd)
+	return true
+}
+
+// Acquire keeps the storage from being closed until Release. It returns false if Close has stopped
+// waiting for new requests; the Resource must not be used then.
+func (r *Resource) Acquire() bool { return r.requests.Add(1) == nil }
+
+// Release ends the use that began with a successful Acquire.
+func (r *Resource) Release() { r.requests.Done() }
+
+// Drain waits for the requests that have acquired the Resource, and returns an error if they have not
+// ended within the timeout or when stop is closed. No request can acquire the Resource afterwards.
+func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		r.requests.Wait()
+	}()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-drained:
+		return nil
+	case <-stop:
+		return errors.New("the server has stopped")
+	case <-timer.C:
+		return fmt.Errorf("requests have not ended after %s", timeout)
+	}
+}
+
+// Destroy closes the storages, which ends the watches that they serve. It may be called more than once.
+func (r *Resource) Destroy() {
+	for _, version := range r.versions {
+		version.destroy()
+	}
+}
+
+// destroy closes the storage of the resource, which those of the subresources share.
+func (v *Version) destroy() {
+	if v.Storage.CustomResource != nil {
+		v.Storage.CustomResource.Destroy()
+	}
+}

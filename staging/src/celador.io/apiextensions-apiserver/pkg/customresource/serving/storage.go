@@ -1,0 +1,79 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	apiextensionsinternal "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
+	"k8s.io/klog/v2"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
+)
+
+func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion) error {
+	gv, names := k.gv(v.Name), &k.crd.Status.AcceptedNames
+	gvk := gv.WithKind(names.Kind)
+	schema := k.schemas.Version(v.Name)
+
+	validator, _, err := validation.NewSchemaValidator(schema.OpenAPI)
+	if err != nil {
+		return err
+	}
+	status, statusValidator, err := statusSubresource(v, schema.OpenAPI)
+	if err != nil {
+		return err
+	}
+	scale, err := scaleSubresource(v)
+	if err != nil {
+		return err
+	}
+	// New returns a convertor of the names and ages together with the error.
+	table, err := tableconvertor.New(columns(v))
+	if err != nil {
+		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
+	}
+
+	version.Storage, err = customresource.NewStorage(
+		gv.WithResource(names.Plural).GroupResource(),
+		gv.WithResource(names.Singular).GroupResource(),
+		gvk, gv.WithKind(names.ListKind),
+		customresource.NewStrategy(codecs.NewTyper(codecs.NewOptionsScheme(gv)), !k.clusterScoped(), gvk,
+			validator, statusValidator, schema.Structural, status, scale, v.SelectableFields),
+		codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.safe, Schemas: k.schemas, Served: gv, Stored: k.stored},
+		names.Categories, table, k.replicas,
+	)
+	return err
+}
+
+func (k *kind) clusterScoped() bool { return k.crd.Spec.Scope == apiextensionsv1.ClusterScoped }
+
+// statusSubresource returns nil if the version has no status subresource. The validator checks the
+// schema of the property status alone and is nil without such a property.
+func statusSubresource(v *apiextensionsv1.CustomResourceDefinitionVersion, schema *apiextensionsinternal.JSONSchemaProps) (*apiextensionsinternal.CustomResourceSubresourceStatus, validation.SchemaValidator, error) {
+	if v.Subresources == nil || v.Subresources.Status == nil {
+		return nil, nil, nil
+	}
+	status := &apiextensionsinternal.CustomResourceSubresourceStatus{}
+	if schema == nil {
+		return status, nil, nil
+	}
+	property, ok := schema.Properties["status"]
+	if !ok {
+		return status, nil, nil
+	}
+	validator, _, err := validation.NewSchemaValidator(&property)
+	return status, validator, err
+}
+
+// scaleSubresource returns nil if the version has no scale subresource.
+func scaleSubresource(v *apiextensionsv1.CustomResourceDefinitionVersion) (*apiextensionsinternal.CustomResourceSubresourceScale, error) {
+	if v.Subresources == nil || v.Subresources.Scale == nil {
+		return nil, nil
+	}
+	scale := &apiextensionsinternal.CustomResourceSubresourceScale{}
+	return scale, apiextensionsv1.Convert_v1_CustomResourceSubresourceScale_To_apiextensions_CustomResourceSubresourceScale(v.Subresources.Scale, scale, nil)
+}
