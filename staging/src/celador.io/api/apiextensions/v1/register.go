@@ -1,0 +1,42 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of every kind in this package.
+const GroupName = "apiextensions.k8s.io"
+
+// SchemeGroupVersion is the group and version of the kinds that AddToScheme
+// registers.
+var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
+
+var (
+	// SchemeBuilder collects the functions that AddToScheme calls.
+	SchemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
+	// AddToScheme registers CustomResourceDefinition, its list and ConversionReview,
+	// without defaults. It returns an error if the scheme already maps one of these
+	// kinds to another Go type, such as the type of k8s.io/apiextensions-apiserver.
+	AddToScheme = SchemeBuilder.AddToScheme
+)
+
+// Kind returns the group kind for an unqualified kind.
+func Kind(kind string) schema.GroupKind {
+	return SchemeGroupVersion.WithKind(kind).GroupKind()
+}
+
+// Resource returns the group resource for an unqualified resource name.
+func Resource(resource string) schema.GroupResource {
+	return SchemeGroupVersion.WithResource(resource).GroupResource()
+}
+
+func addKnownTypes(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(SchemeGroupVersion, &CustomResourceDefinition{}, &CustomResourceDefinitionList{}, &ConversionReview{})
+	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
+	return nil
+}
