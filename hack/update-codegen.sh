@@ -11,12 +11,14 @@ export LC_ALL=C
 
 readonly header=hack/boilerplate.go.txt
 readonly staging="${PWD}/staging/src"
-readonly api=celador.io/api/admissionregistration
+readonly api=celador.io/api
 readonly hub=celador.io/celador/pkg/apis/admissionregistration
+readonly crd_conversions=celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 readonly client=celador.io/client-go
 readonly defaults=celador.io/admission/defaults
 readonly versions=(v1 v1beta1 v1alpha1)
-readonly version_packages=("${versions[@]/#/${api}/}")
+readonly policies=("${versions[@]/#/${api}/admissionregistration/}")
+readonly group_versions=("${policies[@]}" "${api}/apiextensions/v1")
 
 hack/install-protoc.sh
 
@@ -39,18 +41,34 @@ done
 apimachinery=k8s.io/apimachinery/pkg
 go-to-protobuf --go-header-file "${header}" --output-dir "${staging}" --proto-import "${work}/proto" \
   --apimachinery-packages "-${apimachinery}/util/intstr,-${apimachinery}/api/resource,-${apimachinery}/runtime/schema,-${apimachinery}/runtime,-${apimachinery}/apis/meta/v1" \
-  --packages "$(IFS=,; echo "${version_packages[*]}")"
+  --packages "$(IFS=,; echo "${group_versions[*]}")"
 
 echo "== deepcopy"
-deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${version_packages[@]}" "${hub}"
+deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${group_versions[@]}" "${hub}"
 
 echo "== lifecycle"
-prerelease-lifecycle-gen --go-header-file "${header}" --output-file zz_generated.prerelease-lifecycle.go "${version_packages[@]}"
+prerelease-lifecycle-gen --go-header-file "${header}" --output-file zz_generated.prerelease-lifecycle.go "${group_versions[@]}"
 
 echo "== conversion and defaults"
 for version in "${versions[@]}"; do
   conversion-gen --go-header-file "${header}" --output-file zz_generated.conversion.go "${hub}/${version}"
 done
+conversion-gen --go-header-file "${header}" --output-file zz_generated.conversion.go "${crd_conversions}"
+# conversion-gen names functions after the last path elements of the two packages, which are both v1. In the name of each
+# function, the v1 that belongs to upstream's type becomes upstream.
+generated="${staging}/${crd_conversions}/zz_generated.conversion.go"
+awk '
+  $2 == "\"celador.io/api/apiextensions/v1\"" { ours = "*" $1 "." }
+  $2 == "\"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1\"" { theirs = "*" $1 "." }
+  /^\/\/ Convert_/ { comment = $0 "\n"; next }
+  /^func (autoC|C)onvert_|AddGeneratedConversionFunc/ { from_upstream = index($0, theirs) < index($0, ours) }
+  {
+    $0 = comment $0
+    if (from_upstream) gsub(/onvert_v1_/, "onvert_upstream_"); else gsub(/_To_v1_/, "_To_upstream_")
+    print
+    comment = ""
+  }' "${generated}" >"${work}/conversion.go"
+cp "${work}/conversion.go" "${generated}"
 # The alpha and beta versions take the defaults of v1, which belong to the engine, and add their own.
 defaulter-gen --go-header-file "${header}" --output-file zz_generated.defaults.go "${defaults}"
 for version in v1beta1 v1alpha1; do
@@ -62,26 +80,32 @@ openapi-gen --go-header-file "${header}" --output-dir pkg/generated/openapi --ou
   --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
   --report-filename "${work}/violations" \
   --readonly-pkg "${apimachinery}/apis/meta/v1" --readonly-pkg "${apimachinery}/runtime" --readonly-pkg "${apimachinery}/version" \
-  "${version_packages[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
+  "${group_versions[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
 # applyconfiguration-gen names models after Go packages. The models have Kubernetes' names, because
 # fake clients look them up by those names.
-readonly model=k8s.api.admissionregistration go_model=celador.api.admissionregistration
-go run ./pkg/generated/openapi/cmd/models-schema | sed "s/io\\.${model//./\\.}\\./io.${go_model}./g" > "${work}/schema.json"
+while read -r model go_model; do
+  echo "s/io\.${model//./\\.}\./io.${go_model}./g" >>"${work}/to_go.sed"
+  echo "s/io\.${go_model//./\\.}\./io.${model}./g" >>"${work}/from_go.sed"
+done <<'EOM'
+k8s.api.admissionregistration celador.api.admissionregistration
+k8s.apiextensions-apiserver.pkg.apis.apiextensions celador.api.apiextensions
+EOM
+go run ./pkg/generated/openapi/cmd/models-schema | sed -f "${work}/to_go.sed" >"${work}/schema.json"
 
 echo "== clients"
 for dir in applyconfigurations clientset informers listers; do rm -rf "${staging}/${client:?}/${dir}"; done
 applyconfiguration-gen --go-header-file "${header}" --openapi-schema "${work}/schema.json" \
   --output-dir "${staging}/${client}/applyconfigurations" --output-pkg "${client}/applyconfigurations" \
-  "${version_packages[@]}"
-grep -rlF "io.${go_model}" "${staging}/${client}/applyconfigurations" | xargs sed -i "s/io\.${go_model//./\\.}\\./io.${model}./g"
+  "${group_versions[@]}"
+find "${staging}/${client}/applyconfigurations" -name '*.go' -exec sed -i -f "${work}/from_go.sed" {} +
 client-gen --go-header-file "${header}" --clientset-name clientset \
   --output-dir "${staging}/${client}" --output-pkg "${client}" \
   --apply-configuration-package "${client}/applyconfigurations" \
-  --input-base celador.io/api $(printf -- '--input admissionregistration/%s ' "${versions[@]}") \
+  --input-base "${api}" $(printf -- '--input %s ' "${group_versions[@]#"${api}/"}") \
   --prefers-protobuf
-lister-gen --go-header-file "${header}" --output-dir "${staging}/${client}/listers" --output-pkg "${client}/listers" "${version_packages[@]}"
+lister-gen --go-header-file "${header}" --output-dir "${staging}/${client}/listers" --output-pkg "${client}/listers" "${group_versions[@]}"
 informer-gen --go-header-file "${header}" --output-dir "${staging}/${client}/informers" --output-pkg "${client}/informers" \
-  --single-directory --versioned-clientset-package "${client}/clientset" --listers-package "${client}/listers" "${version_packages[@]}"
+  --single-directory --versioned-clientset-package "${client}/clientset" --listers-package "${client}/listers" "${group_versions[@]}"
 
 echo "== API documents"
 UPDATE_API=1 go test -count=1 ./test/integration/startup -run '^TestDocuments$'

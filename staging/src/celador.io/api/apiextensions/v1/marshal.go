@@ -9,73 +9,9 @@ import (
 
 	cbor "k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/util/json"
+
+	"celador.io/api/apiextensions/v1/internal/union"
 )
-
-// A format is an encoding of the union types.
-type format struct {
-	marshal   func(any) ([]byte, error)
-	unmarshal func([]byte, any) error
-	// shape returns the shape of an encoded value from its first byte.
-	shape func(first byte) shape
-}
-
-// A shape is what tells the alternatives of a union apart.
-type shape int
-
-const (
-	scalar shape = iota
-	object
-	array
-	falsehood
-	truth
-)
-
-var jsonFormat = format{
-	marshal:   json.Marshal,
-	unmarshal: func(data []byte, into any) error { return json.Unmarshal(data, into) },
-	shape: func(first byte) shape {
-		switch first {
-		case '{':
-			return object
-		case '[':
-			return array
-		case 'f':
-			return falsehood
-		case 't':
-			return truth
-		}
-		return scalar
-	},
-}
-
-// The shapes of CBOR are the major types of RFC 8949, section 3.1, which the first
-// three bits hold, and the simple values of section 3.3.
-var cborFormat = format{
-	marshal:   cbor.Marshal,
-	unmarshal: cbor.Unmarshal,
-	shape: func(first byte) shape {
-		switch {
-		case first>>5 == 5:
-			return object
-		case first>>5 == 4:
-			return array
-		case first == 0xf4:
-			return falsehood
-		case first == 0xf5:
-			return truth
-		}
-		return scalar
-	},
-}
-
-// schema decodes an object.
-func (f format) schema(data []byte) (*JSONSchemaProps, error) {
-	schema := &JSONSchemaProps{}
-	if err := f.unmarshal(data, schema); err != nil {
-		return nil, err
-	}
-	return schema, nil
-}
 
 // MarshalJSON returns the schema, or the boolean if there is no schema.
 func (s JSONSchemaPropsOrBool) MarshalJSON() ([]byte, error) { return json.Marshal(s.value()) }
@@ -84,10 +20,10 @@ func (s JSONSchemaPropsOrBool) MarshalJSON() ([]byte, error) { return json.Marsh
 func (s JSONSchemaPropsOrBool) MarshalCBOR() ([]byte, error) { return cbor.Marshal(s.value()) }
 
 // UnmarshalJSON accepts an object, true or false.
-func (s *JSONSchemaPropsOrBool) UnmarshalJSON(data []byte) error { return s.decode(data, jsonFormat) }
+func (s *JSONSchemaPropsOrBool) UnmarshalJSON(data []byte) error { return s.decode(data, union.JSON) }
 
 // UnmarshalCBOR accepts what UnmarshalJSON accepts, in CBOR.
-func (s *JSONSchemaPropsOrBool) UnmarshalCBOR(data []byte) error { return s.decode(data, cborFormat) }
+func (s *JSONSchemaPropsOrBool) UnmarshalCBOR(data []byte) error { return s.decode(data, union.CBOR) }
 
 func (s JSONSchemaPropsOrBool) value() any {
 	if s.Schema != nil {
@@ -96,17 +32,17 @@ func (s JSONSchemaPropsOrBool) value() any {
 	return s.Allows
 }
 
-func (s *JSONSchemaPropsOrBool) decode(data []byte, f format) (err error) {
+func (s *JSONSchemaPropsOrBool) decode(data []byte, format union.Format) (err error) {
 	var decoded JSONSchemaPropsOrBool
-	if len(data) > 0 {
-		switch f.shape(data[0]) {
-		case object:
-			decoded.Allows = true
-			decoded.Schema, err = f.schema(data)
-		case truth:
-			decoded.Allows = true
-		case falsehood:
-		default:
+	switch format.Shape(data) {
+	case union.Object:
+		decoded = JSONSchemaPropsOrBool{Allows: true, Schema: &JSONSchemaProps{}}
+		err = format.Unmarshal(data, decoded.Schema)
+	case union.True:
+		decoded.Allows = true
+	case union.False:
+	default:
+		if len(data) > 0 {
 			err = errors.New("boolean or JSON schema expected")
 		}
 	}
@@ -124,10 +60,10 @@ func (s JSONSchemaPropsOrArray) MarshalCBOR() ([]byte, error) { return cbor.Mars
 
 // UnmarshalJSON decodes an object or a list. Other values leave s empty, as in
 // Kubernetes.
-func (s *JSONSchemaPropsOrArray) UnmarshalJSON(data []byte) error { return s.decode(data, jsonFormat) }
+func (s *JSONSchemaPropsOrArray) UnmarshalJSON(data []byte) error { return s.decode(data, union.JSON) }
 
 // UnmarshalCBOR does the same for CBOR.
-func (s *JSONSchemaPropsOrArray) UnmarshalCBOR(data []byte) error { return s.decode(data, cborFormat) }
+func (s *JSONSchemaPropsOrArray) UnmarshalCBOR(data []byte) error { return s.decode(data, union.CBOR) }
 
 func (s JSONSchemaPropsOrArray) value() any {
 	if len(s.JSONSchemas) > 0 {
@@ -136,15 +72,14 @@ func (s JSONSchemaPropsOrArray) value() any {
 	return s.Schema
 }
 
-func (s *JSONSchemaPropsOrArray) decode(data []byte, f format) (err error) {
+func (s *JSONSchemaPropsOrArray) decode(data []byte, format union.Format) (err error) {
 	var decoded JSONSchemaPropsOrArray
-	if len(data) > 0 {
-		switch f.shape(data[0]) {
-		case object:
-			decoded.Schema, err = f.schema(data)
-		case array:
-			err = f.unmarshal(data, &decoded.JSONSchemas)
-		}
+	switch format.Shape(data) {
+	case union.Object:
+		decoded.Schema = &JSONSchemaProps{}
+		err = format.Unmarshal(data, decoded.Schema)
+	case union.Array:
+		err = format.Unmarshal(data, &decoded.JSONSchemas)
 	}
 	if err == nil {
 		*s = decoded
@@ -161,12 +96,12 @@ func (s JSONSchemaPropsOrStringArray) MarshalCBOR() ([]byte, error) { return cbo
 // UnmarshalJSON decodes an object or a list. Other values leave s empty, as in
 // Kubernetes.
 func (s *JSONSchemaPropsOrStringArray) UnmarshalJSON(data []byte) error {
-	return s.decode(data, jsonFormat)
+	return s.decode(data, union.JSON)
 }
 
 // UnmarshalCBOR does the same for CBOR.
 func (s *JSONSchemaPropsOrStringArray) UnmarshalCBOR(data []byte) error {
-	return s.decode(data, cborFormat)
+	return s.decode(data, union.CBOR)
 }
 
 func (s JSONSchemaPropsOrStringArray) value() any {
@@ -176,15 +111,14 @@ func (s JSONSchemaPropsOrStringArray) value() any {
 	return s.Schema
 }
 
-func (s *JSONSchemaPropsOrStringArray) decode(data []byte, f format) (err error) {
+func (s *JSONSchemaPropsOrStringArray) decode(data []byte, format union.Format) (err error) {
 	var decoded JSONSchemaPropsOrStringArray
-	if len(data) > 0 {
-		switch f.shape(data[0]) {
-		case object:
-			decoded.Schema, err = f.schema(data)
-		case array:
-			err = f.unmarshal(data, &decoded.Property)
-		}
+	switch format.Shape(data) {
+	case union.Object:
+		decoded.Schema = &JSONSchemaProps{}
+		err = format.Unmarshal(data, decoded.Schema)
+	case union.Array:
+		err = format.Unmarshal(data, &decoded.Property)
 	}
 	if err == nil {
 		*s = decoded

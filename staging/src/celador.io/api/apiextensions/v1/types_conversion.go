@@ -28,6 +28,7 @@ type CustomResourceConversion struct {
 	// CustomResourceConversionRules.
 	// +optional
 	// +listType=atomic
+	// +k8s:conversion-gen=false
 	Converters []Converter `json:"converters,omitempty" protobuf:"bytes,1000,rep,name=converters"`
 }
 
@@ -43,9 +44,13 @@ const (
 	ConversionRules ConversionStrategyType = "ConversionRules"
 )
 
+// Without the tag, the conversion generator would convert Converter to
+// conversion.Converter of apimachinery.
+
 // Converter converts custom resources from one version to another. Fields that both
 // versions have keep their values unless a rule sets them. Afterwards, fields that
 // toVersion lacks are removed.
+// +k8s:conversion-gen=false
 type Converter struct {
 	// fromVersion is the name of the version of the objects. Required.
 	FromVersion string `json:"fromVersion" protobuf:"bytes,1,opt,name=fromVersion"`

@@ -222,6 +222,7 @@ type JSONSchemaProps struct {
 	// CustomResourceDefaultExpressions.
 	// +optional
 	// +listType=atomic
+	// +k8s:conversion-gen=false
 	XDefault []DefaultRule `json:"x-kubernetes-default,omitempty" protobuf:"bytes,1000,rep,name=xKubernetesDefault"`
 }
 
