@@ -9,9 +9,11 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	v1alpha1 "celador.io/api/admissionregistration/v1alpha1"
 	v1beta1 "celador.io/api/admissionregistration/v1beta1"
+	apiextensionsv1 "celador.io/api/apiextensions/v1"
 	admissionregistrationv1 "celador.io/client-go/applyconfigurations/admissionregistration/v1"
 	admissionregistrationv1alpha1 "celador.io/client-go/applyconfigurations/admissionregistration/v1alpha1"
 	admissionregistrationv1beta1 "celador.io/client-go/applyconfigurations/admissionregistration/v1beta1"
+	applyconfigurationsapiextensionsv1 "celador.io/client-go/applyconfigurations/apiextensions/v1"
 	internal "celador.io/client-go/applyconfigurations/internal"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -99,6 +101,50 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1beta1.ValidatingAdmissionPolicyApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"):
 		return &admissionregistrationv1beta1.ValidatingAdmissionPolicyBindingApplyConfiguration{}
+
+		// Group=apiextensions.k8s.io, Version=v1
+	case apiextensionsv1.SchemeGroupVersion.WithKind("ConversionRule"):
+		return &applyconfigurationsapiextensionsv1.ConversionRuleApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("Converter"):
+		return &applyconfigurationsapiextensionsv1.ConverterApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceColumnDefinition"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceColumnDefinitionApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceConversion"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceConversionApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceDefinitionApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionCondition"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceDefinitionConditionApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionNames"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceDefinitionNamesApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionSpec"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceDefinitionSpecApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionStatus"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceDefinitionStatusApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionVersion"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceDefinitionVersionApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceSubresources"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceSubresourcesApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceSubresourceScale"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceSubresourceScaleApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceValidation"):
+		return &applyconfigurationsapiextensionsv1.CustomResourceValidationApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("DefaultRule"):
+		return &applyconfigurationsapiextensionsv1.DefaultRuleApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("ExternalDocumentation"):
+		return &applyconfigurationsapiextensionsv1.ExternalDocumentationApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("JSONSchemaProps"):
+		return &applyconfigurationsapiextensionsv1.JSONSchemaPropsApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("SelectableField"):
+		return &applyconfigurationsapiextensionsv1.SelectableFieldApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("ServiceReference"):
+		return &applyconfigurationsapiextensionsv1.ServiceReferenceApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("ValidationRule"):
+		return &applyconfigurationsapiextensionsv1.ValidationRuleApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("WebhookClientConfig"):
+		return &applyconfigurationsapiextensionsv1.WebhookClientConfigApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("WebhookConversion"):
+		return &applyconfigurationsapiextensionsv1.WebhookConversionApplyConfiguration{}
 
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	admissionregistrationv1 "celador.io/client-go/clientset/typed/admissionregistration/v1"
 	admissionregistrationv1alpha1 "celador.io/client-go/clientset/typed/admissionregistration/v1alpha1"
 	admissionregistrationv1beta1 "celador.io/client-go/clientset/typed/admissionregistration/v1beta1"
+	apiextensionsv1 "celador.io/client-go/clientset/typed/apiextensions/v1"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"
 	flowcontrol "k8s.io/client-go/util/flowcontrol"
@@ -22,6 +23,7 @@ type Interface interface {
 	AdmissionregistrationV1() admissionregistrationv1.AdmissionregistrationV1Interface
 	AdmissionregistrationV1beta1() admissionregistrationv1beta1.AdmissionregistrationV1beta1Interface
 	AdmissionregistrationV1alpha1() admissionregistrationv1alpha1.AdmissionregistrationV1alpha1Interface
+	ApiextensionsV1() apiextensionsv1.ApiextensionsV1Interface
 }
 
 // Clientset contains the clients for groups.
@@ -30,6 +32,7 @@ type Clientset struct {
 	admissionregistrationV1       *admissionregistrationv1.AdmissionregistrationV1Client
 	admissionregistrationV1beta1  *admissionregistrationv1beta1.AdmissionregistrationV1beta1Client
 	admissionregistrationV1alpha1 *admissionregistrationv1alpha1.AdmissionregistrationV1alpha1Client
+	apiextensionsV1               *apiextensionsv1.ApiextensionsV1Client
 }
 
 // AdmissionregistrationV1 retrieves the AdmissionregistrationV1Client
@@ -45,6 +48,11 @@ func (c *Clientset) AdmissionregistrationV1beta1() admissionregistrationv1beta1.
 // AdmissionregistrationV1alpha1 retrieves the AdmissionregistrationV1alpha1Client
 func (c *Clientset) AdmissionregistrationV1alpha1() admissionregistrationv1alpha1.AdmissionregistrationV1alpha1Interface {
 	return c.admissionregistrationV1alpha1
+}
+
+// ApiextensionsV1 retrieves the ApiextensionsV1Client
+func (c *Clientset) ApiextensionsV1() apiextensionsv1.ApiextensionsV1Interface {
+	return c.apiextensionsV1
 }
 
 // Discovery retrieves the DiscoveryClient
@@ -103,6 +111,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 	if err != nil {
 		return nil, err
 	}
+	cs.apiextensionsV1, err = apiextensionsv1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 
 	cs.DiscoveryClient, err = discovery.NewDiscoveryClientForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
@@ -127,6 +139,7 @@ func New(c rest.Interface) *Clientset {
 	cs.admissionregistrationV1 = admissionregistrationv1.New(c)
 	cs.admissionregistrationV1beta1 = admissionregistrationv1beta1.New(c)
 	cs.admissionregistrationV1alpha1 = admissionregistrationv1alpha1.New(c)
+	cs.apiextensionsV1 = apiextensionsv1.New(c)
 
 	cs.DiscoveryClient = discovery.NewDiscoveryClient(c)
 	return &cs

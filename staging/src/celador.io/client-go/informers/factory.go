@@ -13,6 +13,7 @@ import (
 
 	clientset "celador.io/client-go/clientset"
 	admissionregistration "celador.io/client-go/informers/admissionregistration"
+	apiextensions "celador.io/client-go/informers/apiextensions"
 	internalinterfaces "celador.io/client-go/informers/internalinterfaces"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
@@ -313,8 +314,13 @@ type SharedInformerFactory interface {
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
 	Admissionregistration() admissionregistration.Interface
+	Apiextensions() apiextensions.Interface
 }
 
 func (f *sharedInformerFactory) Admissionregistration() admissionregistration.Interface {
 	return admissionregistration.New(f, f.namespace, f.tweakListOptions)
+}
+
+func (f *sharedInformerFactory) Apiextensions() apiextensions.Interface {
+	return apiextensions.New(f, f.namespace, f.tweakListOptions)
 }

@@ -11,6 +11,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	v1alpha1 "celador.io/api/admissionregistration/v1alpha1"
 	v1beta1 "celador.io/api/admissionregistration/v1beta1"
+	apiextensionsv1 "celador.io/api/apiextensions/v1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
@@ -70,6 +71,10 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Admissionregistration().V1beta1().ValidatingAdmissionPolicies().Informer()}, nil
 	case v1beta1.SchemeGroupVersion.WithResource("validatingadmissionpolicybindings"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Admissionregistration().V1beta1().ValidatingAdmissionPolicyBindings().Informer()}, nil
+
+		// Group=apiextensions.k8s.io, Version=v1
+	case apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Apiextensions().V1().CustomResourceDefinitions().Informer()}, nil
 
 	}
 

@@ -14,6 +14,8 @@ import (
 	fakeadmissionregistrationv1alpha1 "celador.io/client-go/clientset/typed/admissionregistration/v1alpha1/fake"
 	admissionregistrationv1beta1 "celador.io/client-go/clientset/typed/admissionregistration/v1beta1"
 	fakeadmissionregistrationv1beta1 "celador.io/client-go/clientset/typed/admissionregistration/v1beta1/fake"
+	apiextensionsv1 "celador.io/client-go/clientset/typed/apiextensions/v1"
+	fakeapiextensionsv1 "celador.io/client-go/clientset/typed/apiextensions/v1/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -140,4 +142,9 @@ func (c *Clientset) AdmissionregistrationV1beta1() admissionregistrationv1beta1.
 // AdmissionregistrationV1alpha1 retrieves the AdmissionregistrationV1alpha1Client
 func (c *Clientset) AdmissionregistrationV1alpha1() admissionregistrationv1alpha1.AdmissionregistrationV1alpha1Interface {
 	return &fakeadmissionregistrationv1alpha1.FakeAdmissionregistrationV1alpha1{Fake: &c.Fake}
+}
+
+// ApiextensionsV1 retrieves the ApiextensionsV1Client
+func (c *Clientset) ApiextensionsV1() apiextensionsv1.ApiextensionsV1Interface {
+	return &fakeapiextensionsv1.FakeApiextensionsV1{Fake: &c.Fake}
 }

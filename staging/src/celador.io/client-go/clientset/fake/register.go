@@ -9,6 +9,7 @@ import (
 	admissionregistrationv1 "celador.io/api/admissionregistration/v1"
 	admissionregistrationv1alpha1 "celador.io/api/admissionregistration/v1alpha1"
 	admissionregistrationv1beta1 "celador.io/api/admissionregistration/v1beta1"
+	apiextensionsv1 "celador.io/api/apiextensions/v1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +24,7 @@ var localSchemeBuilder = runtime.SchemeBuilder{
 	admissionregistrationv1.AddToScheme,
 	admissionregistrationv1beta1.AddToScheme,
 	admissionregistrationv1alpha1.AddToScheme,
+	apiextensionsv1.AddToScheme,
 }
 
 // AddToScheme adds all types of this clientset into the given scheme. This allows composition
