@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -95,17 +96,23 @@ func contains(t *testing.T, path string, got, want any) {
 }
 
 func TestModelsNameTheirKindOnce(t *testing.T) {
-	namer := openapinamer.NewDefinitionNamer(legacyscheme.Scheme, newOpenAPIScheme())
+	namer := openapinamer.NewDefinitionNamer(legacyscheme.Scheme, apiextensionsapiserver.Scheme, newOpenAPIScheme())
+	expect := func(model, group, version, kind string) {
+		t.Helper()
+		_, extensions := namer.GetDefinitionName(model)
+		want := []any{map[string]any{"group": group, "version": version, "kind": kind}}
+		if got := extensions["x-kubernetes-group-version-kind"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, want %v", model, got, want)
+		}
+	}
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
 		for _, kind := range []string{
 			"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
 		} {
-			model := fmt.Sprintf("io.k8s.api.admissionregistration.%s.%s", version, kind)
-			_, extensions := namer.GetDefinitionName(model)
-			want := []any{map[string]any{"group": "admissionregistration.k8s.io", "version": version, "kind": kind}}
-			if got := extensions["x-kubernetes-group-version-kind"]; !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: got %v, want %v", model, got, want)
-			}
+			expect(fmt.Sprintf("io.k8s.api.admissionregistration.%s.%s", version, kind), "admissionregistration.k8s.io", version, kind)
 		}
+	}
+	for _, kind := range []string{"CustomResourceDefinition", "CustomResourceDefinitionList", "ConversionReview"} {
+		expect("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."+kind, "apiextensions.k8s.io", "v1", kind)
 	}
 }
