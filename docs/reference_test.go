@@ -25,6 +25,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/api/admissionregistration/v1alpha1"
 	"celador.io/api/admissionregistration/v1beta1"
+	apiextensionsv1 "celador.io/api/apiextensions/v1"
 
 	_ "celador.io/celador/pkg/features"
 )
@@ -47,8 +48,12 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestFieldsOfDefinitions(t *testing.T) {
+	compare(t, "fields", cells(t, "Fields of custom resource definitions", 0), ownFields(t, reflect.TypeFor[apiextensionsv1.CustomResourceDefinition](), ""))
+}
+
 // ownFields returns the paths of the fields whose protobuf numbers start at 1000, without the
-// fields inside them.
+// fields inside them. In schemas, which contain schemas, it lists only the fields of the outermost one.
 func ownFields(t *testing.T, in reflect.Type, path string) (own []string) {
 	for i := range in.NumField() {
 		field := in.Field(i)
@@ -73,7 +78,8 @@ func ownFields(t *testing.T, in reflect.Type, path string) (own []string) {
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
-		if inner.Kind() == reflect.Struct && strings.HasPrefix(inner.PkgPath(), "celador.io/") {
+		recursive := in == reflect.TypeFor[apiextensionsv1.JSONSchemaProps]()
+		if inner.Kind() == reflect.Struct && strings.HasPrefix(inner.PkgPath(), "celador.io/") && !recursive {
 			own = append(own, ownFields(t, inner, at)...)
 		}
 	}
@@ -83,7 +89,7 @@ func ownFields(t *testing.T, in reflect.Type, path string) (own []string) {
 func TestFeatureGates(t *testing.T) {
 	stages := utilfeature.DefaultMutableFeatureGate.GetAllVersioned()
 	var got []string
-	inspect(t, "../pkg/features", func(_ map[string]string, node ast.Node) {
+	list := func(_ map[string]string, node ast.Node) {
 		spec, ok := node.(*ast.ValueSpec)
 		if !ok || len(spec.Values) != 1 {
 			return
@@ -103,7 +109,10 @@ func TestFeatureGates(t *testing.T) {
 			}
 			got = append(got, strings.Join([]string{name, stage, state, now.Version.String()}, " "))
 		}
-	})
+	}
+	for _, dir := range []string{"../pkg/features", "../staging/src/celador.io/apiextensions-apiserver/pkg/features"} {
+		inspect(t, dir, list)
+	}
 	compare(t, "gates", cells(t, "Feature gates", 0, 1, 2, 3), got)
 }
 

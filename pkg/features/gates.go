@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package features defines Celador's feature gates. Importing it adds them to the process-wide feature
+// Package features defines Celador's feature gates, except those of custom resources, which
+// celador.io/apiextensions-apiserver defines. Importing it adds all of them to the process-wide feature
 // gate of kube-apiserver, and so to `--feature-gates`.
 package features
 
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"celador.io/admission/policyspec"
+	_ "celador.io/apiextensions-apiserver/pkg/features"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -54,7 +56,7 @@ const (
 // in objects that do.
 const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = policyspec.InlineExpressions
 
-// gates holds the stages of every gate by Kubernetes version, for `--emulated-version`.
+// gates holds the stages of this package's gates by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ValidatingAdmissionPolicy: {
 		{Version: version.MajorMinor(1, 26), Default: false, PreRelease: featuregate.Alpha},

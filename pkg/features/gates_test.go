@@ -15,6 +15,7 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
 
+	customresources "celador.io/apiextensions-apiserver/pkg/features"
 	"celador.io/celador/pkg/features"
 )
 
@@ -63,6 +64,8 @@ func TestAlphaGates(t *testing.T) {
 		features.ValidatingAdmissionPolicyFallbackBinding,
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
+		customresources.CustomResourceConversionRules,
+		customresources.CustomResourceDefaultExpressions,
 	} {
 		for emulated, known := range map[string]bool{"1.36": false, "1.37": true} {
 			t.Run(string(feature)+" in "+emulated, func(t *testing.T) {
