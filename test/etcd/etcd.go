@@ -14,21 +14,34 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// A Server is a running etcd that listens on a Unix socket.
+// A Server is a running etcd.
 type Server struct {
-	server  *embed.Etcd
+	server *embed.Etcd
+	// sockets is the directory of the Unix socket, or empty.
 	sockets string
 }
 
 // Start starts an etcd with its data in dir and its log in the file log, and returns once it is
-// ready. The caller must call Stop. Start returns an error if etcd or ctx ends first.
-func Start(ctx context.Context, dir, log string) (_ *Server, err error) {
+// ready. It listens on a Unix socket. The caller must call Stop. Start returns an error if etcd or
+// ctx ends first.
+func Start(ctx context.Context, dir, log string) (*Server, error) {
 	// The path of a socket has at most about 100 bytes, and dir may be longer.
 	sockets, err := os.MkdirTemp("", "etcd-")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{sockets: sockets}
+	return s.start(ctx, dir, log, url.URL{Scheme: "unix", Path: filepath.Join(sockets, "s")})
+}
+
+// StartTCP does the same as Start, but the etcd listens on a free port of 127.0.0.1. etcd's client
+// speaks plain text to an http URL in any case; to a socket, it speaks TLS if its configuration has
+// a TLS section, even an empty one.
+func StartTCP(ctx context.Context, dir, log string) (*Server, error) {
+	return new(Server).start(ctx, dir, log, url.URL{Scheme: "http", Host: "127.0.0.1:0"})
+}
+
+func (s *Server) start(ctx context.Context, dir, log string, listen url.URL) (_ *Server, err error) {
 	defer func() {
 		if err != nil {
 			s.Stop()
@@ -37,7 +50,7 @@ func Start(ctx context.Context, dir, log string) (_ *Server, err error) {
 	config := embed.NewConfig()
 	config.Dir = dir
 	config.LogOutputs = []string{log}
-	config.ListenClientUrls = []url.URL{s.endpoint()}
+	config.ListenClientUrls = []url.URL{listen}
 	config.ListenPeerUrls = nil
 	// The data need not survive a crash.
 	config.UnsafeNoFsync = true
@@ -56,12 +69,11 @@ func Start(ctx context.Context, dir, log string) (_ *Server, err error) {
 
 // URL returns the endpoint for --etcd-servers.
 func (s *Server) URL() string {
-	endpoint := s.endpoint()
-	return endpoint.String()
-}
-
-func (s *Server) endpoint() url.URL {
-	return url.URL{Scheme: "unix", Path: filepath.Join(s.sockets, "s")}
+	address := s.server.Clients[0].Addr()
+	if address.Network() == "unix" {
+		return "unix://" + address.String()
+	}
+	return "http://" + address.String()
 }
 
 // Stop stops the server. It does not delete the data.
@@ -69,5 +81,7 @@ func (s *Server) Stop() {
 	if s.server != nil {
 		s.server.Close()
 	}
-	os.RemoveAll(s.sockets)
+	if s.sockets != "" {
+		os.RemoveAll(s.sockets)
+	}
 }
