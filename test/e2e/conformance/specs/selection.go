@@ -33,29 +33,44 @@ type Selection struct {
 // group without specs and each exception that matches no spec of the groups, so that the lists stay up to date.
 func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, error) {
 	selections := make([]Selection, 0, len(groups))
-	stale := slices.Clone(exceptions)
 	var problems []error
 	for _, group := range groups {
 		selection := Selection{Group: group}
 		for _, name := range all {
-			if !group.Has(name) {
-				continue
-			}
-			excepted := func(e Exception) bool { return e.Spec == name }
-			if at := slices.IndexFunc(exceptions, excepted); at >= 0 {
-				selection.Excepted = append(selection.Excepted, exceptions[at])
-				stale = slices.DeleteFunc(stale, excepted)
-			} else {
+			if group.Has(name) {
 				selection.Run = append(selection.Run, name)
 			}
 		}
-		if len(selection.Run)+len(selection.Excepted) == 0 {
+		if len(selection.Run) == 0 {
 			problems = append(problems, fmt.Errorf("group %q has no specs", group))
 		}
 		selections = append(selections, selection)
 	}
+	selections, err := Except(selections, exceptions)
+	return selections, errors.Join(append(problems, err)...)
+}
+
+// Except returns the selections with the specs of the exceptions moved from Run to Excepted. It returns an error that
+// names each exception that matches no spec to run.
+func Except(selections []Selection, exceptions []Exception) ([]Selection, error) {
+	stale := slices.Clone(exceptions)
+	excepted := make([]Selection, 0, len(selections))
+	for _, from := range selections {
+		to := Selection{Group: from.Group, Excepted: from.Excepted}
+		for _, name := range from.Run {
+			matches := func(e Exception) bool { return e.Spec == name }
+			if at := slices.IndexFunc(exceptions, matches); at >= 0 {
+				to.Excepted = append(to.Excepted, exceptions[at])
+				stale = slices.DeleteFunc(stale, matches)
+			} else {
+				to.Run = append(to.Run, name)
+			}
+		}
+		excepted = append(excepted, to)
+	}
+	var problems []error
 	for _, exception := range stale {
 		problems = append(problems, fmt.Errorf("there is no spec %q: delete or correct its line", exception.Spec))
 	}
-	return selections, errors.Join(problems...)
+	return excepted, errors.Join(problems...)
 }
