@@ -25,7 +25,7 @@ all: build
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
 build: ## Build bin/kube-apiserver and bin/celador.
@@ -65,6 +65,10 @@ update: ## Regenerate all generated code.
 .PHONY: conformance
 conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apiserver.
 	LDFLAGS='$(LDFLAGS)' hack/conformance.sh
+
+.PHONY: conformance-crd
+conformance-crd: ## Run Kubernetes' own integration tests of custom resources against the server of this tree.
+	hack/conformance-crd.sh
 
 .PHONY: bench
 bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 15 minutes.

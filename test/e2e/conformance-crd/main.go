@@ -1,0 +1,133 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command conformance-crd runs the integration tests of k8s.io/apiextensions-apiserver against Celador's server of
+// custom resources, and prints how many ran, passed, failed and were skipped. It exits with a non-zero code unless each
+// test that exceptions.txt does not contain has passed. `make conformance-crd` prepares the module with the tests.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"celador.io/celador/test/e2e/conformance-crd/gotest"
+	"celador.io/celador/test/e2e/conformance/specs"
+	"celador.io/celador/test/etcd"
+)
+
+const (
+	// packages is the pattern of all packages with integration tests, so that a package that upstream adds runs as well.
+	packages = "./test/..."
+	// etcdURL is the environment variable that the tests read the endpoint of etcd from.
+	etcdURL = "KUBE_INTEGRATION_ETCD_URL"
+)
+
+//go:embed exceptions.txt
+var exceptions string
+
+type options struct {
+	module, artifacts string
+
+	all     bool
+	timeout time.Duration // of one package
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.module, "module", "_output/conformance-crd/apiextensions-apiserver", "directory of the module with the tests")
+	flag.StringVar(&o.artifacts, "artifacts", "_artifacts/conformance-crd", "directory for logs")
+	flag.BoolVar(&o.all, "all", false, "run the exceptions, too")
+	flag.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long the tests of one package may take")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance-crd:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	artifacts, err := filepath.Abs(o.artifacts)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(artifacts, 0o755); err != nil {
+		return err
+	}
+	suite := gotest.Suite{Module: o.module, Packages: packages, Artifacts: artifacts}
+	fmt.Printf("building the tests of %s, logs go to %s\n", o.module, artifacts)
+	selections, err := selectTests(ctx, suite, o.all)
+	if err != nil {
+		return err
+	}
+	summary, started, err := runTests(ctx, suite, selections, o.timeout)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s%d run, %s\n", summary.Details(), started, summary)
+	if !summary.OK() {
+		return fmt.Errorf("tests failed: see %s", artifacts)
+	}
+	return nil
+}
+
+func selectTests(ctx context.Context, suite gotest.Suite, all bool) ([]specs.Selection, error) {
+	excepted, err := specs.ReadExceptions(strings.NewReader(exceptions))
+	if err != nil {
+		return nil, fmt.Errorf("exceptions.txt: %w", err)
+	}
+	tests, err := suite.Tests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selections, err := specs.Except(tests, excepted)
+	if err != nil {
+		return nil, fmt.Errorf("exceptions.txt: %w", err)
+	}
+	if all {
+		return tests, nil
+	}
+	return selections, nil
+}
+
+// runTests starts an etcd, runs the selected tests, whose servers use it, and stops the etcd. It returns their results
+// and the number of tests that were started.
+func runTests(ctx context.Context, suite gotest.Suite, selections []specs.Selection, timeout time.Duration) (all specs.Summary, started int, err error) {
+	dir, err := os.MkdirTemp("", "conformance-crd-")
+	if err != nil {
+		return all, started, err
+	}
+	defer os.RemoveAll(dir)
+	// The tests connect to etcd with an empty TLS configuration, which rules out a socket.
+	store, err := etcd.StartTCP(ctx, dir, filepath.Join(suite.Artifacts, "etcd.log"))
+	if err != nil {
+		return all, started, err
+	}
+	defer store.Stop()
+	if err := os.Setenv(etcdURL, store.URL()); err != nil {
+		return all, started, err
+	}
+
+	for _, selection := range selections {
+		start := time.Now()
+		report, err := suite.Run(ctx, selection, timeout)
+		if err != nil {
+			return all, started, err
+		}
+		started += len(report.Specs)
+		summary := specs.Summarize(selection, report)
+		fmt.Printf("%s: %s (%s)\n", selection.Group, summary, time.Since(start).Round(time.Second))
+		all = all.Add(summary)
+	}
+	return all, started, nil
+}
