@@ -22,13 +22,19 @@ import (
 	"celador.io/celador/test/e2e/conformance/specs"
 )
 
-// groups holds groups of specs that need an API server and controllers, but no kubelet.
+// groups holds groups of specs that need an API server and controllers, but no kubelet. Left out are the groups that
+// deploy a webhook or an API server in pods: AdmissionWebhook, CustomResourceConversionWebhook,
+// CustomResourceFieldSelectors, which converts by a webhook, OpenAPIV3 and Aggregator.
 var groups = []specs.Group{
 	"ValidatingAdmissionPolicy",
 	"MutatingAdmissionPolicy",
 	"FieldValidation",
 	"CustomResourceDefinition",
 	"CustomResourceValidationRules",
+	"CRDValidationRatcheting",
+	"CustomResourcePublishOpenAPI",
+	"Discovery",
+	"AggregatedDiscovery",
 	"ServerSideApply",
 }
 
@@ -36,7 +42,7 @@ var groups = []specs.Group{
 var exceptions string
 
 type options struct {
-	apiServer, controllerManager, suite, artifacts string
+	apiServer, controllerManager, kubectl, suite, artifacts string
 
 	all     bool
 	timeout time.Duration // of one group
@@ -46,6 +52,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.apiServer, "kube-apiserver", "bin/kube-apiserver", "the kube-apiserver to test")
 	flag.StringVar(&o.controllerManager, "kube-controller-manager", "bin/kube-controller-manager", "Kubernetes' kube-controller-manager")
+	flag.StringVar(&o.kubectl, "kubectl", "bin/kubectl", "Kubernetes' kubectl, which specs run")
 	flag.StringVar(&o.suite, "e2e", "bin/e2e.test", "Kubernetes' end-to-end suite")
 	flag.StringVar(&o.artifacts, "artifacts", "_artifacts/conformance", "directory for logs and reports")
 	flag.BoolVar(&o.all, "all", false, "run the exceptions, too")
@@ -61,7 +68,7 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
-	for _, path := range []*string{&o.apiServer, &o.controllerManager, &o.suite, &o.artifacts} {
+	for _, path := range []*string{&o.apiServer, &o.controllerManager, &o.kubectl, &o.suite, &o.artifacts} {
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return err
@@ -71,7 +78,7 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(o.artifacts, 0o755); err != nil {
 		return err
 	}
-	suite := specs.Suite{Binary: o.suite, Artifacts: o.artifacts}
+	suite := specs.Suite{Binary: o.suite, Kubectl: o.kubectl, Artifacts: o.artifacts}
 	selections, err := selectSpecs(ctx, suite, o.all)
 	if err != nil {
 		return err

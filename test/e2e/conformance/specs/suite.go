@@ -26,6 +26,8 @@ const (
 type Suite struct {
 	// Binary is the path of the suite.
 	Binary string
+	// Kubectl is the absolute path of the kubectl that specs run.
+	Kubectl string
 	// Artifacts is the absolute path of an existing directory for the suite's logs and reports.
 	Artifacts string
 }
@@ -54,6 +56,7 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 		name := fmt.Sprintf("%s_%d", selection.Group, run)
 		args := []string{
 			"--kubeconfig=" + kubeconfig,
+			"--kubectl-path=" + s.Kubectl,
 			"--provider=skeleton",
 			"--num-nodes=1",
 			"--report-dir=" + s.Artifacts,
