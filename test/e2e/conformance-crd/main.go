@@ -36,8 +36,9 @@ var exceptions string
 type options struct {
 	module, artifacts string
 
-	all     bool
-	timeout time.Duration // of one package
+	all      bool
+	parallel int
+	timeout  time.Duration // of one package
 }
 
 func main() {
@@ -45,6 +46,7 @@ func main() {
 	flag.StringVar(&o.module, "module", "_output/conformance-crd/apiextensions-apiserver", "directory of the module with the tests")
 	flag.StringVar(&o.artifacts, "artifacts", "_artifacts/conformance-crd", "directory for logs")
 	flag.BoolVar(&o.all, "all", false, "run the exceptions, too")
+	flag.IntVar(&o.parallel, "parallel", 4, "how many processes share the tests of a package, which wait most of the time")
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long the tests of one package may take")
 	flag.Parse()
 
@@ -64,7 +66,7 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(artifacts, 0o755); err != nil {
 		return err
 	}
-	suite := gotest.Suite{Module: o.module, Packages: packages, Artifacts: artifacts}
+	suite := gotest.Suite{Module: o.module, Packages: packages, Parallel: o.parallel, Artifacts: artifacts}
 	fmt.Printf("building the tests of %s, logs go to %s\n", o.module, artifacts)
 	selections, err := selectTests(ctx, suite, o.all)
 	if err != nil {

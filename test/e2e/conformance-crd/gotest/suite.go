@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"celador.io/celador/test/e2e/conformance/process"
@@ -29,6 +30,8 @@ type Suite struct {
 	Module string
 	// Packages is the pattern of the packages with the tests, such as ./test/...
 	Packages string
+	// Parallel is the number of processes that share the tests of a package. Zero means one.
+	Parallel int
 	// Artifacts is the absolute path of an existing directory for the output of go test.
 	Artifacts string
 }
@@ -64,23 +67,45 @@ func (s Suite) Tests(ctx context.Context) ([]specs.Selection, error) {
 // testName matches the lines of go test -list that are names. Others have the result of a package.
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)\w*$`)
 
-// Run runs the tests of a package, one after another, except for those that the selection excepts. After timeout, the
-// test that runs fails and the remaining ones do not start. Run returns an error if go test cannot be run or is
-// interrupted; failed tests are part of the report.
+// Run runs the tests to run of a selection, which is one of those that Tests returns. Each process runs its tests one
+// after another. After timeout, the tests that run fail and the remaining ones do not start. Run returns an error if go
+// test cannot be run or is interrupted; failed tests are part of the report.
 func (s Suite) Run(ctx context.Context, selection specs.Selection, timeout time.Duration) (specs.Report, error) {
-	if len(selection.Run) == 0 {
-		return specs.Report{}, nil
+	shards := split(selection.Run, max(s.Parallel, 1))
+	reports, errs := make([]specs.Report, len(shards)), make([]error, len(shards))
+	var running sync.WaitGroup
+	for i, tests := range shards {
+		running.Go(func() {
+			name := fmt.Sprintf("%s_%d", strings.ReplaceAll(string(selection.Group), "/", "_"), i+1)
+			reports[i], errs[i] = s.run(ctx, name, string(selection.Group), tests, timeout)
+		})
 	}
-	pkg := string(selection.Group)
-	args := []string{"-count=1", "-timeout=" + timeout.String()}
-	if len(selection.Excepted) > 0 {
-		var names []string
-		for _, exception := range selection.Excepted {
-			names = append(names, regexp.QuoteMeta(strings.TrimPrefix(exception.Spec, qualified(pkg, ""))))
-		}
-		args = append(args, "-skip=^("+strings.Join(names, "|")+")$")
+	running.Wait()
+	var all specs.Report
+	for _, report := range reports {
+		all.Specs = append(all.Specs, report.Specs...)
+		all.Problems = append(all.Problems, report.Problems...)
 	}
-	events, err := s.test(ctx, strings.ReplaceAll(pkg, "/", "_"), append(args, pkg)...)
+	return all, errors.Join(errs...)
+}
+
+// split distributes tests over at most n lists, none of them empty. Neighbours get into different lists, because tests
+// of one file take about as long as one another.
+func split(tests []string, n int) [][]string {
+	lists := make([][]string, min(n, len(tests)))
+	for i, test := range tests {
+		lists[i%len(lists)] = append(lists[i%len(lists)], test)
+	}
+	return lists
+}
+
+// run runs tests of a package in one process.
+func (s Suite) run(ctx context.Context, name, pkg string, tests []string, timeout time.Duration) (specs.Report, error) {
+	functions := make([]string, 0, len(tests))
+	for _, test := range tests {
+		functions = append(functions, regexp.QuoteMeta(strings.TrimPrefix(test, qualified(pkg, ""))))
+	}
+	events, err := s.test(ctx, name, "-count=1", "-timeout="+timeout.String(), "-run=^("+strings.Join(functions, "|")+")$", pkg)
 	if err != nil && events == nil {
 		return specs.Report{}, err
 	}

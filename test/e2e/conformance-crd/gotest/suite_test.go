@@ -93,8 +93,7 @@ func TestSuiteTestsKeepsTheReasonOfAFailedBuild(t *testing.T) {
 func TestSuiteRun(t *testing.T) {
 	const pkg = "example.com/m/test"
 	for name, test := range map[string]struct {
-		content  string
-		excepted []string
+		content string
 		// want holds the states of the tests that start, in their order.
 		want []specs.State
 		// messages holds a part of the message of each test that fails.
@@ -125,10 +124,9 @@ func TestB(t *testing.T) {}`,
 			want:     []specs.State{specs.Failed},
 			messages: []string{"panic: oops"},
 		},
-		"exceptions do not start": {
-			content:  "func TestA(t *testing.T) { t.Fail() }\nfunc TestAB(t *testing.T) {}",
-			excepted: []string{"TestA"},
-			want:     []specs.State{specs.Passed},
+		"other tests do not start": {
+			content: "func TestA(t *testing.T) {}\nfunc TestB(t *testing.T) {}\nfunc TestAB(t *testing.T) { t.Fail() }",
+			want:    []specs.State{specs.Passed, specs.Passed},
 		},
 		"the binary fails after its tests": {
 			content:  "func TestA(t *testing.T) {}\nfunc TestMain(m *testing.M) { m.Run(); panic(`late`) }",
@@ -142,10 +140,7 @@ func TestB(t *testing.T) {}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := newSuite(t, map[string]string{"test/p_test.go": header + test.content})
-			selection := specs.Selection{Group: pkg, Run: []string{pkg + ".TestA"}}
-			for _, excepted := range test.excepted {
-				selection.Excepted = append(selection.Excepted, specs.Exception{Spec: pkg + "." + excepted, Reason: "why"})
-			}
+			selection := specs.Selection{Group: pkg, Run: []string{pkg + ".TestA", pkg + ".TestB"}}
 			report, err := suite.Run(t.Context(), selection, time.Minute)
 			if err != nil {
 				t.Fatal(err)
@@ -197,6 +192,49 @@ func TestSuiteRunMessage(t *testing.T) {
 	message := report.Specs[0].Message
 	if !strings.Contains(message, "broken") || strings.Contains(message, "fine") {
 		t.Errorf("got message %q, want the lines of the subtest that fails", message)
+	}
+}
+
+func TestSuiteRunInParallel(t *testing.T) {
+	const pkg = "example.com/m/test"
+	// The processes can only end if all of them run.
+	suite := newSuite(t, map[string]string{"test/p_test.go": `package p
+
+import (
+	"os"
+	"testing"
+)
+
+func meet(t *testing.T, own, other string) {
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(other); err == nil {
+			return
+		}
+	}
+}
+
+func TestA(t *testing.T) { meet(t, "a", "b") }
+func TestB(t *testing.T) { meet(t, "b", "a") }
+func TestC(t *testing.T) {}
+`})
+	for _, parallel := range []int{2, 5} {
+		suite.Parallel = parallel
+		selection := specs.Selection{Group: pkg, Run: []string{pkg + ".TestA", pkg + ".TestB", pkg + ".TestC"}}
+		report, err := suite.Run(t.Context(), selection, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]specs.State{}
+		for _, result := range report.Specs {
+			got[result.Name] = result.State
+		}
+		want := map[string]specs.State{pkg + ".TestA": specs.Passed, pkg + ".TestB": specs.Passed, pkg + ".TestC": specs.Passed}
+		if !reflect.DeepEqual(got, want) || len(report.Problems) > 0 {
+			t.Errorf("%d processes: got %+v, want %v", parallel, report, want)
+		}
 	}
 }
 
