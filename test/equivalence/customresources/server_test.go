@@ -1,0 +1,123 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package customresources
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/openapi"
+	"k8s.io/client-go/rest"
+
+	celador "celador.io/apiextensions-apiserver/pkg/apiserver"
+)
+
+// construct returns a server of custom resources.
+type construct func(upstream.CompletedConfig, genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error)
+
+// The constructors of both sides.
+var (
+	newUpstream construct = func(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
+		return config.New(delegate)
+	}
+	newCelador construct = celador.New
+)
+
+// A server is a running server of custom resources.
+type server struct {
+	name string
+	// url and client send requests. The client neither follows redirects nor decompresses.
+	url    string
+	client *http.Client
+	// prefix is the prefix of the server's keys in etcd.
+	prefix  string
+	witness *witness
+}
+
+// start runs a server on an etcd until the end of the test.
+func start(t *testing.T, name string, build construct, endpoint, prefix string) *server {
+	t.Helper()
+	// Options require a kubeconfig of a server of Services, which is never called.
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(kubeconfig, []byte(`{apiVersion: v1, kind: Config, current-context: none, contexts: [{name: none, context: {cluster: none}}],
+		clusters: [{name: none, cluster: {server: "http://127.1.2.3:1"}}]}`), 0o600))
+
+	o := options.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
+	recommended := o.RecommendedOptions
+	recommended.Etcd.StorageConfig.Transport.ServerList = []string{endpoint}
+	recommended.Etcd.StorageConfig.Prefix = prefix
+	recommended.Authentication, recommended.Authorization, recommended.Admission = nil, nil, nil
+	recommended.CoreAPI.CoreAPIKubeconfigPath = kubeconfig
+	recommended.Features.EnablePriorityAndFairness = false
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	recommended.SecureServing.Listener = listener
+	recommended.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
+	recommended.SecureServing.ServerCert.CertDirectory = ""
+	must(t, o.Complete())
+	config, err := o.Config()
+	must(t, err)
+	s := &server{name: name, prefix: prefix, witness: &witness{}}
+	generic := &config.GenericConfig.Config
+	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions), openapinamer.NewDefinitionNamer(upstream.Scheme))
+	generic.Authentication.Authenticator = authenticator.RequestFunc(func(*http.Request) (*authenticator.Response, bool, error) {
+		return &authenticator.Response{User: &user.DefaultInfo{Name: "tester", Groups: []string{user.SystemPrivilegedGroup}}}, true, nil
+	})
+	generic.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	generic.AdmissionControl = s.witness
+
+	running, err := build(config.Complete(), genericapiserver.NewEmptyDelegate())
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	prepared := running.GenericAPIServer.PrepareRun()
+	go func() { done <- prepared.RunWithContext(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("stopping %s: %v", name, err)
+		}
+	})
+
+	loopback := rest.CopyConfig(running.GenericAPIServer.LoopbackClientConfig)
+	loopback.DisableCompression = true
+	s.url = loopback.Host
+	transport, err := rest.TransportFor(loopback)
+	must(t, err)
+	s.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// The informer of Services never synchronizes, so the server is healthy but not ready.
+	eventually(t, name+" is healthy", func() bool {
+		response, err := s.client.Get(s.url + "/healthz")
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+	return s
+}
+
+// eventually returns when the condition holds. It ends the test after a minute.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute, it does not hold that %s", what)
+		}
+	}
+}
