@@ -9,12 +9,14 @@ package main
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -120,16 +122,22 @@ func runTests(ctx context.Context, suite gotest.Suite, selections []specs.Select
 		return all, started, err
 	}
 
-	for _, selection := range selections {
-		start := time.Now()
-		report, err := suite.Run(ctx, selection, timeout)
-		if err != nil {
-			return all, started, err
-		}
-		started += len(report.Specs)
-		summary := specs.Summarize(selection, report)
-		fmt.Printf("%s: %s (%s)\n", selection.Group, summary, time.Since(start).Round(time.Second))
-		all = all.Add(summary)
+	reports, errs := make([]specs.Report, len(selections)), make([]error, len(selections))
+	var running sync.WaitGroup
+	for i, selection := range selections {
+		running.Go(func() {
+			start := time.Now()
+			reports[i], errs[i] = suite.Run(ctx, selection, timeout)
+			fmt.Printf("%s: %s (%s)\n", selection.Group, specs.Summarize(selection, reports[i]), time.Since(start).Round(time.Second))
+		})
+	}
+	running.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return all, started, err
+	}
+	for i, selection := range selections {
+		started += len(reports[i].Specs)
+		all = all.Add(specs.Summarize(selection, reports[i]))
 	}
 	return all, started, nil
 }
