@@ -5,6 +5,10 @@
 package apiserver
 
 import (
+	"fmt"
+	"net/http"
+	"time"
+
 	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 )

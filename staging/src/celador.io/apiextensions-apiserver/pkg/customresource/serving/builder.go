@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
@@ -43,7 +42,7 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	if err != nil {
 		return nil, err
 	}
-	resource := &Resource{versions: map[string]*Version{}}
+	resource := &Resource{versions: map[string]*Version{}, requests: newLeases()}
 	resource.crd.Store(crd)
 	if err := kind.addVersions(resource); err != nil {
 		resource.Destroy()

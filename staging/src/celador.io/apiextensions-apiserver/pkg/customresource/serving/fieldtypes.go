@@ -25,23 +25,18 @@ func (b *Builder) typeConverter(ctx context.Context, crd *apiextensionsv1.Custom
 	models, err := b.models(crd)
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Deducing field types of custom resources from objects, because no OpenAPI models could be built", "customResourceDefinition", crd.Name)
-	}
-	if len(models) == 0 {
 		return managedfields.NewDeducedTypeConverter(), nil
 	}
 	return managedfields.NewTypeConverter(models, crd.Spec.PreserveUnknownFields)
 }
 
-// models returns the server's own models and those of the custom resources.
-func (b *Builder) models(crd *apiextensionsv1.CustomResourceDefinition) (map[string]*spec.Schema, error) {
-	if b.Models == nil {
-		return nil, nil
-	}
-	documents := []*spec3.OpenAPI{{Components: &spec3.Components{Schemas: b.Models}}}
+// models returns the OpenAPI models of all versions and of the metadata that they share.
+func models(crd *apiextensionsv1.CustomResourceDefinition) (map[string]*spec.Schema, error) {
+	var documents []*spec3.OpenAPI
 	for _, v := range crd.Spec.Versions {
 		document, err := builder.BuildOpenAPIV3(crd, v.Name, builder.Options{})
 		if err != nil {
-			return nil, fmt.Errorf("OpenAPI of version %s: %w", v.Name, err)
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		documents = append(documents, document)
 	}

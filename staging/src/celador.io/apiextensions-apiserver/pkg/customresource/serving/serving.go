@@ -14,7 +14,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/waitgroup"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 )
 
@@ -24,7 +23,7 @@ type Resource struct {
 	crd      atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
 	versions map[string]*Version
 	stored   *Version
-	requests waitgroup.SafeWaitGroup
+	requests *leases
 }
 
 // Version serves one version of the custom resources. It is immutable.
@@ -68,25 +67,20 @@ func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return true
 }
 
-// Acquire keeps the storage from being closed until Release. It returns false if Close has stopped
-// waiting for new requests; the Resource must not be used then.
-func (r *Resource) Acquire() bool { return r.requests.Add(1) == nil }
+// Acquire keeps the Resource from being drained until Release. It returns false if Drain has been called; the
+// Resource must not be used then.
+func (r *Resource) Acquire() bool { return r.requests.take() }
 
 // Release ends the use that began with a successful Acquire.
-func (r *Resource) Release() { r.requests.Done() }
+func (r *Resource) Release() { r.requests.giveBack() }
 
 // Drain waits for the requests that have acquired the Resource, and returns an error if they have not
 // ended within the timeout or when stop is closed. No request can acquire the Resource afterwards.
 func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		r.requests.Wait()
-	}()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-drained:
+	case <-r.requests.close():
 		return nil
 	case <-stop:
 		return errors.New("the server has stopped")

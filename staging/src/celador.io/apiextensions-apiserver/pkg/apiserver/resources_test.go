@@ -1,0 +1,275 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/tools/cache"
+
+	"celador.io/apiextensions-apiserver/pkg/crdtest"
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
+)
+
+// fixture is a table of resources over a cache without an informer.
+type fixture struct {
+	*resources
+	crds    cache.Indexer
+	storage *crdtest.Storage
+	// building is called before a Resource is built, if it is set.
+	building func(*apiextensionsv1.CustomResourceDefinition) error
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	converters, err := conversion.NewCRConverterFactory(webhook.NewDefaultServiceResolver(),
+		func(r webhook.AuthenticationInfoResolver) webhook.AuthenticationInfoResolver { return r })
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{crds: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), storage: &crdtest.Storage{}}
+	builder := &serving.Builder{RESTOptions: f.storage, Converters: converters}
+	f.resources = &resources{
+		lister: listers.NewCustomResourceDefinitionLister(f.crds),
+		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
+			if f.building != nil {
+				if err := f.building(crd); err != nil {
+					return nil, err
+				}
+			}
+			return builder.Build(ctx, crd)
+		},
+		drainTimeout: time.Minute,
+		stopped:      make(chan struct{}),
+	}
+	return f
+}
+
+func (f *fixture) set(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	_ = f.crds.Update(crd)
+	return crd
+}
+
+func (f *fixture) mustGet(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *serving.Resource {
+	t.Helper()
+	resource, err := f.get(t.Context(), crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resource
+}
+
+func (f *fixture) slotCount() int {
+	count := 0
+	f.slots.Range(func(any, any) bool { count++; return true })
+	return count
+}
+
+func widgets() *apiextensionsv1.CustomResourceDefinition {
+	return crdtest.New(crdtest.Stored(crdtest.Version("v1", nil)), crdtest.Version("v2", nil))
+}
+
+func storeV2(spec *apiextensionsv1.CustomResourceDefinitionSpec) {
+	spec.Versions[0].Storage, spec.Versions[1].Storage = false, true
+}
+
+// TestGenerations covers that a request is served by the CustomResourceDefinition that it has seen or a newer one,
+// although no event handler has been called (https://github.com/kubernetes/kubernetes/issues/130235).
+func TestGenerations(t *testing.T) {
+	f := newFixture(t)
+	old := f.set(widgets())
+	first := f.mustGet(t, old)
+	if first.Stored() != first.Version("v1") {
+		t.Fatal("v1 is not the storage version")
+	}
+	if f.mustGet(t, old.DeepCopy()) != first {
+		t.Error("an equal CustomResourceDefinition was built again")
+	}
+
+	updated := f.set(crdtest.Updated(old, storeV2))
+	second := f.mustGet(t, updated)
+	if second.Stored() != second.Version("v2") {
+		t.Error("the storage version is stale")
+	}
+	if f.mustGet(t, old) != second {
+		t.Error("a request that has read the old CustomResourceDefinition brought it back")
+	}
+
+	names := updated.DeepCopy()
+	names.Status.AcceptedNames.Kind = "Gadget"
+	if third := f.mustGet(t, f.set(names)); third == second {
+		t.Error("accepted names are stale")
+	}
+}
+
+// TestRetirement covers when storages are closed after an update: at once without requests, after the requests that
+// use them, and after the timeout at the latest.
+func TestRetirement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		old := f.set(widgets())
+		idle, busy := f.mustGet(t, old), crdtest.New(crdtest.Stored(crdtest.Version("v1", nil)))
+		busy.Name, busy.UID = "others.example.com", "others"
+		resource := f.mustGet(t, f.set(busy))
+		if !idle.Acquire() || !resource.Acquire() {
+			t.Fatal("new Resources cannot be acquired")
+		}
+		idle.Release()
+
+		f.update(f.set(crdtest.Updated(old, storeV2)))
+		f.update(f.set(crdtest.Updated(busy, func(*apiextensionsv1.CustomResourceDefinitionSpec) {})))
+		if f.storage.Open() != 3 {
+			t.Errorf("%d storages are open right after the updates, want 3: watches may be about to use them", f.storage.Open())
+		}
+		time.Sleep(watchGrace)
+		synctest.Wait()
+		if f.storage.Open() != 1 {
+			t.Errorf("%d storages are open, want that of the request alone", f.storage.Open())
+		}
+		if idle.Acquire() || resource.Acquire() {
+			t.Error("a retired Resource was acquired")
+		}
+		time.Sleep(f.drainTimeout)
+		synctest.Wait()
+		if f.storage.Open() != 0 {
+			t.Errorf("%d storages are open after the timeout", f.storage.Open())
+		}
+		resource.Release()
+	})
+}
+
+// TestRemoval covers the deletion of a CustomResourceDefinition, with and without a new one of the same name, and that
+// neither leaves anything behind.
+func TestRemoval(t *testing.T) {
+	for name, remove := range map[string]func(f *fixture, old *apiextensionsv1.CustomResourceDefinition){
+		"deleted": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
+			_ = f.crds.Delete(old)
+			f.follow().OnDelete(old)
+		},
+		"deleted, event lost": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
+			_ = f.crds.Delete(old)
+			f.follow().OnDelete(cache.DeletedFinalStateUnknown{Key: old.Name, Obj: old})
+		},
+		"replaced": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
+			replacement := old.DeepCopy()
+			replacement.UID = "replacement"
+			f.follow().OnUpdate(old, f.set(replacement))
+		},
+		"deleted before the event, found by a request": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
+			_ = f.crds.Delete(old)
+			if _, err := f.get(context.Background(), crdtest.Updated(old, storeV2)); !apierrors.IsNotFound(err) {
+				panic(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				old := f.set(widgets())
+				resource := weak.Make(f.mustGet(t, old))
+				remove(f, old)
+				if _, err := f.get(t.Context(), crdtest.Updated(old, storeV2)); !apierrors.IsNotFound(err) {
+					t.Errorf("got error %v, want NotFound", err)
+				}
+				if f.slotCount() != 0 {
+					t.Errorf("%d slots are left", f.slotCount())
+				}
+				time.Sleep(watchGrace)
+				synctest.Wait()
+				if f.storage.Open() != 0 {
+					t.Errorf("%d storages are open", f.storage.Open())
+				}
+				runtime.GC()
+				if resource.Value() != nil {
+					t.Error("the Resource is still in memory")
+				}
+			})
+		})
+	}
+}
+
+// TestOutdatedEvents covers events that arrive after a request has built a newer Resource.
+func TestOutdatedEvents(t *testing.T) {
+	f := newFixture(t)
+	old := f.set(widgets())
+	updated := f.set(crdtest.Updated(old, storeV2))
+	resource := f.mustGet(t, updated)
+	f.follow().OnAdd(old, false)
+	f.follow().OnUpdate(old, old.DeepCopy())
+	if f.mustGet(t, updated) != resource {
+		t.Error("an old event retired the current Resource")
+	}
+}
+
+// TestBuildsApart covers that building one Resource does not hold up the requests of another, and that requests for the
+// same one build it once.
+func TestBuildsApart(t *testing.T) {
+	f := newFixture(t)
+	slow, fast := f.set(widgets()), widgets()
+	fast.Name, fast.UID = "others.example.com", "others"
+	f.set(fast)
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	f.building = func(crd *apiextensionsv1.CustomResourceDefinition) error {
+		if crd.UID == slow.UID {
+			// A second build would close the channel twice.
+			close(begun)
+			<-proceed
+		}
+		return nil
+	}
+	found := make(chan *serving.Resource, 2)
+	for range 2 {
+		go func() {
+			resource, _ := f.get(t.Context(), slow)
+			found <- resource
+		}()
+	}
+	<-begun
+	f.mustGet(t, fast)
+	close(proceed)
+	if first, second := <-found, <-found; first == nil || first != second {
+		t.Error("two requests have got different Resources")
+	}
+}
+
+func TestBuildErrors(t *testing.T) {
+	f := newFixture(t)
+	crd := f.set(widgets())
+	f.building = func(*apiextensionsv1.CustomResourceDefinition) error { return errors.New("no connection") }
+	if _, err := f.get(t.Context(), crd); err == nil || err.Error() != "no connection" {
+		t.Errorf("got error %v", err)
+	}
+	f.building = nil
+	if f.mustGet(t, crd) == nil {
+		t.Error("a failed build is not repeated")
+	}
+}
+
+// TestDestroy covers the end of the server: no storage stays open, those included that wait for requests.
+func TestDestroy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		crd := f.set(widgets())
+		f.mustGet(t, crd)
+		f.update(f.set(crdtest.Updated(crd, storeV2)))
+		f.mustGet(t, crdtest.Updated(crd, storeV2))
+		f.destroy()
+		f.destroy()
+		synctest.Wait()
+		if f.storage.Open() != 0 {
+			t.Errorf("%d storages are open", f.storage.Open())
+		}
+	})
+}
