@@ -78,6 +78,11 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(o.artifacts, 0o755); err != nil {
 		return err
 	}
+	// kubectl takes short names from discovery that it has cached for hours. Without a directory to cache in, a spec finds
+	// its CustomResourceDefinition also if an earlier spec has run kubectl; see kubernetes#65517.
+	if err := os.Setenv("KUBECACHEDIR", os.DevNull); err != nil {
+		return err
+	}
 	suite := specs.Suite{Binary: o.suite, Kubectl: o.kubectl, Artifacts: o.artifacts}
 	selections, err := selectSpecs(ctx, suite, o.all)
 	if err != nil {
