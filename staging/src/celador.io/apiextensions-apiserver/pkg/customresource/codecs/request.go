@@ -69,6 +69,7 @@ func mediaTypes(typer Typer) []runtime.SerializerInfo {
 	newJSON := func(o json.SerializerOptions) runtime.Serializer {
 		return json.NewSerializerWithOptions(json.DefaultMetaFactory, Creater{}, typer, o)
 	}
+	protobufSerializer := protobuf.NewSerializerWithOptions(Creater{}, typer, protobuf.SerializerOptions{StreamingCollectionsEncoding: true})
 	infos := []runtime.SerializerInfo{
 		{
 			MediaType: runtime.ContentTypeJSON, MediaTypeType: "application", MediaTypeSubType: "json",
@@ -90,7 +91,9 @@ func mediaTypes(typer Typer) []runtime.SerializerInfo {
 		},
 		{
 			MediaType: runtime.ContentTypeProtobuf, MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf",
-			Serializer: protobuf.NewSerializerWithOptions(Creater{}, typer, protobuf.SerializerOptions{StreamingCollectionsEncoding: true}),
+			Serializer: protobufSerializer,
+			// Bodies in protobuf are refused. Without a strict serializer, field validation makes upstream's server panic.
+			StrictSerializer: protobufSerializer,
 			StreamSerializer: &runtime.StreamSerializerInfo{
 				Serializer: protobuf.NewRawSerializer(Creater{}, typer),
 				Framer:     protobuf.LengthDelimitedFramer,
