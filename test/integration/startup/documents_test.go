@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	apiextensionsv1 "celador.io/api/apiextensions/v1"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -28,8 +29,8 @@ func TestDocuments(t *testing.T) {
 	// With these gates the documents are like Kubernetes': without enums, with CBOR.
 	server := testserver.Start(t, t.TempDir(), "--runtime-config=api/all=true", "--feature-gates=OpenAPIEnums=false,CBORServingAndStorage=true")
 	client := clientsOf(server).Core.Discovery().RESTClient()
-	for _, path := range []string{"", "/v1", "/v1beta1", "/v1alpha1"} {
-		path = "apis/" + group + path
+	const policies, definitions = "apis/" + group, "apis/" + apiextensionsv1.GroupName
+	for _, path := range []string{policies, policies + "/v1", policies + "/v1beta1", policies + "/v1alpha1", definitions, definitions + "/v1"} {
 		file := strings.ReplaceAll(path, "/", "__")
 		for document, source := range map[string]string{
 			filepath.Join("discovery", file+".json"):                  "/" + path,
