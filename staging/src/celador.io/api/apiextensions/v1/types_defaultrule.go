@@ -15,9 +15,10 @@ type DefaultRule struct {
 	Rule string `json:"rule" protobuf:"bytes,1,opt,name=rule"`
 
 	// field is the path of the field to set, relative to the value, such as
-	// 'resources.limits' or "labels['example.com/zone']". Defaults to the value itself.
-	// The rule is skipped if the parent of the field is unset. The path must not index
-	// lists.
+	// 'resources.limits' or "nodeSelector['example.com/zone']". Defaults to the value
+	// itself. The rule is skipped if the parent of the field is unset. The field must
+	// have no 'default', and be neither in metadata nor a key of a list. The path must
+	// not index lists.
 	// +optional
 	Field string `json:"field,omitempty" protobuf:"bytes,2,opt,name=field"`
 }

@@ -158,8 +158,8 @@ type JSONSchemaProps struct {
 
 	Example *JSON `json:"example,omitempty" protobuf:"bytes,36,opt,name=example"`
 
-	// nullable allows null as the value. Otherwise a null is removed from an object if
-	// the field has a default, and is invalid if it has none.
+	// nullable allows null as the value. Otherwise a field that is null is set to its
+	// default, or removed if it has none.
 	Nullable bool `json:"nullable,omitempty" protobuf:"bytes,37,opt,name=nullable"`
 
 	// x-kubernetes-preserve-unknown-fields keeps fields that the schema does not
@@ -173,10 +173,10 @@ type JSONSchemaProps struct {
 	// x-kubernetes-preserve-unknown-fields.
 	XEmbeddedResource bool `json:"x-kubernetes-embedded-resource,omitempty" protobuf:"bytes,39,opt,name=xKubernetesEmbeddedResource"`
 
-	// x-kubernetes-int-or-string declares that the value is an integer or a string.
-	// Excludes type. As an exception, the schema may spell the types out, as
-	// 'anyOf: [{type: integer}, {type: string}]' or as the first entry of allOf with
-	// that content.
+	// x-kubernetes-int-or-string declares that the value is an integer or a string. The
+	// schema then needs no type. It may name the two as
+	// 'anyOf: [{type: integer}, {type: string}]', directly or in the first entry of
+	// allOf; schemas inside of anyOf and allOf must not name types otherwise.
 	XIntOrString bool `json:"x-kubernetes-int-or-string,omitempty" protobuf:"bytes,40,opt,name=xKubernetesIntOrString"`
 
 	// x-kubernetes-list-map-keys names the fields that identify an item of a list of

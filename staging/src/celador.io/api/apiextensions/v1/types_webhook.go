@@ -47,10 +47,10 @@ type WebhookClientConfig struct {
 
 // ServiceReference is a Service and a path below it.
 type ServiceReference struct {
-	// namespace is the namespace of the Service. Required.
+	// namespace is where the Service is. Required.
 	Namespace string `json:"namespace" protobuf:"bytes,1,opt,name=namespace"`
 
-	// name is the name of the Service. Required.
+	// name identifies the Service in its namespace. Required.
 	Name string `json:"name" protobuf:"bytes,2,opt,name=name"`
 
 	// path is the path of the URL that requests are sent to.
