@@ -3611,7 +3611,7 @@ func schema_celadorio_api_apiextensions_v1_DefaultRule(ref common.ReferenceCallb
 					},
 					"field": {
 						SchemaProps: spec.SchemaProps{
-							Description: "field is the path of the field to set, relative to the value, such as 'resources.limits' or \"labels['example.com/zone']\". Defaults to the value itself. The rule is skipped if the parent of the field is unset. The path must not index lists.",
+							Description: "field is the path of the field to set, relative to the value, such as 'resources.limits' or \"nodeSelector['example.com/zone']\". Defaults to the value itself. The rule is skipped if the parent of the field is unset. The field must have no 'default', and be neither in metadata nor a key of a list. The path must not index lists.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3994,7 +3994,7 @@ func schema_celadorio_api_apiextensions_v1_JSONSchemaProps(ref common.ReferenceC
 					},
 					"nullable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "nullable allows null as the value. Otherwise a null is removed from an object if the field has a default, and is invalid if it has none.",
+							Description: "nullable allows null as the value. Otherwise a field that is null is set to its default, or removed if it has none.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -4015,7 +4015,7 @@ func schema_celadorio_api_apiextensions_v1_JSONSchemaProps(ref common.ReferenceC
 					},
 					"x-kubernetes-int-or-string": {
 						SchemaProps: spec.SchemaProps{
-							Description: "x-kubernetes-int-or-string declares that the value is an integer or a string. Excludes type. As an exception, the schema may spell the types out, as 'anyOf: [{type: integer}, {type: string}]' or as the first entry of allOf with that content.",
+							Description: "x-kubernetes-int-or-string declares that the value is an integer or a string. The schema then needs no type. It may name the two as 'anyOf: [{type: integer}, {type: string}]', directly or in the first entry of allOf; schemas inside of anyOf and allOf must not name types otherwise.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -4169,7 +4169,7 @@ func schema_celadorio_api_apiextensions_v1_ServiceReference(ref common.Reference
 				Properties: map[string]spec.Schema{
 					"namespace": {
 						SchemaProps: spec.SchemaProps{
-							Description: "namespace is the namespace of the Service. Required.",
+							Description: "namespace is where the Service is. Required.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -4177,7 +4177,7 @@ func schema_celadorio_api_apiextensions_v1_ServiceReference(ref common.Reference
 					},
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is the name of the Service. Required.",
+							Description: "name identifies the Service in its namespace. Required.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

@@ -19,9 +19,10 @@ type DefaultRuleApplyConfiguration struct {
 	// field is left unset. Required.
 	Rule *string `json:"rule,omitempty"`
 	// field is the path of the field to set, relative to the value, such as
-	// 'resources.limits' or "labels['example.com/zone']". Defaults to the value itself.
-	// The rule is skipped if the parent of the field is unset. The path must not index
-	// lists.
+	// 'resources.limits' or "nodeSelector['example.com/zone']". Defaults to the value
+	// itself. The rule is skipped if the parent of the field is unset. The field must
+	// have no 'default', and be neither in metadata nor a key of a list. The path must
+	// not index lists.
 	Field *string `json:"field,omitempty"`
 }
 

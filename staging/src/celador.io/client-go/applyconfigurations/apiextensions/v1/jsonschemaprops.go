@@ -122,8 +122,8 @@ type JSONSchemaPropsApplyConfiguration struct {
 	Definitions  *apiextensionsv1.JSONSchemaDefinitions   `json:"definitions,omitempty"`
 	ExternalDocs *ExternalDocumentationApplyConfiguration `json:"externalDocs,omitempty"`
 	Example      *apiextensionsv1.JSON                    `json:"example,omitempty"`
-	// nullable allows null as the value. Otherwise a null is removed from an object if
-	// the field has a default, and is invalid if it has none.
+	// nullable allows null as the value. Otherwise a field that is null is set to its
+	// default, or removed if it has none.
 	Nullable *bool `json:"nullable,omitempty"`
 	// x-kubernetes-preserve-unknown-fields keeps fields that the schema does not
 	// define, which are pruned otherwise. It applies to the whole value, except where
@@ -134,10 +134,10 @@ type JSONSchemaPropsApplyConfiguration struct {
 	// schema does not define them. Requires the type object, and either properties or
 	// x-kubernetes-preserve-unknown-fields.
 	XEmbeddedResource *bool `json:"x-kubernetes-embedded-resource,omitempty"`
-	// x-kubernetes-int-or-string declares that the value is an integer or a string.
-	// Excludes type. As an exception, the schema may spell the types out, as
-	// 'anyOf: [{type: integer}, {type: string}]' or as the first entry of allOf with
-	// that content.
+	// x-kubernetes-int-or-string declares that the value is an integer or a string. The
+	// schema then needs no type. It may name the two as
+	// 'anyOf: [{type: integer}, {type: string}]', directly or in the first entry of
+	// allOf; schemas inside of anyOf and allOf must not name types otherwise.
 	XIntOrString *bool `json:"x-kubernetes-int-or-string,omitempty"`
 	// x-kubernetes-list-map-keys names the fields that identify an item of a list of
 	// x-kubernetes-list-type 'map'. The fields must be scalars of the item itself, and

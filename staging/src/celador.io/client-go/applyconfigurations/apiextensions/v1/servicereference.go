@@ -10,9 +10,9 @@ package v1
 //
 // ServiceReference is a Service and a path below it.
 type ServiceReferenceApplyConfiguration struct {
-	// namespace is the namespace of the Service. Required.
+	// namespace is where the Service is. Required.
 	Namespace *string `json:"namespace,omitempty"`
-	// name is the name of the Service. Required.
+	// name identifies the Service in its namespace. Required.
 	Name *string `json:"name,omitempty"`
 	// path is the path of the URL that requests are sent to.
 	Path *string `json:"path,omitempty"`
