@@ -13,7 +13,8 @@ readonly header=hack/boilerplate.go.txt
 readonly staging="${PWD}/staging/src"
 readonly api=celador.io/api
 readonly hub=celador.io/celador/pkg/apis/admissionregistration
-readonly crd_conversions=celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
+readonly crd_hub=celador.io/apiextensions-apiserver/pkg/apis/apiextensions
+readonly crd_conversions=${crd_hub}/v1
 readonly client=celador.io/client-go
 readonly defaults=celador.io/admission/defaults
 readonly versions=(v1 v1beta1 v1alpha1)
@@ -44,7 +45,7 @@ go-to-protobuf --go-header-file "${header}" --output-dir "${staging}" --proto-im
   --packages "$(IFS=,; echo "${group_versions[*]}")"
 
 echo "== deepcopy"
-deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${group_versions[@]}" "${hub}"
+deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${group_versions[@]}" "${hub}" "${crd_hub}"
 
 echo "== lifecycle"
 prerelease-lifecycle-gen --go-header-file "${header}" --output-file zz_generated.prerelease-lifecycle.go "${group_versions[@]}"

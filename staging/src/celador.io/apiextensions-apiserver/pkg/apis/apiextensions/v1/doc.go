@@ -4,8 +4,8 @@
 // +k8s:conversion-gen=k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 // +k8s:conversion-gen-external-types=celador.io/api/apiextensions/v1
 
-// Package v1 converts version v1 of CustomResourceDefinition to Kubernetes' type of the same version,
-// and back.
+// Package v1 sets the defaults of version v1 of CustomResourceDefinition, and converts it to the
+// internal version and to Kubernetes' type of the same version, and back.
 //
 // Kubernetes' types lack XDefault of JSONSchemaProps and Converters of CustomResourceConversion.
 // Functions whose names end in _To_upstream_ and the type leave the two fields out. Where no type with

@@ -1,0 +1,38 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiextensions
+
+import v1 "celador.io/api/apiextensions/v1"
+
+// Expressions holds the fields of a CustomResourceDefinition's spec that Kubernetes does not have.
+type Expressions struct {
+	// Defaults holds x-kubernetes-default of all schemas, by the name of the version.
+	Defaults map[string]SchemaDefaults
+
+	// ConversionRules reports whether spec.conversion.strategy is ConversionRules.
+	ConversionRules bool
+
+	// Converters is spec.conversion.converters. Validation, not this type, ties it to the strategy.
+	Converters []v1.Converter
+}
+
+// SchemaDefaults holds the values of x-kubernetes-default in the schema of one version. No value
+// is empty.
+type SchemaDefaults map[SchemaPath][]v1.DefaultRule
+
+// IsEmpty reports whether the definition has only fields of Kubernetes. A nil receiver is empty.
+func (e *Expressions) IsEmpty() bool {
+	return e == nil || !e.HasDefaults() && !e.HasConversion()
+}
+
+// HasDefaults reports whether a schema has x-kubernetes-default. A nil receiver has none.
+func (e *Expressions) HasDefaults() bool {
+	return e != nil && len(e.Defaults) > 0
+}
+
+// HasConversion reports whether the strategy is ConversionRules, or there are converters. A nil
+// receiver has neither.
+func (e *Expressions) HasConversion() bool {
+	return e != nil && (e.ConversionRules || len(e.Converters) > 0)
+}

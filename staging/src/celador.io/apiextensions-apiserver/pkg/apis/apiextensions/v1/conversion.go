@@ -1,0 +1,78 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	upstreamv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+)
+
+// Split divides a definition into Kubernetes' part and the expressions, which are nil if the
+// definition has only fields of Kubernetes. A conversion strategy ConversionRules is None in
+// Kubernetes' part. Both share memory with the definition.
+func Split(definition *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
+	part := &upstreamv1.CustomResourceDefinition{}
+	if err := Convert_v1_CustomResourceDefinition_To_upstream_CustomResourceDefinition(definition, part, nil); err != nil {
+		return nil, nil, err
+	}
+	expressions := collectExpressions(definition)
+	if expressions != nil && expressions.ConversionRules {
+		none := *part.Spec.Conversion
+		none.Strategy = upstreamv1.NoneConverter
+		part.Spec.Conversion = &none
+	}
+	return part, expressions, nil
+}
+
+// toInternal converts a definition to the internal version through Kubernetes' v1.
+func toInternal(in *v1.CustomResourceDefinition, out *apiextensions.CustomResourceDefinition, scope conversion.Scope) error {
+	part, expressions, err := Split(in)
+	if err != nil {
+		return err
+	}
+	out.Expressions = expressions
+	return upstreamv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(part, &out.CustomResourceDefinition, scope)
+}
+
+// fromInternal converts a definition from the internal version through Kubernetes' v1.
+func fromInternal(in *apiextensions.CustomResourceDefinition, out *v1.CustomResourceDefinition, scope conversion.Scope) error {
+	var part upstreamv1.CustomResourceDefinition
+	if err := upstreamv1.Convert_apiextensions_CustomResourceDefinition_To_v1_CustomResourceDefinition(&in.CustomResourceDefinition, &part, scope); err != nil {
+		return err
+	}
+	if err := Convert_upstream_CustomResourceDefinition_To_v1_CustomResourceDefinition(&part, out, scope); err != nil {
+		return err
+	}
+	return insertExpressions(in.Expressions, out)
+}
+
+func listToInternal(in *v1.CustomResourceDefinitionList, out *apiextensions.CustomResourceDefinitionList, scope conversion.Scope) error {
+	out.ListMeta = in.ListMeta
+	out.Items = nil
+	if in.Items != nil {
+		out.Items = make([]apiextensions.CustomResourceDefinition, len(in.Items))
+	}
+	for i := range in.Items {
+		if err := toInternal(&in.Items[i], &out.Items[i], scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listFromInternal(in *apiextensions.CustomResourceDefinitionList, out *v1.CustomResourceDefinitionList, scope conversion.Scope) error {
+	out.ListMeta = in.ListMeta
+	out.Items = nil
+	if in.Items != nil {
+		out.Items = make([]v1.CustomResourceDefinition, len(in.Items))
+	}
+	for i := range in.Items {
+		if err := fromInternal(&in.Items[i], &out.Items[i], scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
