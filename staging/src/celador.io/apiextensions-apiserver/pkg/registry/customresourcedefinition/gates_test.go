@@ -1,0 +1,171 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package customresourcedefinition_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/features"
+)
+
+const (
+	defaulted   = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "x-kubernetes-default": [{"rule": "1", "field": "a"}]}}}}}}`
+	redefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "x-kubernetes-default": [{"rule": "2", "field": "a"}]}}}}}}`
+	undefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object"}}}}}}`
+
+	rules       = `{"strategy": "ConversionRules"}`
+	converters  = `{"strategy": "ConversionRules", "converters": [{"fromVersion": "v1", "toVersion": "v2"}]}`
+	otherRules  = `{"strategy": "ConversionRules", "converters": [{"fromVersion": "v2", "toVersion": "v1"}]}`
+	idle        = `{"strategy": "None", "converters": [{"fromVersion": "v1", "toVersion": "v2"}]}`
+	listDefault = apiextensions.SchemaPath("/properties/spec/properties/list/items")
+
+	forbiddenDefault    = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[list].items.x-kubernetes-default: Forbidden"
+	forbiddenStrategy   = "spec.conversion.strategy: Forbidden"
+	forbiddenConverters = "spec.conversion.converters: Forbidden"
+	unknownStrategy     = `spec.conversion.strategy: Unsupported value: "ConversionRules": supported values: "None", "Webhook"`
+)
+
+// TestGates creates and updates definitions with expressions.
+func TestGates(t *testing.T) {
+	_, ours, _ := servers(t, generic.UndecoratedStorage)
+	on := []bool{true}
+	off := []bool{false}
+	both := []bool{true, false}
+	var nothing *apiextensions.Expressions
+	defaults := func(rule string) *apiextensions.Expressions {
+		return &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {listDefault: {{Rule: rule, Field: "a"}}}}}
+	}
+	conversion := func(strategy bool, from, to string) *apiextensions.Expressions {
+		expressions := &apiextensions.Expressions{ConversionRules: strategy}
+		if from != "" {
+			expressions.Converters = []v1.Converter{{FromVersion: from, ToVersion: to}}
+		}
+		return expressions
+	}
+	tests := []struct {
+		name string
+		// old is the stored manifest. Empty on create.
+		old, updated string
+		gates        []bool
+		// emulated is the Kubernetes version that the server emulates, if not its own.
+		emulated string
+		want     *apiextensions.Expressions
+		// errs are prefixes of the errors.
+		errs []string
+		// changed reports whether the update increments the generation.
+		changed bool
+	}{
+		{name: "create defaults", updated: manifest(none, defaulted), gates: off, want: nothing},
+		{name: "create defaults", updated: manifest(none, defaulted), gates: on, want: defaults("1"), errs: []string{forbiddenDefault}},
+		{name: "create defaults of two versions", updated: manifest(none, object, defaulted), gates: on,
+			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "1", Field: "a"}}}}},
+			errs: []string{strings.Replace(forbiddenDefault, "versions[0]", "versions[1]", 1)}},
+		{name: "create defaults under 1.36", updated: manifest(none, defaulted), gates: off, emulated: "1.36", want: nothing},
+		{name: "create the strategy", updated: manifest(rules, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
+		{name: "create the strategy", updated: manifest(rules, object), gates: on, want: conversion(true, "", ""), errs: []string{forbiddenStrategy}},
+		{name: "create converters", updated: manifest(converters, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
+		{name: "create converters", updated: manifest(converters, object), gates: on, want: conversion(true, "v1", "v2"), errs: []string{forbiddenStrategy, forbiddenConverters}},
+		{name: "create idle converters", updated: manifest(idle, object), gates: off, want: nothing},
+		{name: "create idle converters", updated: manifest(idle, object), gates: on, want: conversion(false, "v1", "v2"), errs: []string{forbiddenConverters}},
+
+		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: off, want: nothing},
+		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: on, want: defaults("1"), errs: []string{forbiddenDefault}, changed: true},
+		{name: "keep defaults", old: manifest(none, defaulted), updated: manifest(none, defaulted), gates: both, want: defaults("1")},
+		{name: "change defaults", old: manifest(none, defaulted), updated: manifest(none, redefaulted), gates: both, want: defaults("2"), errs: []string{forbiddenDefault}, changed: true},
+		{name: "remove defaults", old: manifest(none, defaulted), updated: manifest(none, undefaulted), gates: both, want: nothing, changed: true},
+		{name: "add the strategy", old: manifest(none, object), updated: manifest(rules, object), gates: off, want: nothing, errs: []string{unknownStrategy}, changed: true},
+		{name: "add the strategy", old: manifest(none, object), updated: manifest(rules, object), gates: on, want: conversion(true, "", ""), errs: []string{forbiddenStrategy}, changed: true},
+		{name: "add the strategy to defaults", old: manifest(none, defaulted), updated: manifest(rules, defaulted), gates: off, want: defaults("1"), errs: []string{unknownStrategy}, changed: true},
+		{name: "keep converters", old: manifest(converters, object), updated: manifest(converters, object), gates: both, want: conversion(true, "v1", "v2")},
+		{name: "change converters", old: manifest(converters, object), updated: manifest(otherRules, object), gates: both, want: conversion(true, "v2", "v1"), errs: []string{forbiddenConverters}, changed: true},
+		{name: "remove converters", old: manifest(converters, object), updated: manifest(rules, object), gates: both, want: conversion(true, "", ""), changed: true},
+		{name: "remove the strategy", old: manifest(converters, object), updated: manifest(none, object), gates: both, want: nothing, changed: true},
+	}
+	for _, test := range tests {
+		for _, enabled := range test.gates {
+			name := test.name + " with the gates off"
+			if enabled {
+				name = test.name + " with the gates on"
+			}
+			t.Run(name, func(t *testing.T) {
+				if test.emulated != "" {
+					featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(test.emulated))
+				} else {
+					featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceDefaultExpressions, enabled)
+					featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, enabled)
+				}
+				updated := decodeOurs(t, test.updated)
+				errs := func() []string {
+					if test.old == "" {
+						ours.store.CreateStrategy.PrepareForCreate(testContext(), updated)
+						return messages(ours.store.CreateStrategy.Validate(testContext(), updated))
+					}
+					old := decodeOurs(t, test.old)
+					old.ResourceVersion, updated.ResourceVersion, old.Generation, updated.Generation = "1", "1", 7, 7
+					ours.store.UpdateStrategy.PrepareForUpdate(testContext(), updated, old)
+					if got := updated.Generation; got != 7 && !test.changed || got != 8 && test.changed {
+						t.Errorf("got generation %d after 7, want a change: %t", got, test.changed)
+					}
+					return messages(ours.store.UpdateStrategy.ValidateUpdate(testContext(), updated, old))
+				}()
+				if diff := cmp.Diff(test.want, updated.Expressions); diff != "" {
+					t.Errorf("expressions differ (-want +got):\n%s", diff)
+				}
+				if len(errs) != len(test.errs) {
+					t.Fatalf("got errors %q, want %q", errs, test.errs)
+				}
+				for i := range errs {
+					if !strings.HasPrefix(errs[i], test.errs[i]) {
+						t.Errorf("got error %q, want %q", errs[i], test.errs[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+// messages returns the texts of the errors.
+func messages(errs field.ErrorList) []string {
+	var texts []string
+	for _, err := range errs {
+		texts = append(texts, err.Error())
+	}
+	return texts
+}
+
+// TestStatusUpdatesKeepExpressions updates the status with a definition that lacks the stored
+// expressions, as Kubernetes' controllers do.
+func TestStatusUpdatesKeepExpressions(t *testing.T) {
+	_, ours, _ := servers(t, generic.UndecoratedStorage)
+	stored := ours.store.NewFunc().(*apiextensions.CustomResourceDefinition)
+	original := decodeOurs(t, expressive)
+	if err := ours.store.Storage.Create(testContext(), ours.key(original.Name), original.DeepCopy(), stored, 0, false); err != nil {
+		t.Fatal(err)
+	}
+	update := &apiextensions.CustomResourceDefinition{CustomResourceDefinition: *stored.CustomResourceDefinition.DeepCopy()}
+	update.Status.AcceptedNames.Kind = "Demo"
+	obj, _, err := ours.status.Update(testContext(), update.Name, rest.DefaultUpdatedObjectInfo(update), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	updated := obj.(*apiextensions.CustomResourceDefinition)
+	if diff := cmp.Diff(original.Expressions, updated.Expressions); diff != "" {
+		t.Errorf("expressions differ (-stored +updated):\n%s", diff)
+	}
+	if updated.Status.AcceptedNames.Kind != "Demo" || updated.Generation != stored.Generation {
+		t.Errorf("got status %v and generation %d, want the new status and generation %d", updated.Status, updated.Generation, stored.Generation)
+	}
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package customresourcedefinition
+
+import (
+	"context"
+
+	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	upstreamregistry "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+)
+
+// upstreamStrategy is what Kubernetes' strategy for definitions implements. The methods that take
+// no object serve our kind as well.
+type upstreamStrategy interface {
+	rest.RESTCreateStrategy
+	rest.RESTUpdateStrategy
+	rest.ResetFieldsStrategy
+}
+
+// strategy creates and updates definitions: Kubernetes' strategy handles Kubernetes' part, and
+// strategy the expressions.
+type strategy struct {
+	upstreamStrategy
+}
+
+func newStrategy(typer runtime.ObjectTyper) strategy {
+	return strategy{upstreamregistry.NewStrategy(typer)}
+}
+
+// part returns Kubernetes' part of a definition.
+func part(obj runtime.Object) *upstream.CustomResourceDefinition {
+	return &obj.(*apiextensions.CustomResourceDefinition).CustomResourceDefinition
+}
+
+// PrepareForCreate implements rest.RESTCreateStrategy.
+func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	dropDisabledExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)
+	s.upstreamStrategy.PrepareForCreate(ctx, part(obj))
+}
+
+// Validate implements rest.RESTCreateStrategy.
+func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	errs := s.upstreamStrategy.Validate(ctx, part(obj))
+	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
+}
+
+// WarningsOnCreate implements rest.RESTCreateStrategy.
+func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return s.upstreamStrategy.WarningsOnCreate(ctx, part(obj))
+}
+
+// Canonicalize implements rest.RESTCreateStrategy and rest.RESTUpdateStrategy.
+func (s strategy) Canonicalize(obj runtime.Object) {
+	s.upstreamStrategy.Canonicalize(part(obj))
+}
+
+// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions is a change of
+// the spec, and increments the generation as such.
+func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	updated, existing := obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition)
+	dropDisabledExpressions(updated, existing.Expressions)
+	s.upstreamStrategy.PrepareForUpdate(ctx, part(obj), part(old))
+	if !apiequality.Semantic.DeepEqual(existing.Expressions, updated.Expressions) {
+		updated.Generation = existing.Generation + 1
+	}
+}
+
+// ValidateUpdate implements rest.RESTUpdateStrategy.
+func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	errs := s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))
+	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition).Expressions)...)
+}
+
+// WarningsOnUpdate implements rest.RESTUpdateStrategy.
+func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	return s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
+}
+
+// attributes returns the labels and fields that selectors match.
+func attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
+	if definition, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
+		obj = &definition.CustomResourceDefinition
+	}
+	return upstreamregistry.GetAttrs(obj)
+}
+
+// matcher returns the predicate of a list or watch with selectors.
+func matcher(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
+	predicate := upstreamregistry.MatchCustomResourceDefinition(label, field)
+	predicate.GetAttrs = attributes
+	return predicate
+}
