@@ -1,0 +1,80 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package crdinformer watches CustomResourceDefinitions for Kubernetes' controllers and for the
+// expressions that Kubernetes' type has no fields for, with one watch and one cache.
+package crdinformer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	upstreamv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	upstreamclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	upstreaminformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "celador.io/api/apiextensions/v1"
+	conversions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Client reads CustomResourceDefinitions. ApiextensionsV1().CustomResourceDefinitions() of
+// celador.io/client-go's clientset implements it.
+type Client interface {
+	List(ctx context.Context, options metav1.ListOptions) (*v1.CustomResourceDefinitionList, error)
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+}
+
+// NewSharedInformerFactory returns a factory of Kubernetes' informers whose informer of
+// CustomResourceDefinitions reads with definitions. The informer stores and delivers Kubernetes'
+// type, where the conversion strategy ConversionRules is None, and puts the expressions into the
+// returned table. Informers of other kinds read with client. The factory is not started.
+func NewSharedInformerFactory(client upstreamclient.Interface, definitions Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
+	expressions := newExpressions()
+	factory := upstreaminformers.NewSharedInformerFactory(client, resync)
+	factory.InformerFor(&upstreamv1.CustomResourceDefinition{}, func(_ upstreamclient.Interface, resync time.Duration) cache.SharedIndexInformer {
+		return newInformer(definitions, expressions, resync)
+	})
+	return factory, expressions
+}
+
+// newInformer returns an informer with the indices of Kubernetes' informer.
+func newInformer(client Client, expressions *Expressions, resync time.Duration) cache.SharedIndexInformer {
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return client.List(ctx, options)
+		},
+		WatchFuncWithContext: client.Watch,
+	}
+	// The reflector compares the type of events with the example before the transform sees them.
+	informer := cache.NewSharedIndexInformerWithOptions(
+		cache.ToListWatcherWithWatchListSemantics(listWatch, client), &v1.CustomResourceDefinition{},
+		cache.SharedIndexInformerOptions{
+			ResyncPeriod: resync,
+			Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		})
+	// SetTransform fails only on an informer that runs.
+	utilruntime.Must(informer.SetTransform(expressions.split))
+	return informer
+}
+
+// split is the informer's transform. It returns Kubernetes' part of a definition and records the
+// expressions. The informer passes objects that split returned through it again, when it received its
+// first objects in a watch.
+func (e *Expressions) split(obj any) (any, error) {
+	definition, ok := obj.(*v1.CustomResourceDefinition)
+	if !ok {
+		return obj, nil
+	}
+	part, expressions, err := conversions.Split(definition)
+	if err != nil {
+		return nil, fmt.Errorf("split CustomResourceDefinition %q: %w", definition.Name, err)
+	}
+	e.record(part, expressions)
+	return part, nil
+}
