@@ -10,10 +10,89 @@ import (
 	"time"
 
 	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
+	"celador.io/apiextensions-apiserver/pkg/crdinformer"
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
+	"celador.io/apiextensions-apiserver/pkg/discovery"
+	ownclientset "celador.io/client-go/clientset"
 )
 
 // New returns a server of CustomResourceDefinitions and custom resources.
 func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
-	return config.New(delegate)
+	validation.RegisterMetrics()
+	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)
+	if err != nil {
+		return nil, err
+	}
+	models, err := installDefinitions(generic, &config)
+	if err != nil {
+		return nil, err
+	}
+	client, err := clientset.NewForConfig(generic.LoopbackClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the loopback client of upstream's controllers: %w", err)
+	}
+	definitions, err := ownclientset.NewForConfig(generic.LoopbackClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the loopback client of CustomResourceDefinitions: %w", err)
+	}
+	// Nothing reads the expressions that the informer sets apart: the registry refuses them.
+	informers, _ := crdinformer.NewSharedInformerFactory(client, definitions.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
+	crds := informers.Apiextensions().V1().CustomResourceDefinitions()
+
+	next := delegate.UnprotectedHandler()
+	if next == nil {
+		next = http.NotFoundHandler()
+	}
+	discoveryHandler := discovery.NewHandler(scheme.Codecs, next)
+	resources, err := newResources(generic, &config, models == nil, crds.Lister())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := crds.Informer().AddEventHandler(resources.follow()); err != nil {
+		return nil, err
+	}
+	h := &handler{
+		lister: crds.Lister(), resources: resources, discovery: discoveryHandler, delegate: next,
+		admission:         config.GenericConfig.AdmissionControl,
+		minRequestTimeout: time.Duration(config.GenericConfig.MinRequestTimeout) * time.Second,
+	}
+	generic.Handler.NonGoRestfulMux.Handle("/apis", h)
+	generic.Handler.NonGoRestfulMux.HandlePrefix("/apis/", h)
+	generic.RegisterDestroyFunc(resources.destroy)
+
+	controllers, err := newControllers(crds, client, resources, discoveryHandler, generic, config.ExtraConfig.MasterCount)
+	if err != nil {
+		return nil, err
+	}
+	if err := addHooks(generic, informers, controllers); err != nil {
+		return nil, err
+	}
+	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, nil
+}
+
+func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, deduceTypes bool, lister listers.CustomResourceDefinitionLister) (*resources, error) {
+	converters, err := conversion.NewCRConverterFactory(config.ExtraConfig.ServiceResolver, config.ExtraConfig.AuthResolverWrapper)
+	if err != nil {
+		return nil, err
+	}
+	builder := &serving.Builder{
+		RESTOptions:         config.ExtraConfig.CRDRESTOptionsGetter,
+		Converters:          converters,
+		Authorizer:          generic.Authorizer,
+		DeduceTypes:         deduceTypes,
+		MaxRequestBodyBytes: config.GenericConfig.MaxRequestBodyBytes,
+	}
+	return &resources{
+		lister: lister, build: builder.Build,
+		// Requests end at the request timeout; the same time again is for writing their responses.
+		drainTimeout: 2 * config.GenericConfig.RequestTimeout,
+		stopped:      make(chan struct{}),
+	}, nil
 }

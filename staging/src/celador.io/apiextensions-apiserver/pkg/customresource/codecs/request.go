@@ -5,7 +5,6 @@
 package codecs
 
 import (
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/features"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
@@ -48,8 +48,7 @@ func (s Serializer) ResourceMediaTypes() []runtime.SerializerInfo {
 
 // EncoderForVersion implements runtime.NegotiatedSerializer.
 func (s Serializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupVersioner) runtime.Encoder {
-	scheme := apiextensions.Scheme
-	return versioning.NewCodec(encoder, nil, s.converter, scheme, scheme, scheme, gv, nil, "customResourceResponse")
+	return versioning.NewCodec(encoder, nil, s.converter, scheme.Scheme, scheme.Scheme, scheme.Scheme, gv, nil, "customResourceResponse")
 }
 
 // DecoderToVersion implements runtime.NegotiatedSerializer. The decoder reports unknown fields only if the
@@ -60,9 +59,8 @@ func (s Serializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVe
 	coercion := schemas.Coercion{ReportUnknownFields: ok && serializer.IsStrict()}
 
 	// The scheme is for the options of a request, which custom resources pass unchanged.
-	scheme := apiextensions.Scheme
-	return versioning.NewCodec(nil, s.schemas.Decoder(decoder, coercion), runtime.UnsafeObjectConvertor(scheme),
-		scheme, scheme, s.schemas.Defaulter(scheme), nil, gv, "customResourceRequest")
+	return versioning.NewCodec(nil, s.schemas.Decoder(decoder, coercion), runtime.UnsafeObjectConvertor(scheme.Scheme),
+		scheme.Scheme, scheme.Scheme, s.schemas.Defaulter(scheme.Scheme), nil, gv, "customResourceRequest")
 }
 
 func mediaTypes(typer Typer) []runtime.SerializerInfo {

@@ -4,13 +4,13 @@
 package codecs
 
 import (
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
 	"k8s.io/apiserver/pkg/registry/generic"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
@@ -44,6 +44,6 @@ func (s Storage) codec(c runtime.Codec) runtime.Codec {
 		s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
 		s.Schemas.Converter(s.Converter),
 		Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
-		s.Schemas.Defaulter(apiextensions.Scheme),
+		s.Schemas.Defaulter(scheme.Scheme),
 		s.Stored, s.Served, "customResourceStorage")
 }

@@ -1,0 +1,38 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
+	"celador.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+)
+
+// installDefinitions installs the API group of CustomResourceDefinitions and returns the OpenAPI models of its types. The
+// group is empty if the resource is disabled by --runtime-config.
+func installDefinitions(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig) (map[string]*spec.Schema, error) {
+	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
+	const resource = "customresourcedefinitions"
+	if config.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource(resource)) {
+		definitions, err := customresourcedefinition.NewREST(scheme.Scheme, config.GenericConfig.RESTOptionsGetter)
+		if err != nil {
+			return nil, err
+		}
+		group.VersionedResourcesStorageMap[apiextensionsv1.SchemeGroupVersion.Version] = map[string]rest.Storage{
+			resource:             definitions,
+			resource + "/status": customresourcedefinition.NewStatusREST(scheme.Scheme, definitions),
+		}
+	}
+	if err := generic.InstallAPIGroup(&group); err != nil {
+		return nil, err
+	}
+	return group.StaticOpenAPISpec, nil
+}
