@@ -27,7 +27,7 @@ import (
 func TestPlainDefinitionsAreStoredLikeKubernetes(t *testing.T) {
 	theirs, ours, etcd := servers(t, generic.UndecoratedStorage)
 	for i, definition := range fuzz(t, 200) {
-		definition.ResourceVersion, definition.SelfLink = "", ""
+		definition.ResourceVersion = ""
 		for _, s := range []server{theirs, ours} {
 			if err := s.store.Storage.Create(testContext(), s.key(definition.Name), s.internal(definition), s.store.NewFunc(), 0, false); err != nil {
 				t.Fatal(err)

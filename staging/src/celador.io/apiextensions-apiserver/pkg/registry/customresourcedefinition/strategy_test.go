@@ -156,7 +156,7 @@ func TestStatusUpdates(t *testing.T) {
 		for i, s := range []server{theirServer, ourServer} {
 			stored := s.store.NewFunc()
 			existing := old.DeepCopy()
-			existing.ResourceVersion, existing.SelfLink = "", ""
+			existing.ResourceVersion = ""
 			if err := s.store.Storage.Create(testContext(), s.key(existing.Name), s.internal(existing), stored, 0, false); err != nil {
 				t.Fatal(err)
 			}
@@ -316,6 +316,10 @@ func TestListsAndWatches(t *testing.T) {
 				d.Name, d.Labels = "watched.example.com", map[string]string{"kind": "watched"}
 			})
 			event := <-watched.ResultChan()
+			// The watch cache shares encoded objects among watches.
+			if shared, ok := event.Object.(runtime.CacheableObject); ok {
+				event.Object = shared.GetObject()
+			}
 			definition, ok := event.Object.(*apiextensions.CustomResourceDefinition)
 			if !ok || event.Type != watch.Added || definition.Name != "watched.example.com" || definition.Expressions.IsEmpty() {
 				t.Errorf("got event %s of %v, want the definition with its expressions", event.Type, event.Object)
