@@ -7,11 +7,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	admissionregistrationv1beta1 "k8s.io/api/admissionregistration/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +35,7 @@ func TestStorage(t *testing.T) {
 	if _, err := client.Policies.AdmissionregistrationV1alpha1().MutatingAdmissionPolicyBindings().Create(t.Context(), alpha, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	store := etcd(t, dir)
+	store := testserver.Store(t, dir)
 
 	for key, want := range map[string]struct {
 		kind string
@@ -104,19 +102,4 @@ func TestStorage(t *testing.T) {
 			})
 		}
 	})
-}
-
-// etcd returns a client of the etcd of the server that keeps its data in dir.
-func etcd(t *testing.T, dir string) *clientv3.Client {
-	t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + filepath.Join(dir, "etcd", "client.sock")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return client
 }

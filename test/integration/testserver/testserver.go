@@ -22,19 +22,24 @@ import (
 // Main runs all tests of a binary against one server with the given kube-apiserver flags and
 // returns the exit code of the binary. Before the tests it calls use with clients that may do
 // everything.
-func Main(m *testing.M, use func(Clients), args ...string) (code int) {
-	logs := captureLogs()
-	defer func() {
-		if code != 0 {
-			os.Stderr.WriteString(logs.tail())
-		}
-	}()
+func Main(m *testing.M, use func(Clients), args ...string) int {
 	dir, err := os.MkdirTemp("", "celador-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	return MainIn(dir, m, use, args...)
+}
+
+// MainIn is like Main for a server that keeps its data in dir.
+func MainIn(dir string, m *testing.M, use func(Clients), args ...string) (code int) {
+	logs := captureLogs()
+	defer func() {
+		if code != 0 {
+			os.Stderr.WriteString(logs.tail())
+		}
+	}()
 	server, err := start(dir, args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
