@@ -32,7 +32,7 @@ type server struct {
 }
 
 // start starts a command with additional flags. It does not wait until the server is ready.
-func start(t *testing.T, command string, flags []string) *server {
+func start(t testing.TB, command string, flags []string) *server {
 	t.Helper()
 	binary, err := os.Executable()
 	if err != nil {
@@ -98,7 +98,7 @@ func start(t *testing.T, command string, flags []string) *server {
 }
 
 // awaitReady returns when the server is ready. The test fails if the server exits instead.
-func (s *server) awaitReady(t *testing.T) {
+func (s *server) awaitReady(t testing.TB) {
 	t.Helper()
 	// Each request runs all health checks, so frequent requests would slow the start down.
 	const interval, timeout = 100 * time.Millisecond, 2 * time.Minute
