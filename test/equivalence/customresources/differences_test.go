@@ -3,6 +3,14 @@
 
 package customresources
 
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
 // A difference is a wanted difference between Celador and Kubernetes. The tests fail on any other.
 type difference struct {
 	name, reason string
@@ -11,7 +19,95 @@ type difference struct {
 }
 
 // differences are the wanted differences.
-var differences = []difference{}
+var differences = []difference{
+	{
+		name:   "order of causes",
+		reason: "Validation of schemas iterates over maps, so the errors of one request come in a random order.",
+		explains: func(_ request, theirs, ours answer) bool {
+			return theirs.Status == 422 && equalBut(theirs, ours, sortedCauses)
+		},
+	},
+	{
+		name: "order of merge errors",
+		reason: "Applying an object with several fields that do not fit its schema lists them in a random order, and of the fields that an object does not declare only one, " +
+			"by chance.",
+		explains: func(r request, theirs, ours answer) bool {
+			return strings.Contains(theirs.Body, "failed to create typed patch object") && equalBut(theirs, ours, sortedErrors)
+		},
+	},
+	{
+		name:   "order of resources",
+		reason: "Discovery lists the resources of a group in a random order.",
+		explains: func(r request, theirs, ours answer) bool {
+			return strings.HasPrefix(r.Path, "/apis/") && strings.Contains(theirs.Body, `"APIResourceList"`) && equalBut(theirs, ours, sortedResources)
+		},
+	},
+}
+
+var undeclared = regexp.MustCompile(`\.[^\s:"]+: field not declared in schema`)
+
+// equalBut reports whether two answers are equal when their bodies are.
+func equalBut(theirs, ours answer, normal func(body string) string) bool {
+	theirs.Body, ours.Body = normal(theirs.Body), normal(ours.Body)
+	return theirs == ours
+}
+
+// sortedErrors orders the errors of structured-merge-diff.
+func sortedErrors(body string) string {
+	body = undeclared.ReplaceAllString(strings.ReplaceAll(body, `errors:\n  `, ""), "field not declared in schema")
+	before, rest, _ := strings.Cut(body, "): ")
+	message, after, _ := strings.Cut(rest, "\",\n")
+	errors := strings.Split(message, `\n  `)
+	slices.Sort(errors)
+	return before + strings.Join(slices.Compact(errors), "\n") + after
+}
+
+// sortedCauses orders the causes of a Status, and the words of its message, which lists them.
+func sortedCauses(body string) string {
+	start := strings.Index(body, "{")
+	if !strings.Contains(body, `"causes"`) || start < 0 {
+		if strings.Contains(body, "\n  causes:\n") {
+			// YAML.
+			return sortedWords(body)
+		}
+		return body
+	}
+	text, layout, _ := strings.Cut(body[start:], "\n(")
+	t, err := parseTree([]byte(text))
+	if err != nil {
+		return body
+	}
+	causes := t.get("details", "causes")
+	if causes == nil || len(causes.values) < 2 {
+		return body
+	}
+	slices.SortFunc(causes.values, func(a, b *tree) int { return strings.Compare(a.String(), b.String()) })
+	if message := t.get("message"); message != nil {
+		message.setText(sortedWords(message.text()))
+	}
+	return body[:start] + t.String() + layout
+}
+
+// sortedWords orders the words of a text without the punctuation of lists.
+func sortedWords(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n,[]{}", r) })
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// sortedResources orders the resources in a discovery document.
+func sortedResources(body string) string {
+	start := max(strings.Index(body, "{"), 0)
+	text, layout, _ := strings.Cut(body[start:], "\n(")
+	t, err := parseTree([]byte(text))
+	if err != nil {
+		return body
+	}
+	if resources := t.get("resources"); resources != nil {
+		slices.SortStableFunc(resources.values, func(a, b *tree) int { return strings.Compare(a.get("name").text(), b.get("name").text()) })
+	}
+	return body[:start] + t.String() + layout
+}
 
 // explain returns the name of the wanted difference between two answers, or an empty string.
 func explain(r request, theirs, ours answer) string {
@@ -21,4 +117,41 @@ func explain(r request, theirs, ours answer) string {
 		}
 	}
 	return ""
+}
+
+// TestExplain checks that a wanted difference does not hide another one.
+func TestExplain(t *testing.T) {
+	status := func(message string, causes ...string) answer {
+		return answer{Status: 422, Body: fmt.Sprintf("{\"message\": %q, \"details\": {\"causes\": [%s]}}\n(compact, 1 newlines)", message, strings.Join(causes, ", "))}
+	}
+	merge := func(errors string) answer {
+		return answer{Status: 500, Body: "{\n  \"message\": \"failed to create typed patch object (a/b; g/v1, Kind=K): " + errors + "\",\n  \"code\": 500\n}"}
+	}
+	resources := func(names ...string) answer {
+		for i, name := range names {
+			names[i] = fmt.Sprintf(`{"name": %q}`, name)
+		}
+		return answer{Status: 200, Body: `{"kind": "APIResourceList", "resources": [` + strings.Join(names, ", ") + `]}`}
+	}
+	apply := request{Method: "PATCH", ContentType: applyYAML}
+	for name, c := range map[string]struct {
+		r            request
+		theirs, ours answer
+		want         string
+	}{
+		"order of causes":           {apply, status("[x: a, y: b]", `{"field": "x"}`, `{"field": "y"}`), status("[y: b, x: a]", `{"field": "y"}`, `{"field": "x"}`), "order of causes"},
+		"other causes":              {apply, status("[x: a, y: b]", `{"field": "x"}`, `{"field": "y"}`), status("[y: b, x: a]", `{"field": "y"}`, `{"field": "z"}`), ""},
+		"causes and another status": {apply, status("[x: a, y: b]", `{"field": "x"}`, `{"field": "y"}`), answer{Status: 400, Body: status("[y: b, x: a]", `{"field": "y"}`, `{"field": "x"}`).Body}, ""},
+		"order of merge errors":     {apply, merge(`errors:\n  .a: expected map\n  .b: expected list`), merge(`errors:\n  .b: expected list\n  .a: expected map`), "order of merge errors"},
+		"an undeclared field":       {apply, merge(`.a.b: field not declared in schema`), merge(`.a.c: field not declared in schema`), "order of merge errors"},
+		"other merge errors":        {apply, merge(`errors:\n  .a: expected map\n  .b: expected list`), merge(`errors:\n  .b: expected list\n  .a: expected list`), ""},
+		"order of resources":        {request{Path: "/apis/g/v1"}, resources("a", "b"), resources("b", "a"), "order of resources"},
+		"other resources":           {request{Path: "/apis/g/v1"}, resources("a", "b"), resources("b", "c"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := explain(c.r, c.theirs, c.ours); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
 }

@@ -21,6 +21,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv("CELADOR_TEST_LOGS") != "" {
 		os.Exit(m.Run())
 	}
+	// Kubernetes' handler panics at some requests, and servers write that to standard error.
+	discard, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	os.Stderr = discard
 	harness.Main(m)
 }
 

@@ -41,6 +41,10 @@ var (
 	moment      = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	age         = regexp.MustCompile(`^(<invalid>|(\d+[smhdy]){1,2})$`)
 	serverTerms = regexp.MustCompile(`current: \d+`)
+	streams     = regexp.MustCompile(`stream ID \d+`)
+	versions    = regexp.MustCompile(`((?:precondition|record) \()(\d+)`)
+	quoted      = regexp.MustCompile(`(resourceVersion\\*"?: ?\\*")(\d+)`)
+	tokens      = regexp.MustCompile(`\beyJ2Ijoi[\w-]+`)
 	generated   = regexp.MustCompile(`\b(gen-)[a-z0-9]{5}\b`)
 	placeholder = regexp.MustCompile(`\{\{(\w+)(?: ([^}]*))?\}\}`)
 )
@@ -58,6 +62,14 @@ func (n *names) words(text string) string {
 	text = uuid.ReplaceAllStringFunc(text, func(uid string) string { return numbered(n.uids, "uid", uid) })
 	text = moment.ReplaceAllString(text, "<time>")
 	text = generated.ReplaceAllString(text, "${1}<random>")
+	text = streams.ReplaceAllString(text, "stream ID <number>")
+	text = tokens.ReplaceAllStringFunc(text, describeToken)
+	for _, pattern := range []*regexp.Regexp{quoted, versions} {
+		text = pattern.ReplaceAllStringFunc(text, func(match string) string {
+			parts := pattern.FindStringSubmatch(match)
+			return parts[1] + cmp.Or(n.revisions[parts[2]], "<revision>")
+		})
+	}
 	text = serverTerms.ReplaceAllString(text, "current: <revision>")
 	return strings.ReplaceAll(text, n.prefix+"/", "/<prefix>/")
 }

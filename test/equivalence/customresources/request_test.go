@@ -98,7 +98,7 @@ func (s *session) do(t testing.TB, r request) answer {
 	response, err := server.client.Do(request)
 	if err != nil {
 		cancel()
-		return answer{Body: "transport: " + strings.ReplaceAll(err.Error(), server.url, "")}
+		return answer{Body: "transport: " + s.names.words(strings.ReplaceAll(err.Error(), server.url, ""))}
 	}
 	a := answer{Status: response.StatusCode, Header: s.header(response.Header)}
 	if r.Watch && response.StatusCode == http.StatusOK {
@@ -200,6 +200,10 @@ func (s *session) events(text []byte, marker string) string {
 			break
 		}
 		line = bytes.TrimSpace(line)
+		// Servers send other bookmarks when they like.
+		if bytes.Contains(line, []byte(`"BOOKMARK"`)) && !bytes.Contains(line, []byte("k8s.io/initial-events-end")) {
+			continue
+		}
 		if event, ok := s.names.object(line); ok {
 			lines = append(lines, event)
 			continue

@@ -100,7 +100,7 @@ func (g *generator) version(name string, storage, served bool, root map[string]a
 			}
 			if g.Chance(30) {
 				column["description"] = "What stands there."
-				column["format"] = harness.Pick(g, "int32", "name", "date-time")
+				column["format"] = harness.Pick(g, "int32", "date", "date-time")
 			}
 			columns = append(columns, column)
 		}
@@ -192,7 +192,9 @@ func (g *generator) anySchema(depth int) map[string]any {
 func (g *generator) withDefault(s map[string]any) map[string]any {
 	if g.Chance(25) {
 		v := &values{Generator: g.Generator}
-		s["default"] = v.value(s)
+		if s["x-kubernetes-validations"] == nil {
+			s["default"] = v.value(s)
+		}
 	}
 	return s
 }
@@ -287,15 +289,23 @@ func (g *generator) objectSchema(depth int) map[string]any {
 	if g.Chance(5) {
 		s["not"] = map[string]any{"required": []any{"f0", "f1"}}
 	}
-	rules := []string{"has(self.f0)", "!has(self.f1) || has(self.f0)", "!has(oldSelf.f0) || has(self.f0)"}
+	rules := []string{"has(self.f0)", "!has(oldSelf.f0) || has(self.f0)", "!has(self.f1) || has(self.f0)"}
 	if len(properties) == 1 {
-		rules = rules[:1]
+		rules = rules[:2]
 	}
-	g.rules(s, 15, rules...)
-	if g.Chance(10) {
+	// Rules do not see fields without a type.
+	if typed(properties["f0"]) && (len(properties) == 1 || typed(properties["f1"])) {
+		g.rules(s, 15, rules...)
+	}
+	if g.Chance(10) && s["required"] == nil && s["anyOf"] == nil && s["oneOf"] == nil && s["x-kubernetes-validations"] == nil {
 		s["default"] = map[string]any{}
 	}
 	return s
+}
+
+// typed reports whether a schema has a type.
+func typed(schema any) bool {
+	return text(schema, "type") != "" || at(schema, "x-kubernetes-int-or-string") == true
 }
 
 func (g *generator) mapSchema(depth int) map[string]any {

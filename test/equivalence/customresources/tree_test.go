@@ -110,6 +110,9 @@ func (t *tree) print(b *strings.Builder, newline string) {
 	}
 	b.WriteRune(t.kind)
 	for i, value := range t.values {
+		if i > 0 {
+			b.WriteString(",")
+		}
 		b.WriteString(newline + "  ")
 		if t.kind == '{' {
 			b.WriteString(strconv.Quote(t.keys[i]) + ": ")

@@ -62,13 +62,13 @@ func (v *values) word(s map[string]any) string {
 	if sample := samples[text(s, "format")]; sample != "" && v.Chance(90) {
 		return sample
 	}
-	for range 20 {
+	for range 100 {
 		word := harness.Pick(v, words...)
 		if pattern.MatchString(word) && float64(len(word)) >= number(s, "minLength", 0) && float64(len(word)) <= number(s, "maxLength", 100) {
 			return word
 		}
 	}
-	return "abc"
+	return "abc"[:min(3, int(number(s, "maxLength", 3)))]
 }
 
 // number returns a keyword of a schema that is a number.
