@@ -143,11 +143,13 @@ func box(group string) definition {
 	}
 }
 
+// boxVersion returns a version of box. Kubernetes refuses selectable fields in one of several versions with
+// the same schema, so the schemas of versions differ.
 func boxVersion(name string, storage bool) map[string]any {
 	return map[string]any{"name": name, "served": true, "storage": storage, "schema": map[string]any{"openAPIV3Schema": map[string]any{
 		"type": "object", "properties": map[string]any{
 			"spec": map[string]any{"type": "object", "properties": map[string]any{
-				"text": map[string]any{"type": "string"}, "list": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}, "replicas": map[string]any{"type": "integer"},
+				"only-in-" + name: map[string]any{"type": "string"}, "text": map[string]any{"type": "string"}, "list": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}, "replicas": map[string]any{"type": "integer"},
 			}},
 			"status": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}, "replicas": map[string]any{"type": "integer"}}},
 		},

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,24 +15,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"sigs.k8s.io/yaml"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-var yamlRevision = regexp.MustCompile(`(?m)^(\s*)resourceVersion: "(\d+)"$`)
-
-// yaml replaces what differs by nature in YAML.
+// yaml returns YAML as JSON, and whether the YAML is in the form that servers write.
 func (n *names) yaml(text string) string {
-	text = yamlRevision.ReplaceAllStringFunc(text, func(line string) string {
-		parts := yamlRevision.FindStringSubmatch(line)
-		if n.revisions[parts[2]] == "" {
-			// The revision of a list, or of an object that only this response shows.
-			return parts[1] + "resourceVersion: <revision>"
-		}
-		return parts[1] + "resourceVersion: " + n.revisions[parts[2]]
-	})
-	return n.words(text)
+	converted, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return "no YAML: " + n.words(text)
+	}
+	again, err := yaml.JSONToYAML(converted)
+	if err != nil {
+		return err.Error()
+	}
+	object, _ := n.object(converted)
+	return fmt.Sprintf("%s\n(YAML, usual form %t)", object, string(again) == text)
 }
 
 // cbor returns CBOR as JSON, and whether the CBOR is in the deterministic form that servers

@@ -99,7 +99,15 @@ func (n *names) object(text []byte) (string, bool) {
 }
 
 func (n *names) visit(path []string, value *tree) {
+	if value.kind == '{' {
+		// A controller that changes a condition in the second in which it was set does not own its time.
+		value.drop("f:lastTransitionTime")
+	}
 	if len(path) == 0 {
+		if value.get("resourceVersion") != nil && value.get("uid") != nil {
+			// Internal types have no field for their metadata.
+			n.metadata(value)
+		}
 		return
 	}
 	last, parent := path[len(path)-1], ""
@@ -109,7 +117,10 @@ func (n *names) visit(path []string, value *tree) {
 	switch {
 	case last == "metadata" && value.kind == '{':
 		n.metadata(value)
-	case last == "managedFields" && parent == "metadata" && value.kind == '[':
+	case strings.EqualFold(last, "conditions") && strings.Contains(value.String(), `"NamesAccepted"`):
+		// Several controllers add the conditions of a CustomResourceDefinition.
+		slices.SortStableFunc(value.values, func(a, b *tree) int { return cmp.Compare(a.String(), b.String()) })
+	case last == "managedFields" && value.kind == '[':
 		// The entries are ordered by their seconds.
 		slices.SortStableFunc(value.values, func(a, b *tree) int {
 			return cmp.Compare(entryKey(a), entryKey(b))

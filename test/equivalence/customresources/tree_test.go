@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -78,6 +79,13 @@ func (t *tree) get(path ...string) *tree {
 		t = next
 	}
 	return t
+}
+
+// drop removes a key of an object.
+func (t *tree) drop(key string) {
+	if i := slices.Index(t.keys, key); i >= 0 {
+		t.keys, t.values = slices.Delete(t.keys, i, i+1), slices.Delete(t.values, i, i+1)
+	}
 }
 
 // text returns the value of a string, or an empty string for any other value.
