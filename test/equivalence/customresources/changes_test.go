@@ -184,6 +184,7 @@ func (l *lockstep) merge(version, name, subresource, patch string) request {
 
 // TestChanges compares the servers while a definition changes, from its creation to its deletion.
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	l := inStep(t, apart(t), box("changes.example.com"))
 	version := func(spec map[string]any, name string) map[string]any {
 		for _, v := range spec["versions"].([]any) {
@@ -311,6 +312,7 @@ func TestChanges(t *testing.T) {
 
 // TestNames compares definitions whose names conflict, and what becomes of them when the first goes.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	l := inStep(t, apart(t), box("names.example.com"))
 	settle := func(name string) {
 		for _, side := range l.sessions {

@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +20,7 @@ import (
 )
 
 // definitionRequests generates requests for CustomResourceDefinitions.
-type definitionRequests struct {
-	*generator
-	seed uint64
-}
+type definitionRequests struct{ *generator }
 
 // damaged returns a definition in which some values are replaced, removed or repeated.
 func (g *definitionRequests) damaged(d definition) definition {
@@ -86,7 +83,7 @@ func (g *definitionRequests) encoded(d definition) (contentType string, body []b
 	return r.body(d)
 }
 
-// definition returns requests that create, change and delete one definition.
+// requests returns requests that create, change and delete one definition.
 func (g *definitionRequests) requests(number int) (string, []request) {
 	original := g.definition(1000 + number)
 	if g.Chance(20) {
@@ -175,11 +172,14 @@ func (s *server) quiet(t testing.TB, name string) {
 func compareDefinitionRequests(t *testing.T, p *pair, seed uint64, count int) {
 	t.Helper()
 	statuses := make([]map[int]int, count)
-	t.Run("all", func(t *testing.T) {
-		for number := range count {
+	var group sync.WaitGroup
+	workers := make(chan struct{}, 16)
+	for number := range count {
+		group.Go(func() {
+			workers <- struct{}{}
+			defer func() { <-workers }()
 			t.Run(fmt.Sprint(number), func(t *testing.T) {
-				t.Parallel()
-				g := &definitionRequests{&generator{harness.Generator{Dice: rand.New(rand.NewPCG(seed, uint64(number)))}}, seed}
+				g := &definitionRequests{&generator{harness.NewGenerator(seed, uint64(number))}}
 				name, requests := g.requests(number)
 				statuses[number] = map[int]int{}
 				sessions := [2]*session{newSession(p.sides[0]), newSession(p.sides[1])}
@@ -209,8 +209,9 @@ func compareDefinitionRequests(t *testing.T, p *pair, seed uint64, count int) {
 					}
 				}
 			})
-		}
-	})
+		})
+	}
+	group.Wait()
 	total := map[int]int{}
 	for _, counts := range statuses {
 		for status, n := range counts {

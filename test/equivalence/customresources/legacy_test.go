@@ -14,6 +14,7 @@ import (
 // TestLegacy compares the servers for definitions in etcd that today's API refuses: with
 // spec.preserveUnknownFields, with a schema that is not structural, and without any schema.
 func TestLegacy(t *testing.T) {
+	t.Parallel()
 	p := apart(t)
 	definitions := map[string]string{
 		"preserving": `"preserveUnknownFields":true,"validation":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"f0":{"type":"string"},"f1":{"type":"integer"},"replicas":{"type":"integer"}}}}}},"subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}}`,

@@ -40,17 +40,12 @@ func (p *pair) pool(t *testing.T, seed uint64, generated int) []definition {
 	var created []definition
 	try := func(d definition) bool {
 		var answers [2]answer
-		sides := p.sides
-		if sides[0].prefix == sides[1].prefix {
-			// The definition is created once.
-			sides[1] = sides[0]
-		}
-		for i, b := range sides {
-			if i == 1 && b.prefix == sides[0].prefix {
-				answers[1] = answers[0]
-				continue
-			}
-			answers[i] = newSession(b).do(t, d.create())
+		if p.sides[0].prefix == p.sides[1].prefix {
+			// One server creates the definition for both.
+			answers[0] = newSession(p.sides[len(created)%2]).do(t, d.create())
+			answers[1] = answers[0]
+		} else {
+			answers[0], answers[1] = newSession(p.sides[0]).do(t, d.create()), newSession(p.sides[1]).do(t, d.create())
 		}
 		c := &comparison{}
 		c.compare(d.create(), answers[0], answers[1])

@@ -45,14 +45,13 @@ type requests struct {
 	*generator
 	definition definition
 	namespace  string
-	other      string
 	names      []string
 	cbor       bool
 }
 
 // scenario returns a generated scenario.
 func (g *generator) scenario(d definition, number int, cbor bool) scenario {
-	r := &requests{g, d, fmt.Sprintf("n%d", number), fmt.Sprintf("m%d", number), nil, cbor}
+	r := &requests{g, d, fmt.Sprintf("n%d", number), nil, cbor}
 	for _, letter := range "abc" {
 		r.names = append(r.names, fmt.Sprintf("%c%d", letter, number))
 	}
@@ -62,9 +61,9 @@ func (g *generator) scenario(d definition, number int, cbor bool) scenario {
 		add(r.watch())
 	}
 	version := r.version()
-	add(r.post(version, r.names[0], r.valid(version, r.names[0]), ""))
+	add(r.post(version, r.valid(version, r.names[0]), ""))
 	if g.Chance(60) {
-		add(r.post(version, r.names[1], r.valid(version, r.names[1]), ""))
+		add(r.post(version, r.valid(version, r.names[1]), ""))
 	}
 	for range 5 + g.IntN(8) {
 		add(r.any()...)
@@ -81,7 +80,7 @@ func (r *requests) any() []request {
 		one(r.create), one(r.create), one(r.create), one(r.update), one(r.update), r.reread, r.reread,
 		one(r.jsonPatch), one(r.mergePatch), one(r.mergePatch), one(r.apply), one(r.apply), one(r.apply), one(r.apply),
 		one(r.status), one(r.status), one(r.scale), one(r.scale),
-		one(r.get), one(r.get), one(r.list), one(r.list), one(r.list), r.pages, one(r.watch),
+		one(r.get), one(r.get), one(r.list), one(r.list), one(r.list), r.pages, r.cached, one(r.watch),
 		one(r.delete), one(r.delete), one(r.deleteCollection), one(r.odd), one(r.odd), one(r.strange),
 	)()
 }
@@ -237,7 +236,8 @@ func (r *requests) accept() string {
 		asYAML+tableAs, "text/plain", "*/*", asCBOR, asJSON+";as=Table;v=v1beta1;g=meta.k8s.io", asJSON+";as=Unknown;v=v1;g=meta.k8s.io", asJSON+metadataList)
 }
 
-func (r *requests) post(version, _ string, o any, query string) request {
+// post returns a request that creates an object.
+func (r *requests) post(version string, o any, query string) request {
 	contentType, body := r.body(o)
 	path := r.definition.path(version, r.namespace)
 	if query != "" {
@@ -258,7 +258,7 @@ func (r *requests) create() request {
 		o["metadata"] = map[string]any{"name": name, "labels": map[string]any{"conversion": harness.Pick(r, "fail", "drop", "rename", "kind", "version", "uid", "status")}}
 		query.Set("dryRun", "All")
 	}
-	result := r.post(version, name, o, query.Encode())
+	result := r.post(version, o, query.Encode())
 	result.Accept = r.accept()
 	return result
 }
@@ -512,6 +512,19 @@ func (r *requests) pages() []request {
 	path, accept := r.definition.path(version, r.namespace), r.accept()
 	next := withQuery(path, query) + "&continue={{continue}}"
 	return []request{{Method: "GET", Path: withQuery(path, query), Accept: accept}, {Method: "GET", Path: next, Accept: accept}}
+}
+
+// cached lists and gets from the watch cache. A list without a resource version waits until the cache is
+// up to date.
+func (r *requests) cached() []request {
+	version := r.version()
+	path := r.definition.path(version, r.namespace)
+	query := r.selectors(version)
+	query.Set("resourceVersion", "0")
+	if r.Chance(30) {
+		query.Set("limit", "1")
+	}
+	return []request{{Method: "GET", Path: path}, {Method: "GET", Path: withQuery(path, query), Accept: r.accept()}, {Method: "GET", Path: path + "/" + r.name() + "?resourceVersion=0", Accept: r.accept()}}
 }
 
 // watch opens a watch, which gets the marker at the end of the scenario.
