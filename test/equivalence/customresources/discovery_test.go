@@ -110,15 +110,23 @@ func compareOpenAPI(t *testing.T, p *pair) {
 	}
 }
 
-// withoutOurWords removes the descriptions of the kinds of group apiextensions.k8s.io: Celador describes them in
-// its own words.
+// modelPrefix is the prefix of the names of the models of group apiextensions.k8s.io.
+const modelPrefix = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+
+// withoutOurWords removes what Celador says about the kinds of group apiextensions.k8s.io in words and fields of
+// its own: descriptions, and the fields for expressions.
 func withoutOurWords(document map[string]any) map[string]any {
 	for _, schemas := range []map[string]any{object(document, "definitions"), object(document, "components", "schemas")} {
 		for name, schema := range schemas {
-			if strings.HasPrefix(name, "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.") {
+			if strings.HasPrefix(name, modelPrefix) {
 				schemas[name] = withoutDescriptions(schema)
 			}
 		}
+		for _, name := range []string{"ConversionRule", "Converter", "DefaultRule"} {
+			delete(schemas, modelPrefix+name)
+		}
+		delete(object(schemas[modelPrefix+"CustomResourceConversion"], "properties"), "converters")
+		delete(object(schemas[modelPrefix+"JSONSchemaProps"], "properties"), "x-kubernetes-default")
 	}
 	return document
 }

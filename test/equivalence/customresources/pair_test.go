@@ -43,12 +43,9 @@ func apart(t *testing.T) *pair {
 	t.Helper()
 	store, client := startEtcd(t)
 	p := &pair{store: client}
-	for i, side := range []struct {
-		name  string
-		build construct
-	}{{"upstream", newUpstream}, {"celador", newCelador}} {
-		prefix := "/" + side.name
-		p.sides[i] = backend{side.name, prefix, []*server{start(t, side.name, side.build, store.URL(), prefix)}}
+	for i, of := range []side{upstreamSide, celadorSide} {
+		prefix := "/" + of.name
+		p.sides[i] = backend{of.name, prefix, []*server{start(t, of, store.URL(), prefix)}}
 	}
 	return p
 }
@@ -58,7 +55,7 @@ func apart(t *testing.T) *pair {
 func together(t *testing.T) *pair {
 	t.Helper()
 	store, client := startEtcd(t)
-	theirs := start(t, "upstream", newUpstream, store.URL(), "/shared")
-	ours := start(t, "celador", newCelador, store.URL(), "/shared")
+	theirs := start(t, upstreamSide, store.URL(), "/shared")
+	ours := start(t, celadorSide, store.URL(), "/shared")
 	return &pair{client, [2]backend{{"upstream first", "/shared", []*server{theirs, ours}}, {"celador first", "/shared", []*server{ours, theirs}}}}
 }

@@ -6,6 +6,7 @@ package customresources
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -15,7 +16,9 @@ import (
 
 	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
-	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	upstreamopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
@@ -23,20 +26,45 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/openapi"
 	"k8s.io/client-go/rest"
+	"k8s.io/kube-openapi/pkg/common"
 
+	apiextensionsv1 "celador.io/api/apiextensions/v1"
 	celador "celador.io/apiextensions-apiserver/pkg/apiserver"
+
+	celadoropenapi "celador.io/celador/pkg/generated/openapi"
 )
 
-// construct returns a server of custom resources.
-type construct func(upstream.CompletedConfig, genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error)
+// A side is an implementation of the server of custom resources.
+type side struct {
+	name   string
+	build  func(upstream.CompletedConfig, genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error)
+	models common.GetOpenAPIDefinitions
+	// schemes are the schemes of the models.
+	schemes []*runtime.Scheme
+}
 
-// The constructors of both sides.
 var (
-	newUpstream construct = func(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
-		return config.New(delegate)
+	upstreamSide = side{
+		"upstream", func(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
+			return config.New(delegate)
+		},
+		upstreamopenapi.GetOpenAPIDefinitions, []*runtime.Scheme{upstream.Scheme},
 	}
-	newCelador construct = celador.New
+	celadorSide = side{"celador", celador.New, celadorModels, []*runtime.Scheme{upstream.Scheme, celadorScheme()}}
 )
+
+// celadorModels returns Celador's models, as the control plane merges them with Kubernetes'.
+func celadorModels(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
+	models := upstreamopenapi.GetOpenAPIDefinitions(ref)
+	maps.Copy(models, celadoropenapi.GetOpenAPIDefinitions(ref))
+	return models
+}
+
+func celadorScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
+	return scheme
+}
 
 // A server is a running server of custom resources.
 type server struct {
@@ -50,7 +78,7 @@ type server struct {
 }
 
 // start runs a server on an etcd until the end of the test.
-func start(t *testing.T, name string, build construct, endpoint, prefix string) *server {
+func start(t *testing.T, of side, endpoint, prefix string) *server {
 	t.Helper()
 	// Options require a kubeconfig of a server of Services, which is never called.
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
@@ -72,16 +100,18 @@ func start(t *testing.T, name string, build construct, endpoint, prefix string) 
 	must(t, o.Complete())
 	config, err := o.Config()
 	must(t, err)
-	s := &server{name: name, prefix: prefix, witness: &witness{}}
+	s := &server{name: of.name, prefix: prefix, witness: &witness{}}
 	generic := &config.GenericConfig.Config
-	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions), openapinamer.NewDefinitionNamer(upstream.Scheme))
+	models, namer := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(of.models), openapinamer.NewDefinitionNamer(of.schemes...)
+	generic.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(models, namer)
+	generic.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(models, namer)
 	generic.Authentication.Authenticator = authenticator.RequestFunc(func(*http.Request) (*authenticator.Response, bool, error) {
 		return &authenticator.Response{User: &user.DefaultInfo{Name: "tester", Groups: []string{user.SystemPrivilegedGroup}}}, true, nil
 	})
 	generic.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 	generic.AdmissionControl = s.witness
 
-	running, err := build(config.Complete(), genericapiserver.NewEmptyDelegate())
+	running, err := of.build(config.Complete(), genericapiserver.NewEmptyDelegate())
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -90,7 +120,7 @@ func start(t *testing.T, name string, build construct, endpoint, prefix string) 
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("stopping %s: %v", name, err)
+			t.Errorf("stopping %s: %v", of.name, err)
 		}
 	})
 
@@ -101,7 +131,7 @@ func start(t *testing.T, name string, build construct, endpoint, prefix string) 
 	must(t, err)
 	s.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	// The informer of Services never synchronizes, so the server is healthy but not ready.
-	eventually(t, name+" is healthy", func() bool {
+	eventually(t, of.name+" is healthy", func() bool {
 		response, err := s.client.Get(s.url + "/healthz")
 		if err != nil {
 			return false
