@@ -329,7 +329,7 @@ func TestNames(t *testing.T) {
 	l.do(request{Method: "GET", Path: "/apis/names.example.com/v1"})
 	third := box("names.example.com")
 	third["metadata"] = map[string]any{"name": "chests.names.example.com"}
-	third.spec()["names"] = map[string]any{"plural": "chests", "kind": "Chest", "shortNames": []any{"boxes", "ch"}, "singular": "box"}
+	third.spec()["names"] = map[string]any{"plural": "chests", "kind": "Chest", "shortNames": []any{"boxes", "ch"}}
 	l.do(third.create())
 	settle(third.name())
 	l.do(request{Method: "GET", Path: "/apis/names.example.com/v1/namespaces/n/chests"})

@@ -6,6 +6,7 @@ package customresources
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,11 @@ func (p *pair) run(t testing.TB, d definition, s scenario) *comparison {
 		return c
 	}
 	var sessions [2]*session
+	watches := slices.ContainsFunc(s.Requests, func(r request) bool { return r.Watch })
 	for i, b := range p.sides {
+		if watches {
+			b.refresh(t, d)
+		}
 		sessions[i] = newSession(b)
 		defer sessions[i].close()
 	}
@@ -64,12 +69,26 @@ func (p *pair) run(t testing.TB, d definition, s scenario) *comparison {
 	return c
 }
 
+// refresh returns when the watch caches know that the objects of the last scenario are gone. A list without a
+// resource version waits for that.
+func (b backend) refresh(t testing.TB, d definition) {
+	t.Helper()
+	for _, s := range b.servers {
+		for _, version := range d.served() {
+			response, err := s.client.Get(s.url + d.path(version, ""))
+			must(t, err)
+			response.Body.Close()
+		}
+	}
+}
+
 // runApart is like run for sides that share a prefix. The second runs after the first has ended.
 func (p *pair) runApart(t testing.TB, d definition, s scenario, c *comparison) {
 	t.Helper()
 	var answers [2][]answer
 	var ends [2]end
 	for i, b := range p.sides {
+		b.refresh(t, d)
 		session := newSession(b)
 		for _, r := range s.Requests {
 			answers[i] = append(answers[i], session.do(t, r))

@@ -5,6 +5,7 @@ package customresources
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ var differences = []difference{
 		reason: "Applying an object with several fields that do not fit its schema lists them in a random order, and of the fields that an object does not declare only one, " +
 			"by chance.",
 		explains: func(r request, theirs, ours answer) bool {
-			return strings.Contains(theirs.Body, "failed to create typed patch object") && equalBut(theirs, ours, sortedErrors)
+			return mergeErrors.MatchString(theirs.Body) && equalBut(theirs, ours, sortedErrors)
 		},
 	},
 	{
@@ -49,10 +50,17 @@ func equalBut(theirs, ours answer, normal func(body string) string) bool {
 	return theirs == ours
 }
 
+var mergeErrors = regexp.MustCompile(`(failed to create typed patch object|failed to convert new object)( \([^)]*\))?( to smd typed)?: `)
+
 // sortedErrors orders the errors of structured-merge-diff. After a field that is not declared it leaves out
 // the rest of an object.
 func sortedErrors(body string) string {
-	before, rest, _ := strings.Cut(strings.ReplaceAll(body, `errors:\n  `, ""), "): ")
+	body = strings.ReplaceAll(body, `errors:\n  `, "")
+	at := mergeErrors.FindStringIndex(body)
+	if at == nil {
+		return body
+	}
+	before, rest := body[:at[1]], body[at[1]:]
 	message, after, _ := strings.Cut(rest, "\",\n")
 	errors := strings.Split(message, `\n  `)
 	if strings.Contains(message, ": field not declared in schema") {

@@ -40,7 +40,7 @@ var (
 	uuid        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	moment      = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	age         = regexp.MustCompile(`^(<invalid>|(\d+[smhdy]){1,2})$`)
-	serverTerms = regexp.MustCompile(`current: \d+`)
+	serverTerms = regexp.MustCompile(`(current: |revision=)\d+`)
 	streams     = regexp.MustCompile(`stream ID \d+`)
 	versions    = regexp.MustCompile(`((?:precondition|record) \()(\d+)`)
 	quoted      = regexp.MustCompile(`(resourceVersion\\*"?: ?\\*")(\d+)`)
@@ -70,7 +70,7 @@ func (n *names) words(text string) string {
 			return parts[1] + cmp.Or(n.revisions[parts[2]], "<revision>")
 		})
 	}
-	text = serverTerms.ReplaceAllString(text, "current: <revision>")
+	text = serverTerms.ReplaceAllString(text, "${1}<revision>")
 	return strings.ReplaceAll(text, n.prefix+"/", "/<prefix>/")
 }
 
