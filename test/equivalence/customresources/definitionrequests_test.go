@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -157,14 +158,30 @@ func (s *server) quiet(t testing.TB, name string) {
 		response, err := s.client.Get(s.url + definitionsPath + "/" + name)
 		must(t, err)
 		defer response.Body.Close()
+		if response.StatusCode == http.StatusNotFound {
+			return true
+		}
 		var d definition
 		must(t, json.NewDecoder(response.Body).Decode(&d))
 		if now := fmt.Sprint(text(d, "metadata", "resourceVersion"), list(d, "status", "conditions")); now != last {
 			last, since = now, time.Now()
 		}
-		// The controllers have seen a definition that has conditions.
-		return time.Since(since) > 250*time.Millisecond && (response.StatusCode == 404 || len(list(d, "status", "conditions")) >= 2 || time.Since(since) > 2*time.Second)
+		// A definition whose status a client has changed may never be settled.
+		unchanged := time.Since(since)
+		return unchanged > 5*time.Second || unchanged > 250*time.Millisecond && d.settled()
 	})
+}
+
+// settled reports whether controllers have nothing to do for a definition, as far as its status tells.
+func (d definition) settled() bool {
+	if text(d, "metadata", "deletionTimestamp") != "" {
+		return !slices.Contains(list(d, "metadata", "finalizers"), any("customresourcecleanup.apiextensions.k8s.io"))
+	}
+	conditions := map[string]string{}
+	for _, condition := range list(d, "status", "conditions") {
+		conditions[text(condition, "type")] = text(condition, "status")
+	}
+	return conditions["NamesAccepted"] != "" && (conditions["Established"] == "True" || conditions["NamesAccepted"] == "False" && conditions["Established"] == "False")
 }
 
 // compareDefinitionRequests compares the answers to requests for CustomResourceDefinitions, and the

@@ -33,7 +33,7 @@ func TestGenerated(t *testing.T) {
 	definitions := p.pool(t, *harness.Seed, generatedDefinitions)
 	t.Run("discovery", func(t *testing.T) { compareDiscovery(t, p, definitions) })
 	t.Run("OpenAPI", func(t *testing.T) { compareOpenAPI(t, p) })
-	t.Run("definitions", func(t *testing.T) { compareDefinitionRequests(t, p, *harness.Seed+2, max(*scenarios/25, 1)) })
+	t.Run("definitions", func(t *testing.T) { compareDefinitionRequests(t, p, *harness.Seed+2, max(*scenarios/40, 1)) })
 	t.Run("objects", func(t *testing.T) { runGenerated(t, p, definitions, *scenarios, false) })
 }
 
@@ -41,14 +41,14 @@ func TestGenerated(t *testing.T) {
 func TestOnePrefix(t *testing.T) {
 	t.Parallel()
 	p := together(t)
-	runGenerated(t, p, p.pool(t, *harness.Seed+10, generatedDefinitions/6), *scenarios/10, false)
+	runGenerated(t, p, p.pool(t, *harness.Seed+10, generatedDefinitions/6), *scenarios/20, false)
 }
 
 // TestCBOR compares requests and storage in CBOR.
 func TestCBOR(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CBORServingAndStorage, true)
 	p := apart(t)
-	runGenerated(t, p, p.pool(t, *harness.Seed+20, generatedDefinitions/6), *scenarios/10, true)
+	runGenerated(t, p, p.pool(t, *harness.Seed+20, generatedDefinitions/6), *scenarios/20, true)
 }
 
 // runGenerated runs scenarios, in parallel for different definitions.

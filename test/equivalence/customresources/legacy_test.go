@@ -60,7 +60,7 @@ func TestLegacy(t *testing.T) {
 			for _, text := range c.unexplained {
 				t.Error(text)
 			}
-			for number := range uint64(15) {
+			for number := range uint64(8) {
 				g := &generator{harness.NewGenerator(*harness.Seed+30, number)}
 				s := g.scenario(d, int(number), false)
 				if c := p.run(t, d, s); c.unexplained != nil {

@@ -43,6 +43,7 @@ var (
 	serverTerms = regexp.MustCompile(`(current: |revision=)\d+`)
 	streams     = regexp.MustCompile(`stream ID \d+`)
 	versions    = regexp.MustCompile(`((?:precondition|record) \()(\d+)`)
+	managers    = regexp.MustCompile(`(managedFields\\+":\[).*?\}\]`)
 	quoted      = regexp.MustCompile(`(resourceVersion\\*"?: ?\\*")(\d+)`)
 	tokens      = regexp.MustCompile(`\beyJ2Ijoi[\w-]+`)
 	generated   = regexp.MustCompile(`\b(gen-)[a-z0-9]{5}\b`)
@@ -62,6 +63,8 @@ func (n *names) words(text string) string {
 	text = uuid.ReplaceAllStringFunc(text, func(uid string) string { return numbered(n.uids, "uid", uid) })
 	text = moment.ReplaceAllString(text, "<time>")
 	text = generated.ReplaceAllString(text, "${1}<random>")
+	// The entries in the text of an object are ordered by their seconds, too.
+	text = managers.ReplaceAllString(text, "${1}<managed fields>]")
 	text = streams.ReplaceAllString(text, "stream ID <number>")
 	text = tokens.ReplaceAllStringFunc(text, describeToken)
 	for _, pattern := range []*regexp.Regexp{quoted, versions} {
