@@ -107,10 +107,6 @@ func (n *names) visit(path []string, value *tree) {
 		value.drop("f:lastTransitionTime")
 	}
 	if len(path) == 0 {
-		if value.get("resourceVersion") != nil && value.get("uid") != nil {
-			// Internal types have no field for their metadata.
-			n.metadata(value)
-		}
 		return
 	}
 	last, parent := path[len(path)-1], ""

@@ -39,18 +39,18 @@ var (
 func (w *witness) Handles(admission.Operation) bool { return true }
 
 // Admit implements admission.MutationInterface.
-func (w *witness) Admit(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	w.record(ctx, "mutating", a)
+func (w *witness) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	w.record(ctx, "mutating", a, o)
 	return nil
 }
 
 // Validate implements admission.ValidationInterface.
-func (w *witness) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
-	w.record(ctx, "validating", a)
+func (w *witness) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	w.record(ctx, "validating", a, o)
 	return nil
 }
 
-func (w *witness) record(ctx context.Context, phase string, a admission.Attributes) {
+func (w *witness) record(ctx context.Context, phase string, a admission.Attributes, interfaces admission.ObjectInterfaces) {
 	id, ok := audit.AuditIDFrom(ctx)
 	if !ok || !strings.HasPrefix(string(id), witnessed) {
 		return
@@ -59,6 +59,12 @@ func (w *witness) record(ctx context.Context, phase string, a admission.Attribut
 		if o == nil {
 			return "none"
 		}
+		// The internal types of the sides differ. Webhooks and policies see the type of the request.
+		versioned, err := admission.ConvertToGVK(o, a.GetKind(), interfaces)
+		if err != nil {
+			return err.Error()
+		}
+		o = versioned
 		text, err := json.Marshal(o)
 		if err != nil {
 			return err.Error()
