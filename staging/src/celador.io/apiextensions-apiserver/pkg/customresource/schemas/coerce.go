@@ -54,7 +54,8 @@ func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, er
 			return nil, err
 		}
 		unknown = append(unknown, removed...)
-		if c.Repair && metadata.Generation == 0 {
+		// Only etcd's other clients store objects without metadata. Upstream's server ends with a panic when it reads one.
+		if c.Repair && hasMetadata && metadata.Generation == 0 {
 			metadata.Generation = 1
 		}
 	}

@@ -97,6 +97,11 @@ func TestCoerce(t *testing.T) {
 			in:       widget("v1", object{"metadata": object{"generation": int64(7)}}),
 			want:     object{"metadata": object{"generation": int64(7)}},
 		},
+		"no metadata in storage": {
+			coercion: schemas.Coercion{Repair: true},
+			in:       widget("v1", object{"spec": object{}}),
+			want:     object{"spec": object{}},
+		},
 		"another kind": {
 			coercion: schemas.Coercion{Repair: true, ReportUnknownFields: true},
 			in:       &unstructured.Unstructured{Object: object{"apiVersion": "example.com/v1", "kind": "DeleteOptions", "x": "y"}},
