@@ -30,7 +30,7 @@ const (
 	// moreGoroutines is how many connections and the like may be added in all. bytesPerLife is what a deleted definition
 	// may leave behind on average, mostly its history in etcd.
 	moreGoroutines = slots
-	bytesPerLife   = 100 << 10
+	bytesPerLife   = 150 << 10
 )
 
 // Definitions come, change and go while clients use their objects. The server answers all requests as the
