@@ -170,7 +170,7 @@ func (s *server) quiet(t testing.TB, name string) {
 		// seconds.
 		limit := 5 * time.Second
 		if text(d, "metadata", "deletionTimestamp") != "" {
-			limit = 15 * time.Second
+			limit = 8 * time.Second
 		}
 		unchanged := time.Since(since)
 		return unchanged > limit || unchanged > 250*time.Millisecond && d.settled()
@@ -187,6 +187,16 @@ func (d definition) settled() bool {
 		conditions[text(condition, "type")] = text(condition, "status")
 	}
 	return conditions["NamesAccepted"] != "" && (conditions["Established"] == "True" || conditions["NamesAccepted"] == "False" && conditions["Established"] == "False")
+}
+
+// onceFinalized reports whether one side has deleted a definition that the other will delete when its informer resyncs. The
+// finalizer, which is Kubernetes' on both sides, gives up until then if another controller updates the status at the same
+// time and its own update fails with a conflict.
+func onceFinalized(r request, stored [2]string) bool {
+	finalizing := func(object string) bool {
+		return strings.Contains(object, `"deletionTimestamp"`) && strings.Contains(object, `"customresourcecleanup.apiextensions.k8s.io"`)
+	}
+	return r.Method == "DELETE" && (stored[0] == "" && finalizing(stored[1]) || stored[1] == "" && finalizing(stored[0]))
 }
 
 // compareDefinitionRequests compares the answers to requests for CustomResourceDefinitions, and the
@@ -219,7 +229,7 @@ func compareDefinitionRequests(t *testing.T, p *pair, seed uint64, count int) {
 						for side, s := range sessions {
 							stored[side] = p.stored(t, s, s.backend.prefix+"/apiextensions.k8s.io/customresourcedefinitions/"+name)
 						}
-						if stored[0] != stored[1] {
+						if stored[0] != stored[1] && !onceFinalized(r, stored) {
 							t.Errorf("stored in etcd after\n%s\n(-upstream +celador):\n%s", r, differing(stored[0], stored[1]))
 						}
 					}
