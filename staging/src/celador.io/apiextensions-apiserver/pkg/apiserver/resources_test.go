@@ -273,3 +273,33 @@ func TestDestroy(t *testing.T) {
 		}
 	})
 }
+
+// TestDestroyDuringBuild covers requests and the finalizing controller, which may build a Resource while the server
+// stops or later: nothing would close its storage.
+func TestDestroyDuringBuild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		crd := f.set(widgets())
+		proceed := make(chan struct{})
+		f.building = func(*apiextensionsv1.CustomResourceDefinition) error { <-proceed; return nil }
+		go func() { _, _ = f.get(t.Context(), crd) }()
+		synctest.Wait()
+		go f.destroy()
+		<-f.stopped
+		close(proceed)
+		synctest.Wait()
+		if f.storage.Opened() != 2 || f.storage.Open() != 0 {
+			t.Errorf("%d storages of %d are open, want none of 2", f.storage.Open(), f.storage.Opened())
+		}
+
+		f.building = nil
+		other := widgets()
+		other.Name, other.UID = "others.example.com", "others"
+		if _, err := f.get(t.Context(), f.set(other)); !errors.Is(err, errStopped) {
+			t.Errorf("got error %v, want %v", err, errStopped)
+		}
+		if f.storage.Open() != 0 {
+			t.Errorf("%d storages have been opened after the end", f.storage.Open())
+		}
+	})
+}

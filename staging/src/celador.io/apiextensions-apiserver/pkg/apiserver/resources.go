@@ -1,0 +1,174 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
+)
+
+// watchGrace is how long an outdated Resource stays open for watches that have found it but have not
+// begun to read from its storage.
+const watchGrace = time.Second
+
+var errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
+
+// resources holds the serving.Resource of each CustomResourceDefinition. Resources are built when they are
+// first needed, each under the lock of its own CustomResourceDefinition, and replaced when the spec
+// or the accepted names change.
+type resources struct {
+	lister listers.CustomResourceDefinitionLister
+	build  func(context.Context, *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error)
+	// drainTimeout limits the time for which an outdated Resource waits for its requests.
+	drainTimeout time.Duration
+
+	slots sync.Map // types.UID to *slot
+
+	stopOnce sync.Once
+	stopped  chan struct{}
+}
+
+// slot holds the Resource of one CustomResourceDefinition. mu serializes changes; current is read without it.
+type slot struct {
+	mu      sync.Mutex
+	current atomic.Pointer[serving.Resource]
+}
+
+// get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource serves this
+// generation of it or a newer one. get compares generations, since the informer updates its cache before it calls
+// event handlers: a Resource may be outdated although no event has arrived yet
+// (https://github.com/kubernetes/kubernetes/issues/130235). get returns a NotFound error if the
+// CustomResourceDefinition has been deleted, and errStopped after destroy.
+func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
+	value, ok := r.slots.Load(crd.UID)
+	if !ok {
+		value, _ = r.slots.LoadOrStore(crd.UID, &slot{})
+	}
+	s := value.(*slot)
+	if resource := s.current.Load(); resource != nil && resource.Current(crd) {
+		return resource, nil
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// destroy has closed the Resource of this slot, or has not seen the slot: it would never close another one.
+	if r.hasStopped() {
+		return nil, errStopped
+	}
+	// Only the newest CustomResourceDefinition may be built. Otherwise a request that was delayed between reading it
+	// and taking the lock would bring an old one back.
+	latest, err := r.lister.Get(crd.Name)
+	if err == nil && latest.UID != crd.UID {
+		err = apierrors.NewNotFound(apiextensionsv1.Resource("customresourcedefinitions"), crd.Name)
+	}
+	if err != nil {
+		r.empty(crd.UID, s)
+		return nil, err
+	}
+	if resource := s.current.Load(); resource != nil {
+		if resource.Current(latest) {
+			return resource, nil
+		}
+		r.retire(s)
+	}
+	resource, err := r.build(ctx, latest)
+	if err != nil {
+		return nil, err
+	}
+	s.current.Store(resource)
+	return resource, nil
+}
+
+// update retires the Resource of the CustomResourceDefinition if it is outdated, so that its watches end and
+// clients resume them with the new one.
+func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
+	value, ok := r.slots.Load(crd.UID)
+	if !ok {
+		return
+	}
+	s := value.(*slot)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// A request may have built a newer Resource than the event is about.
+	latest, err := r.lister.Get(crd.Name)
+	if err != nil || latest.UID != crd.UID {
+		latest = crd
+	}
+	if resource := s.current.Load(); resource != nil && !resource.Current(latest) {
+		r.retire(s)
+	}
+}
+
+// remove retires the Resource of a deleted CustomResourceDefinition.
+func (r *resources) remove(uid types.UID) {
+	value, ok := r.slots.Load(uid)
+	if !ok {
+		return
+	}
+	s := value.(*slot)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.empty(uid, s)
+}
+
+// empty removes the slot, whose lock the caller holds. A request that has found the slot before finds no
+// CustomResourceDefinition for it in the lister.
+func (r *resources) empty(uid types.UID, s *slot) {
+	r.retire(s)
+	r.slots.CompareAndDelete(uid, s)
+}
+
+// retire takes the Resource out of the slot and destroys it when its requests have ended.
+func (r *resources) retire(s *slot) {
+	resource := s.current.Swap(nil)
+	if resource == nil {
+		return
+	}
+	go func() {
+		defer resource.Destroy()
+		select {
+		case <-time.After(watchGrace):
+		case <-r.stopped:
+			return
+		}
+		if err := resource.Drain(r.drainTimeout, r.stopped); err != nil {
+			klog.Background().Info("Closing the storage of custom resources during requests", "customResourceDefinition", resource.Name(), "err", err)
+		}
+	}()
+}
+
+// destroy destroys all Resources when the server stops. It waits for builds, but not for requests. Resources are not
+// built afterwards.
+func (r *resources) destroy() {
+	r.stopOnce.Do(func() { close(r.stopped) })
+	r.slots.Range(func(_, value any) bool {
+		s := value.(*slot)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if resource := s.current.Load(); resource != nil {
+			resource.Destroy()
+		}
+		return true
+	})
+}
+
+func (r *resources) hasStopped() bool {
+	select {
+	case <-r.stopped:
+		return true
+	default:
+		return false
+	}
+}
