@@ -23,10 +23,10 @@ type Coercion struct {
 
 // Coerce gives the object the shape that decoding gives to built-in types: fields that the schema does not
 // specify are removed, and so are nulls of fields that are neither nullable nor defaulted; metadata
-// has the form of ObjectMeta. Embedded resources are treated likewise. Objects of other kinds than the
-// schemas' pass here too, such as options of a request: only their metadata is coerced. Coerce returns
-// the paths of removed fields if they are asked for, and an error if apiVersion, kind or metadata
-// is malformed.
+// has the form of ObjectMeta, also in embedded resources. Objects of other kinds than the
+// schemas' kind, such as the options of a request, are not pruned: Coerce only coerces their metadata. Coerce
+// returns the paths of removed fields if c.ReportUnknownFields is set, and an error if apiVersion, kind or
+// metadata is malformed. It changes the object in place, also when it returns an error.
 func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, error) {
 	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, er
 }
 
 func (s *Schemas) coerceContent(object map[string]any, version string, c Coercion) (unknown []string, err error) {
-	structural := s.versions[version].Structural
+	structural := s.versions[version]
 	if !s.preserveUnknownFields {
 		unknown = pruning.PruneWithOptions(object, structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: c.ReportUnknownFields})
 		defaulting.PruneNonNullableNullsWithoutDefaults(object, structural)

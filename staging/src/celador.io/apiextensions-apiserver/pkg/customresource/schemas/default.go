@@ -30,5 +30,5 @@ func (d defaulter) Default(object runtime.Object) {
 		d.next.Default(object)
 		return
 	}
-	defaulting.Default(u.UnstructuredContent(), d.schemas.versions[gvk.Version].Structural)
+	defaulting.Default(u.UnstructuredContent(), d.schemas.versions[gvk.Version])
 }

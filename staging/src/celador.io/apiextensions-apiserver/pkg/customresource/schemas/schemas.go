@@ -15,63 +15,65 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Schemas holds the schemas of all versions of one kind of custom resources. It is immutable and safe
-// for concurrent use.
+// Schemas holds the structural schemas of all versions of one kind of custom resources. It is immutable and
+// safe for concurrent use.
 type Schemas struct {
 	kind                  schema.GroupKind
 	preserveUnknownFields bool
-	versions              map[string]Version
-}
-
-// Version holds the schema of one version in the two forms that upstream's libraries take. Both are nil
-// for a version without a schema.
-type Version struct {
-	// OpenAPI is the schema as the CustomResourceDefinition has it.
-	OpenAPI *apiextensions.JSONSchemaProps
-	// Structural is the structural schema with pruned defaults. It is nil as well if the schema is not
-	// structural and the CustomResourceDefinition preserves unknown fields.
-	Structural *structuralschema.Structural
+	versions              map[string]*structuralschema.Structural
 }
 
 // New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an error
-// if a schema is not structural, unless spec.preserveUnknownFields is set. The Schemas keep references
-// to the CustomResourceDefinition.
+// if a schema is not structural, unless spec.preserveUnknownFields is set. If it is set, the Schemas share
+// default values with the CustomResourceDefinition.
 func New(crd *apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
 	s := &Schemas{
 		kind:                  schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		preserveUnknownFields: crd.Spec.PreserveUnknownFields,
-		versions:              make(map[string]Version, len(crd.Spec.Versions)),
+		versions:              make(map[string]*structuralschema.Structural, len(crd.Spec.Versions)),
 	}
 	for _, v := range crd.Spec.Versions {
-		version, err := newVersion(v.Schema, crd.Spec.PreserveUnknownFields)
+		structural, err := newStructural(v.Schema, crd.Spec.PreserveUnknownFields)
 		if err != nil {
 			return nil, fmt.Errorf("schema of version %s: %w", v.Name, err)
 		}
-		s.versions[v.Name] = version
+		s.versions[v.Name] = structural
 	}
 	return s, nil
 }
 
-func newVersion(validation *apiextensionsv1.CustomResourceValidation, preserveUnknownFields bool) (Version, error) {
+func newStructural(validation *apiextensionsv1.CustomResourceValidation, preserveUnknownFields bool) (*structuralschema.Structural, error) {
+	internal, err := Internal(validation)
+	if err != nil {
+		return nil, err
+	}
+	structural, err := structuralschema.NewStructural(internal)
+	if preserveUnknownFields {
+		// A schema that is not structural does not prune, coerce or default.
+		return structural, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Pruning changes defaults in place, and NewStructural shares them with the CustomResourceDefinition.
+	structural = structural.DeepCopy()
+	return structural, defaulting.PruneDefaults(structural)
+}
+
+// Internal converts the schema of a version to the internal version, which upstream's validators are made of. It
+// returns nil for a version without a schema. Schemas does not hold the result, because large resources take
+// hundreds of kilobytes for it.
+func Internal(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
 	if validation == nil {
-		return Version{}, nil
+		return nil, nil
 	}
 	var internal apiextensions.CustomResourceValidation
 	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(validation, &internal, nil); err != nil {
-		return Version{}, err
+		return nil, err
 	}
-	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
-	version := Version{OpenAPI: internal.OpenAPIV3Schema, Structural: structural}
-	if preserveUnknownFields {
-		return version, nil
-	}
-	if err != nil {
-		return Version{}, err
-	}
-	// Pruning changes defaults in place, and NewStructural shares them with the CustomResourceDefinition.
-	version.Structural = structural.DeepCopy()
-	return version, defaulting.PruneDefaults(version.Structural)
+	return internal.OpenAPIV3Schema, nil
 }
 
-// Version returns the schema of a version.
-func (s *Schemas) Version(name string) Version { return s.versions[name] }
+// Structural returns the structural schema of a version with pruned defaults. It is nil for a version without a
+// schema, and for a schema that is not structural if spec.preserveUnknownFields is set.
+func (s *Schemas) Structural(version string) *structuralschema.Structural { return s.versions[version] }

@@ -232,7 +232,7 @@ func TestDefinitionUnchanged(t *testing.T) {
 	if diff := cmp.Diff(before, crd); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
-	got := s.Version("v1").Structural.Properties["spec"].Properties["a"].Default.Object
+	got := s.Structural("v1").Properties["spec"].Properties["a"].Default.Object
 	if diff := cmp.Diff(object{}, got); diff != "" {
 		t.Errorf("default (-want +got):\n%s", diff)
 	}

@@ -12,18 +12,22 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
 func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion) error {
 	gv, names := k.gv(v.Name), &k.crd.Status.AcceptedNames
 	gvk := gv.WithKind(names.Kind)
-	schema := k.schemas.Version(v.Name)
 
-	validator, _, err := validation.NewSchemaValidator(schema.OpenAPI)
+	schema, err := schemas.Internal(v.Schema)
 	if err != nil {
 		return err
 	}
-	status, statusValidator, err := statusSubresource(v, schema.OpenAPI)
+	validator, _, err := validation.NewSchemaValidator(schema)
+	if err != nil {
+		return err
+	}
+	status, statusValidator, err := statusSubresource(v, schema)
 	if err != nil {
 		return err
 	}
@@ -42,7 +46,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		gv.WithResource(names.Singular).GroupResource(),
 		gvk, gv.WithKind(names.ListKind),
 		customresource.NewStrategy(codecs.NewTyper(codecs.NewOptionsScheme(gv)), !k.clusterScoped(), gvk,
-			validator, statusValidator, schema.Structural, status, scale, v.SelectableFields),
+			validator, statusValidator, k.schemas.Structural(v.Name), status, scale, v.SelectableFields),
 		codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.safe, Schemas: k.schemas, Served: gv, Stored: k.stored},
 		names.Categories, table, k.replicas,
 	)
