@@ -19,19 +19,18 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// watchGrace is how long an outdated Resource stays open for watches that have found it but have not
-// begun to read from its storage.
+// watchGrace is how long an outdated Resource stays open at least. Watches do not acquire it, so one that has just
+// found it needs time to open its storage.
 const watchGrace = time.Second
 
 var errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
 
-// resources holds the serving.Resource of each CustomResourceDefinition. Resources are built when they are
-// first needed, each under the lock of its own CustomResourceDefinition, and replaced when the spec
-// or the accepted names change.
+// resources holds the serving.Resource of each CustomResourceDefinition. The first request builds it, under the lock of
+// this CustomResourceDefinition, and so does the first request after the spec or the accepted names have changed.
 type resources struct {
 	lister listers.CustomResourceDefinitionLister
 	build  func(context.Context, *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error)
-	// drainTimeout limits the time for which an outdated Resource waits for its requests.
+	// drainTimeout limits how long an outdated Resource stays open for its requests.
 	drainTimeout time.Duration
 
 	slots sync.Map // types.UID to *slot
@@ -111,6 +110,18 @@ func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
+// discard retires the Resource of a CustomResourceDefinition, outdated or not.
+func (r *resources) discard(uid types.UID) {
+	value, ok := r.slots.Load(uid)
+	if !ok {
+		return
+	}
+	s := value.(*slot)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.retire(s)
+}
+
 // remove retires the Resource of a deleted CustomResourceDefinition.
 func (r *resources) remove(uid types.UID) {
 	value, ok := r.slots.Load(uid)
@@ -123,14 +134,15 @@ func (r *resources) remove(uid types.UID) {
 	r.empty(uid, s)
 }
 
-// empty removes the slot, whose lock the caller holds. A request that has found the slot before finds no
-// CustomResourceDefinition for it in the lister.
+// empty retires the Resource of a slot, whose lock the caller holds, and removes the slot. A request that still waits
+// for the lock finds no CustomResourceDefinition in the lister.
 func (r *resources) empty(uid types.UID, s *slot) {
 	r.retire(s)
 	r.slots.CompareAndDelete(uid, s)
 }
 
-// retire takes the Resource out of the slot and destroys it when its requests have ended.
+// retire takes the Resource out of the slot. A goroutine destroys it after watchGrace, when its requests have ended or
+// drainTimeout has passed.
 func (r *resources) retire(s *slot) {
 	resource := s.current.Swap(nil)
 	if resource == nil {

@@ -213,6 +213,27 @@ func TestOutdatedEvents(t *testing.T) {
 	}
 }
 
+// TestRestoredBackup covers an update that changes the spec without its generation, which only a restored etcd makes.
+func TestRestoredBackup(t *testing.T) {
+	f := newFixture(t)
+	old := f.set(widgets())
+	resource := f.mustGet(t, old)
+	labelled := old.DeepCopy()
+	labelled.Labels = map[string]string{"a": "b"}
+	f.follow().OnUpdate(old, f.set(labelled))
+	if f.mustGet(t, labelled) != resource {
+		t.Error("an update of the metadata retired the Resource")
+	}
+	restored := labelled.DeepCopy()
+	storeV2(&restored.Spec)
+	f.set(restored)
+	f.mustGet(t, restored) // before the event
+	f.follow().OnUpdate(labelled, restored)
+	if stored := f.mustGet(t, restored); stored.Stored() != stored.Version("v2") {
+		t.Error("the spec from before the backup was restored is served")
+	}
+}
+
 // TestBuildsApart covers that building one Resource does not hold up the requests of another, and that requests for the
 // same one build it once.
 func TestBuildsApart(t *testing.T) {

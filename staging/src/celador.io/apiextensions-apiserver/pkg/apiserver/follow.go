@@ -1,0 +1,41 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/tools/cache"
+)
+
+// follow returns a handler of events of CustomResourceDefinitions that retires outdated Resources.
+func (r *resources) follow() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		// An addition may stand for an addition and updates.
+		AddFunc: func(object any) { r.update(object.(*apiextensionsv1.CustomResourceDefinition)) },
+		UpdateFunc: func(oldObject, newObject any) {
+			oldCRD, newCRD := oldObject.(*apiextensionsv1.CustomResourceDefinition), newObject.(*apiextensionsv1.CustomResourceDefinition)
+			switch {
+			case oldCRD == newCRD:
+				// A resync.
+			case oldCRD.UID != newCRD.UID:
+				// The update stands for a deletion and an addition.
+				r.remove(oldCRD.UID)
+			case oldCRD.Generation == newCRD.Generation && !equality.Semantic.DeepEqual(&oldCRD.Spec, &newCRD.Spec):
+				// etcd was restored from a backup. The Resource cannot tell that it is outdated.
+				r.discard(newCRD.UID)
+				return
+			}
+			r.update(newCRD)
+		},
+		DeleteFunc: func(object any) {
+			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = unknown.Obj
+			}
+			if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok {
+				r.remove(crd.UID)
+			}
+		},
+	}
+}
