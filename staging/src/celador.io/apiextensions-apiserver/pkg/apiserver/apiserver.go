@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apiserver serves CustomResourceDefinitions and custom resources.
+// Package apiserver serves CustomResourceDefinitions and custom resources. It replaces the server of
+// k8s.io/apiextensions-apiserver/pkg/apiserver and takes the same configuration.
 package apiserver
 
 import (
@@ -23,7 +24,14 @@ import (
 	ownclientset "celador.io/client-go/clientset"
 )
 
-// New returns a server of CustomResourceDefinitions and custom resources.
+// resyncPeriod is the resync period of the informer of CustomResourceDefinitions, as upstream's. Upstream's controllers
+// check every CustomResourceDefinition again on resync.
+const resyncPeriod = 5 * time.Minute
+
+// New returns a server of CustomResourceDefinitions and custom resources that delegates other requests to delegate. Its
+// post-start hooks start the informers and controllers, so the caller must prepare and run the server. config may come
+// from upstream's options or from kube-apiserver's. New returns an error if it cannot open the storage, create a loopback
+// client, or register the API group and the hooks.
 func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
 	validation.RegisterMetrics()
 	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)
@@ -42,7 +50,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client of CustomResourceDefinitions: %w", err)
 	}
-	// Nothing reads the expressions that the informer sets apart: the registry refuses them.
+	// No handler reads the table of expressions, because the registry rejects CustomResourceDefinitions that have any.
 	informers, _ := crdinformer.NewSharedInformerFactory(client, definitions.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
 	crds := informers.Apiextensions().V1().CustomResourceDefinitions()
 
@@ -91,7 +99,7 @@ func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.C
 	}
 	return &resources{
 		lister: lister, build: builder.Build,
-		// Requests end at the request timeout; the same time again is for writing their responses.
+		// Requests end after the request timeout. Upstream waits twice as long, too.
 		drainTimeout: 2 * config.GenericConfig.RequestTimeout,
 		stopped:      make(chan struct{}),
 	}, nil

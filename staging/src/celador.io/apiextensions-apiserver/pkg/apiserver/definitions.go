@@ -16,8 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 )
 
-// installDefinitions installs the API group of CustomResourceDefinitions and returns the OpenAPI models of its types. The
-// group is empty if the resource is disabled by --runtime-config.
+// installDefinitions installs the API group apiextensions.k8s.io and returns the OpenAPI models of its types, or nil if the
+// server has no OpenAPI v3 configuration. The group is empty if --runtime-config disables customresourcedefinitions.
 func installDefinitions(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig) (map[string]*spec.Schema, error) {
 	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
 	const resource = "customresourcedefinitions"

@@ -9,10 +9,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// follow returns a handler of events of CustomResourceDefinitions that retires outdated Resources.
+// follow returns an event handler that retires the Resources of updated and deleted CustomResourceDefinitions.
 func (r *resources) follow() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		// An addition may stand for an addition and updates.
+		// The informer may merge an addition and later updates into one event.
 		AddFunc: func(object any) { r.update(object.(*apiextensionsv1.CustomResourceDefinition)) },
 		UpdateFunc: func(oldObject, newObject any) {
 			oldCRD, newCRD := oldObject.(*apiextensionsv1.CustomResourceDefinition), newObject.(*apiextensionsv1.CustomResourceDefinition)
@@ -20,7 +20,7 @@ func (r *resources) follow() cache.ResourceEventHandler {
 			case oldCRD == newCRD:
 				// A resync.
 			case oldCRD.UID != newCRD.UID:
-				// The update stands for a deletion and an addition.
+				// The informer has merged a deletion and an addition into one event.
 				r.remove(oldCRD.UID)
 			case oldCRD.Generation == newCRD.Generation && !equality.Semantic.DeepEqual(&oldCRD.Spec, &newCRD.Spec):
 				// etcd was restored from a backup. The Resource cannot tell that it is outdated.

@@ -77,9 +77,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		metrics.CleanScope(info), metrics.APIServerComponent, version.Deprecated, "", serve)(w, req)
 }
 
-// find returns the CustomResourceDefinition of the request and the Resource that serves it, or a nil Resource if
-// the request is to be delegated. The caller must release the Resource unless the request is a watch. A watch may
-// last for hours, so it ends when its Resource is destroyed, and the client resumes it.
+// find returns the CustomResourceDefinition of the request and the Resource that serves it, or a nil Resource if the
+// handler must delegate the request. The caller must release the Resource unless the request is a watch. A watch may
+// last for hours, so it does not acquire its Resource: the watch ends when the Resource is destroyed, and the client resumes it.
 func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiextensionsv1.CustomResourceDefinition, *serving.Resource, error) {
 	for {
 		crd, err := h.lister.Get(info.Resource + "." + info.APIGroup)
@@ -99,27 +99,27 @@ func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiexte
 		if err != nil {
 			return nil, nil, err
 		}
-		// The Resource may be of a newer CustomResourceDefinition.
+		// The Resource may serve a newer generation, which may no longer serve the version.
 		if version := resource.Version(info.APIVersion); version == nil || !version.Served {
 			return nil, nil, nil
 		}
 		if info.Verb == "watch" || resource.Acquire() {
 			return crd, resource, nil
 		}
-		// The Resource has been retired and drained since it was found. There is a newer one.
+		// Since get returned, the Resource was retired and drained. The next get returns another one.
 	}
 }
 
-// served reports whether the CustomResourceDefinition serves the path of the request. The condition
-// Established suffices, since names may be in conflict for a moment after an update of an established
-// CustomResourceDefinition; so does NamesAccepted, since not all API servers of a cluster see Established at once.
+// served reports whether the CustomResourceDefinition serves the path of the request. One of two conditions is enough.
+// Established alone, because an update of an established CustomResourceDefinition may put its names in conflict for a moment.
+// NamesAccepted alone, because another API server of the cluster may have seen Established earlier.
 func served(crd *apiextensionsv1.CustomResourceDefinition, info *request.RequestInfo) bool {
 	return scopeMatches(crd, info) && apihelpers.HasServedCRDVersion(crd, info.APIVersion) &&
 		(apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established))
 }
 
-// scopeMatches reports whether the path has a namespace if and only if the resource has. Namespaced resources
-// can be listed and watched across namespaces.
+// scopeMatches reports whether the path names a namespace for a namespaced resource, and none for a cluster-scoped one.
+// Lists and watches of namespaced resources may omit the namespace.
 func scopeMatches(crd *apiextensionsv1.CustomResourceDefinition, info *request.RequestInfo) bool {
 	if crd.Spec.Scope != apiextensionsv1.NamespaceScoped {
 		return info.Namespace == ""

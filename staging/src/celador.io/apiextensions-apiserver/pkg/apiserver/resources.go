@@ -100,7 +100,7 @@ func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 	s := value.(*slot)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// A request may have built a newer Resource than the event is about.
+	// A request may have built a newer Resource than the one of this event.
 	latest, err := r.lister.Get(crd.Name)
 	if err != nil || latest.UID != crd.UID {
 		latest = crd

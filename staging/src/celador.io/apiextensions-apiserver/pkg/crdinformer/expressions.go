@@ -45,8 +45,7 @@ func revisionOf(definition *upstreamv1.CustomResourceDefinition) revision {
 }
 
 // Of returns the expressions of a definition that the informer delivered, or nil if it has none.
-// Callers must not modify them. For a deep copy of a definition, the original must still be
-// reachable.
+// Callers must not modify them. A deep copy does not keep the entry: the caller must hold the original.
 func (e *Expressions) Of(definition *upstreamv1.CustomResourceDefinition) *apiextensions.Expressions {
 	e.lock.RLock()
 	defer e.lock.RUnlock()

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crdinformer watches CustomResourceDefinitions for Kubernetes' controllers and for the
-// expressions that Kubernetes' type has no fields for, with one watch and one cache.
+// Package crdinformer provides an informer that stores Kubernetes' type of CustomResourceDefinition, for Kubernetes'
+// controllers, and holds the expressions, for which that type has no fields, in a table beside it.
 package crdinformer
 
 import (
@@ -64,8 +64,8 @@ func newInformer(client Client, expressions *Expressions, resync time.Duration) 
 }
 
 // split is the informer's transform. It returns Kubernetes' part of a definition and records the
-// expressions. The informer passes objects that split returned through it again, when it received its
-// first objects in a watch.
+// expressions. After a watch list, the informer transforms the results of the transform again, so split
+// returns objects of other types unchanged.
 func (e *Expressions) split(obj any) (any, error) {
 	definition, ok := obj.(*v1.CustomResourceDefinition)
 	if !ok {

@@ -11,21 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// NewOptionsScheme returns a scheme of the options that requests for a version of custom resources carry
-// in their URL or body.
+// NewOptionsScheme returns a scheme of ListOptions, GetOptions and DeleteOptions in the given group and version. Requests
+// for custom resources have them in their URL or body.
 func NewOptionsScheme(gv schema.GroupVersion) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	scheme.AddUnversionedTypes(gv, &metav1.ListOptions{}, &metav1.GetOptions{}, &metav1.DeleteOptions{})
 	return scheme
 }
 
-// Typer tells the kinds of custom resources from their content, and those of other objects from a scheme.
+// Typer implements runtime.ObjectTyper. It reads the kind of an unstructured object from the object, and finds the kind of
+// another Go type in a scheme.
 type Typer struct {
 	options      runtime.ObjectTyper
 	unstructured runtime.ObjectTyper
 }
 
-// NewTyper returns a typer of custom resources and of the types of the options' scheme.
+// NewTyper returns a typer of custom resources and of the Go types in the options scheme.
 func NewTyper(options *runtime.Scheme) Typer {
 	return Typer{options: options, unstructured: crdserverscheme.NewUnstructuredObjectTyper()}
 }
@@ -43,7 +44,7 @@ func (t Typer) Recognizes(gvk schema.GroupVersionKind) bool {
 	return t.options.Recognizes(gvk) || t.unstructured.Recognizes(gvk)
 }
 
-// Creater creates custom resources.
+// Creater implements runtime.ObjectCreater for custom resources.
 type Creater struct{}
 
 // New returns an empty object of the kind. The error is always nil.

@@ -25,8 +25,8 @@ type Serializer struct {
 	mediaTypes []runtime.SerializerInfo
 }
 
-// NewSerializer returns a serializer that prunes, coerces and defaults request bodies by the schemas and
-// converts responses by the converter.
+// NewSerializer returns a serializer that prunes, coerces and defaults request bodies with the schemas, and converts
+// responses with the converter to the version of the request.
 func NewSerializer(typer Typer, converter runtime.ObjectConvertor, schemas *schemas.Schemas) Serializer {
 	return Serializer{converter: converter, schemas: schemas, mediaTypes: mediaTypes(typer)}
 }
@@ -54,11 +54,11 @@ func (s Serializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupV
 // DecoderToVersion implements runtime.NegotiatedSerializer. The decoder reports unknown fields only if the
 // given one is strict.
 func (s Serializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
-	// Kubernetes recognizes strictness of JSON and YAML only, so CBOR bodies may have unknown fields.
+	// As in Kubernetes, field validation does not apply to CBOR: unknown fields are dropped without an error or warning.
 	serializer, ok := decoder.(*json.Serializer)
 	coercion := schemas.Coercion{ReportUnknownFields: ok && serializer.IsStrict()}
 
-	// The scheme is for the options of a request, which custom resources pass unchanged.
+	// The scheme converts and defaults the options of a request. It does not change custom resources.
 	return versioning.NewCodec(nil, s.schemas.Decoder(decoder, coercion), runtime.UnsafeObjectConvertor(scheme.Scheme),
 		scheme.Scheme, scheme.Scheme, s.schemas.Defaulter(scheme.Scheme), nil, gv, "customResourceRequest")
 }

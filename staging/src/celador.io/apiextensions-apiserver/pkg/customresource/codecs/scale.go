@@ -12,8 +12,7 @@ import (
 	"k8s.io/client-go/scale"
 )
 
-// NewScaleSerializer returns a serializer of the scale subresource. Scale objects are typed, so they
-// need another one than custom resources.
+// NewScaleSerializer returns a serializer of Scale objects, which have Go types. Serializer is for unstructured objects.
 func NewScaleSerializer() runtime.NegotiatedSerializer {
 	options := []serializer.CodecFactoryOptionsMutator{
 		serializer.WithStreamingCollectionEncodingToJSON(),

@@ -14,16 +14,15 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// Storage provides the REST options of one version of custom resources. Objects are converted
-// from the version in which they are stored, which may be any, to the served version, and back to
-// the storage version.
+// Storage is a RESTOptionsGetter for one served version of custom resources. Its codec decodes objects that are stored in
+// any version, converts them to Served, and encodes them in Stored.
 type Storage struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
 	// Converter converts between the versions. It must not change its input.
 	Converter runtime.ObjectConvertor
 	Schemas   *schemas.Schemas
-	// Served is the version of objects in memory, Stored the version in which they are stored.
+	// Served is the version of objects in memory, Stored the storage version.
 	Served, Stored schema.GroupVersion
 }
 
@@ -37,8 +36,8 @@ func (s Storage) GetRESTOptions(resource schema.GroupResource, _ runtime.Object)
 	return options, nil
 }
 
-// codec coerces and defaults objects in the version in which they are stored, before conversion, so that
-// converters only see objects that conform to a schema.
+// codec returns a codec that coerces and defaults a stored object in its own version before the conversion, because
+// conversion webhooks expect pruned and defaulted objects.
 func (s Storage) codec(c runtime.Codec) runtime.Codec {
 	return versioning.NewCodec(c,
 		s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Converter returns a converter that coerces the custom resources that another one converts to the
-// schema of the version that they are converted to. A conversion webhook may return anything.
+// Converter returns a converter that converts with c and coerces the result with the schema of its version, because a
+// conversion webhook may return fields that the schema does not specify.
 func (s *Schemas) Converter(c runtime.ObjectConvertor) runtime.ObjectConvertor {
 	return converter{c, s}
 }

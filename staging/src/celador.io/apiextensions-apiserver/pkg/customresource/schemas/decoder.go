@@ -11,8 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Decoder returns a decoder that coerces the custom resources that another one decodes. If unknown
-// fields are reported, they join the strict decoding errors of that decoder.
+// Decoder returns a decoder that decodes with d and coerces the result. With c.ReportUnknownFields, it returns the object
+// together with a strict decoding error, which has the errors of d and one for each unknown field. Without it, it drops
+// strict decoding errors.
 func (s *Schemas) Decoder(d runtime.Decoder, c Coercion) runtime.Decoder {
 	return decoder{d, s, c}
 }
@@ -40,7 +41,7 @@ func (d decoder) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 			return nil, gvk, err
 		}
 		for _, path := range unknown {
-			// Clients see the path as it is, so it must not be escaped.
+			// %q would escape the path, which clients see in the error.
 			strict = append(strict, fmt.Errorf("unknown field \"%s\"", path))
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Defaulter returns a defaulter of the schemas' kind. Objects of other kinds, such as options of a
-// request, go to the next defaulter.
+// Defaulter returns a defaulter that sets the defaults of the schemas in custom resources of their kind. It passes other
+// objects, such as the options of a request, to next.
 func (s *Schemas) Defaulter(next runtime.ObjectDefaulter) runtime.ObjectDefaulter {
 	return defaulter{s, next}
 }

@@ -51,7 +51,7 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return resource, nil
 }
 
-// kind holds what the versions of a CustomResourceDefinition share.
+// kind holds the converters, schemas and names that the versions of a CustomResourceDefinition share. Build drops it.
 type kind struct {
 	*Builder
 	crd          *apiextensionsv1.CustomResourceDefinition
@@ -87,8 +87,8 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 	return k, err
 }
 
-// checkNames returns an error if a name has not been accepted. The naming controller accepts all at once, so
-// this is only seen if the status was written by others.
+// checkNames returns an error if a name has not been accepted. The naming controller accepts all names at once, so
+// only a client that writes the status can cause the error.
 func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
 	for field, name := range map[string]string{"plural": names.Plural, "singular": names.Singular, "kind": names.Kind, "listKind": names.ListKind} {
 		if name == "" {

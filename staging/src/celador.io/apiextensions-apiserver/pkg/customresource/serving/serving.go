@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serving builds what an API server needs to serve the custom resources of one
-// CustomResourceDefinition: storages and request scopes of all versions.
+// Package serving builds the storages and request scopes of all versions of one CustomResourceDefinition, with which an
+// API server handles requests for its custom resources.
 package serving
 
 import (
@@ -28,14 +28,14 @@ type Resource struct {
 
 // Version serves one version of the custom resources. It is immutable.
 type Version struct {
-	// Storage has the status and scale subresources that the version declares.
+	// Storage holds the storage of the resource. Its Status and Scale are nil if the version does not declare the subresource.
 	Storage customresource.CustomResourceStorage
 	// Scope is the request scope of the resource itself. StatusScope and ScaleScope are nil if the version does not
 	// declare the subresource.
 	Scope, StatusScope, ScaleScope *handlers.RequestScope
 	// Served is false for a storage version that is not served.
 	Served bool
-	// Deprecated tells that requests count as requests of a deprecated API and get the DeprecationWarning.
+	// Deprecated makes metrics count requests as requests for a deprecated API.
 	Deprecated bool
 	// DeprecationWarning is the text of the warning, or empty if the version is not deprecated or
 	// declares an empty text.
@@ -45,14 +45,14 @@ type Version struct {
 // Version returns a version by name, or nil if there is none that is served or stored.
 func (r *Resource) Version(name string) *Version { return r.versions[name] }
 
-// Stored returns the storage version. Its storage lists and deletes all objects.
+// Stored returns the storage version, which exists even if it is not served.
 func (r *Resource) Stored() *Version { return r.stored }
 
 // Name returns the name of the CustomResourceDefinition.
 func (r *Resource) Name() string { return r.crd.Load().Name }
 
-// Current reports whether the Resource serves the CustomResourceDefinition as it is given. A change of
-// its spec or accepted names makes the Resource outdated; other changes do not concern custom resources.
+// Current reports whether the Resource serves the generation and the accepted names of crd. The Resource may keep a
+// reference to crd, which must not be changed if it returns true.
 func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	own := r.crd.Load()
 	if own == crd {
@@ -62,7 +62,7 @@ func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition) bool {
 		!equality.Semantic.DeepEqual(own.Status.AcceptedNames, crd.Status.AcceptedNames) {
 		return false
 	}
-	// Keep the object that the informer has, so that the comparison is not repeated and the other one is freed.
+	// Hold the object of the informer's cache instead: the next call compares pointers, and the old object can be freed.
 	r.crd.CompareAndSwap(own, crd)
 	return true
 }
@@ -96,7 +96,7 @@ func (r *Resource) Destroy() {
 	}
 }
 
-// destroy closes the storage of the resource, which those of the subresources share.
+// destroy closes the storage of the resource. The subresources share it. It is nil if addStorage has failed.
 func (v *Version) destroy() {
 	if v.Storage.CustomResource != nil {
 		v.Storage.CustomResource.Destroy()

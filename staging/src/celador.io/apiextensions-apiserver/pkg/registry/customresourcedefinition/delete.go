@@ -21,8 +21,8 @@ import (
 
 // Delete implements rest.GracefulDeleter. The first call marks the definition: it sets the deletion
 // timestamp, the finalizer for the custom resources and the condition Terminating, and returns the
-// marked definition and false. Later calls delete what no finalizer holds. The returned errors are
-// API errors.
+// marked definition and false. Later calls delete the definition unless it has finalizers. Delete sets the UID
+// precondition in options if it is unset. The returned errors are API errors.
 func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	obj, err := r.Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStatusStrategy is what Kubernetes' strategy for the status of definitions implements.
+// upstreamStatusStrategy lists the interfaces of Kubernetes' strategy for the status of definitions, whose type is not exported.
 type upstreamStatusStrategy interface {
 	rest.RESTUpdateStrategy
 	rest.ResetFieldsStrategy

@@ -23,7 +23,7 @@ type storageCodec struct {
 	upstream runtime.Codec
 	// v1 reads v1 in every media type and writes JSON of it.
 	v1 runtime.Codec
-	// identifier is not that of upstream, since the encodings differ.
+	// identifier differs from upstream's, because caches of encoded objects use it as a key.
 	identifier runtime.Identifier
 }
 

@@ -19,8 +19,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStrategy is what Kubernetes' strategy for definitions implements. The methods that take
-// no object serve our kind as well.
+// upstreamStrategy lists the interfaces of Kubernetes' strategy for definitions, whose type is not exported. strategy
+// inherits the methods without an object.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
 	rest.RESTUpdateStrategy
@@ -86,7 +86,7 @@ func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object)
 	return s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
 }
 
-// attributes returns the labels and fields that selectors match.
+// attributes returns the labels of a definition and its field metadata.name, for selectors of lists and watches.
 func attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	if definition, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
 		obj = &definition.CustomResourceDefinition

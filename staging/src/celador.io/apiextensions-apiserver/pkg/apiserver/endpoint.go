@@ -1,0 +1,117 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/features"
+	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
+)
+
+// establishingGrace is how long creation waits after the CustomResourceDefinition was established. Other API servers
+// of the cluster may see it later, and answer 404 to requests for an object that was just created.
+const establishingGrace = 2 * time.Second
+
+// endpoint returns the handler of the request's verb. For create, it blocks as awaitEstablished does. It returns a NotFound
+// error for a subresource that the version does not declare, and a MethodNotSupported error for a verb that custom
+// resources or their subresources do not support.
+func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *request.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) (http.HandlerFunc, error) {
+	resource := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
+	var serve http.HandlerFunc
+	switch storage := version.Storage; {
+	case info.Subresource == "":
+		serve = h.main(ctx, version, info.Verb, crd)
+	case info.Subresource == "status" && storage.Status != nil:
+		serve = h.subresource(storage.Status, version.StatusScope, info.Verb)
+	case info.Subresource == "scale" && storage.Scale != nil:
+		serve = h.subresource(storage.Scale, version.ScaleScope, info.Verb)
+	default:
+		return nil, apierrors.NewNotFound(resource, info.Name)
+	}
+	if serve == nil {
+		return nil, apierrors.NewMethodNotSupported(resource, info.Verb)
+	}
+	return serve, nil
+}
+
+// main returns the handler of a request without a subresource, or nil for a verb that custom resources do not support.
+func (h *handler) main(ctx context.Context, version *serving.Version, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
+	storage, scope := version.Storage.CustomResource, version.Scope
+	switch verb {
+	case "get":
+		return handlers.GetResource(storage, scope)
+	case "list", "watch":
+		return handlers.ListResource(storage, storage, scope, verb == "watch", h.minRequestTimeout)
+	case "create":
+		awaitEstablished(ctx, crd)
+		return handlers.CreateResource(storage, scope, h.admissionOf(crd))
+	case "update":
+		return handlers.UpdateResource(storage, scope, h.admission)
+	case "patch":
+		return handlers.PatchResource(storage, scope, h.admissionOf(crd), patchTypes())
+	case "delete":
+		return handlers.DeleteResource(storage, true, scope, h.admission)
+	case "deletecollection":
+		return handlers.DeleteCollection(storage, true, scope, h.admission)
+	}
+	return nil
+}
+
+// subresource returns the handler of a request for status or scale, or nil for a verb that these do not support.
+func (h *handler) subresource(storage rest.Patcher, scope *handlers.RequestScope, verb string) http.HandlerFunc {
+	switch verb {
+	case "get":
+		return handlers.GetResource(storage, scope)
+	case "update":
+		return handlers.UpdateResource(storage, scope, h.admission)
+	case "patch":
+		return handlers.PatchResource(storage, scope, h.admission, patchTypes())
+	}
+	return nil
+}
+
+// admissionOf returns the admission chain for verbs that may create objects. It forbids creation while the
+// CustomResourceDefinition is terminating.
+func (h *handler) admissionOf(crd *apiextensionsv1.CustomResourceDefinition) admission.Interface {
+	if crd.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Terminating) {
+		return withoutCreation{h.admission}
+	}
+	return h.admission
+}
+
+// awaitEstablished blocks for establishingGrace, or until ctx ends, if the condition Established changed less than
+// establishingGrace ago.
+func awaitEstablished(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
+	established := apihelpers.FindCRDCondition(crd, apiextensionsv1.Established)
+	if established == nil || time.Since(established.LastTransitionTime.Time) >= establishingGrace {
+		return
+	}
+	select {
+	case <-time.After(establishingGrace):
+	case <-ctx.Done():
+	}
+}
+
+// patchTypes returns the media types of patches. Strategic merge patches are not among them, because they need Go types.
+func patchTypes() []string {
+	patches := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
+	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {
+		patches = append(patches, string(types.ApplyCBORPatchType))
+	}
+	return patches
+}
