@@ -38,8 +38,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	if err != nil {
 		return nil, err
 	}
-	models, err := installDefinitions(generic, &config)
-	if err != nil {
+	if err := installDefinitions(generic, &config); err != nil {
 		return nil, err
 	}
 	client, err := clientset.NewForConfig(generic.LoopbackClientConfig)
@@ -59,7 +58,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 		next = http.NotFoundHandler()
 	}
 	discoveryHandler := discovery.NewHandler(scheme.Codecs, next)
-	resources, err := newResources(generic, &config, models == nil, crds.Lister())
+	resources, err := newResources(generic, &config, crds.Lister())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, nil
 }
 
-func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, deduceTypes bool, lister listers.CustomResourceDefinitionLister) (*resources, error) {
+func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister) (*resources, error) {
 	converters, err := conversion.NewCRConverterFactory(config.ExtraConfig.ServiceResolver, config.ExtraConfig.AuthResolverWrapper)
 	if err != nil {
 		return nil, err
@@ -94,7 +93,6 @@ func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.C
 		RESTOptions:         config.ExtraConfig.CRDRESTOptionsGetter,
 		Converters:          converters,
 		Authorizer:          generic.Authorizer,
-		DeduceTypes:         deduceTypes,
 		MaxRequestBodyBytes: config.GenericConfig.MaxRequestBodyBytes,
 	}
 	return &resources{

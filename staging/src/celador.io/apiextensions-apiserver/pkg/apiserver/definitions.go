@@ -10,29 +10,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 )
 
-// installDefinitions installs the API group apiextensions.k8s.io and returns the OpenAPI models of its types, or nil if the
-// server has no OpenAPI v3 configuration. The group is empty if --runtime-config disables customresourcedefinitions.
-func installDefinitions(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig) (map[string]*spec.Schema, error) {
+// installDefinitions installs the API group apiextensions.k8s.io. The group is empty if --runtime-config disables
+// customresourcedefinitions. It returns an error if the server has no OpenAPI v3 configuration.
+func installDefinitions(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig) error {
 	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
 	const resource = "customresourcedefinitions"
 	if config.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource(resource)) {
 		definitions, err := customresourcedefinition.NewREST(scheme.Scheme, config.GenericConfig.RESTOptionsGetter)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		group.VersionedResourcesStorageMap[apiextensionsv1.SchemeGroupVersion.Version] = map[string]rest.Storage{
 			resource:             definitions,
 			resource + "/status": customresourcedefinition.NewStatusREST(scheme.Scheme, definitions),
 		}
 	}
-	if err := generic.InstallAPIGroup(&group); err != nil {
-		return nil, err
-	}
-	return group.StaticOpenAPISpec, nil
+	return generic.InstallAPIGroup(&group)
 }

@@ -27,9 +27,6 @@ type Builder struct {
 	Converters *conversion.CRConverterFactory
 	// Authorizer authorizes creation by update and by patch.
 	Authorizer authorizer.UnconditionalAuthorizer
-	// Models are OpenAPI models of the server's own types. Field managers take the model of metadata from them.
-	// Without models, field managers deduce types from the objects.
-	Models map[string]*spec.Schema
 	// MaxRequestBodyBytes limits the bodies of requests. 0 means no limit.
 	MaxRequestBodyBytes int64
 }
@@ -80,7 +77,7 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 	if k.schemas, err = schemas.New(crd); err != nil {
 		return nil, err
 	}
-	if k.types, err = b.typeConverter(ctx, crd); err != nil {
+	if k.types, err = typeConverter(ctx, crd); err != nil {
 		return nil, err
 	}
 	k.safe, k.unsafe, err = b.Converters.NewConverter(crd)

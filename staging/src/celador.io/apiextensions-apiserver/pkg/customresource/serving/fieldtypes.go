@@ -18,11 +18,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// typeConverter returns the converter by which field managers interpret custom resources. If no OpenAPI
-// document can be built from the schemas, types are deduced from the objects: apply then replaces
-// lists as a whole, and the resource is served all the same.
-func (b *Builder) typeConverter(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (managedfields.TypeConverter, error) {
-	models, err := b.models(crd)
+// typeConverter returns the converter of field managers. If no OpenAPI document can be built from the schemas, the converter
+// deduces types from the objects, so that the resource is served all the same. Apply then replaces lists as a whole.
+func typeConverter(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (managedfields.TypeConverter, error) {
+	models, err := models(crd)
 	if err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Deducing field types of custom resources from objects, because no OpenAPI models could be built", "customResourceDefinition", crd.Name)
 		return managedfields.NewDeducedTypeConverter(), nil
