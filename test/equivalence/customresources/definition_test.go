@@ -57,16 +57,6 @@ func (d definition) schema(version string) map[string]any {
 	return nil
 }
 
-// has reports whether a version has a subresource.
-func (d definition) has(version, subresource string) bool {
-	for _, v := range d.versions() {
-		if text(v, "name") == version {
-			return object(v, "subresources", subresource) != nil
-		}
-	}
-	return false
-}
-
 // selectable returns the paths of the selectable fields of a version.
 func (d definition) selectable(version string) []string {
 	var paths []string

@@ -93,8 +93,9 @@ func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiexte
 			return nil, nil, nil
 		}
 		resource, err := h.resources.get(ctx, crd)
-		if apierrors.IsNotFound(err) {
-			return nil, nil, nil
+		if errors.Is(err, errDeleted) {
+			// There may be a new CustomResourceDefinition of the name.
+			continue
 		}
 		if err != nil {
 			return nil, nil, err

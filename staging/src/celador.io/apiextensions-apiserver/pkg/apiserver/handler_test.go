@@ -177,6 +177,29 @@ func TestRetiredWhileFound(t *testing.T) {
 	}
 }
 
+// TestReplacedWhileFound covers a CustomResourceDefinition that is deleted and created again between the steps of a
+// request.
+func TestReplacedWhileFound(t *testing.T) {
+	f := newFixture(t)
+	t.Cleanup(f.destroy)
+	f.set(widgets())
+	replacement := widgets()
+	replacement.UID = "replacement"
+	looks := 0
+	h := newHandler(f)
+	f.lister = countingLister{f.lister, func() {
+		if looks++; looks == 1 {
+			f.set(replacement)
+		}
+	}}
+	info := &request.RequestInfo{IsResourceRequest: true, APIGroup: "example.com", APIVersion: "v1", Resource: "widgets", Namespace: "ns", Verb: "get"}
+	_, found, err := h.find(t.Context(), info)
+	if err != nil || found == nil || !found.Current(replacement) {
+		t.Fatalf("got %p and error %v, want the Resource of the new CustomResourceDefinition", found, err)
+	}
+	found.Release()
+}
+
 // countingLister calls a function before each Get.
 type countingLister struct {
 	listers.CustomResourceDefinitionLister

@@ -23,7 +23,10 @@ import (
 // found it needs time to open its storage.
 const watchGrace = time.Second
 
-var errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
+var (
+	errDeleted = errors.New("the CustomResourceDefinition has been deleted")
+	errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
+)
 
 // resources holds the serving.Resource of each CustomResourceDefinition. The first request builds it, under the lock of
 // this CustomResourceDefinition, and so does the first request after the spec or the accepted names have changed.
@@ -48,8 +51,8 @@ type slot struct {
 // get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource serves this
 // generation of it or a newer one. get compares generations, since the informer updates its cache before it calls
 // event handlers: a Resource may be outdated although no event has arrived yet
-// (https://github.com/kubernetes/kubernetes/issues/130235). get returns a NotFound error if the
-// CustomResourceDefinition has been deleted, and errStopped after destroy.
+// (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
+// CustomResourceDefinition has been deleted or replaced since, and errStopped after destroy.
 func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
 	value, ok := r.slots.Load(crd.UID)
 	if !ok {
@@ -69,11 +72,11 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 	// Only the newest CustomResourceDefinition may be built. Otherwise a request that was delayed between reading it
 	// and taking the lock would bring an old one back.
 	latest, err := r.lister.Get(crd.Name)
-	if err == nil && latest.UID != crd.UID {
-		err = apierrors.NewNotFound(apiextensionsv1.Resource("customresourcedefinitions"), crd.Name)
+	if apierrors.IsNotFound(err) || err == nil && latest.UID != crd.UID {
+		r.empty(crd.UID, s)
+		return nil, errDeleted
 	}
 	if err != nil {
-		r.empty(crd.UID, s)
 		return nil, err
 	}
 	if resource := s.current.Load(); resource != nil {

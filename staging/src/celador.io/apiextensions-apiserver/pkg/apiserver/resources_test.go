@@ -15,7 +15,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
 	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/tools/cache"
 
@@ -169,7 +168,7 @@ func TestRemoval(t *testing.T) {
 		},
 		"deleted before the event, found by a request": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			_ = f.crds.Delete(old)
-			if _, err := f.get(context.Background(), crdtest.Updated(old, storeV2)); !apierrors.IsNotFound(err) {
+			if _, err := f.get(context.Background(), crdtest.Updated(old, storeV2)); !errors.Is(err, errDeleted) {
 				panic(err)
 			}
 		},
@@ -180,8 +179,8 @@ func TestRemoval(t *testing.T) {
 				old := f.set(widgets())
 				resource := weak.Make(f.mustGet(t, old))
 				remove(f, old)
-				if _, err := f.get(t.Context(), crdtest.Updated(old, storeV2)); !apierrors.IsNotFound(err) {
-					t.Errorf("got error %v, want NotFound", err)
+				if _, err := f.get(t.Context(), crdtest.Updated(old, storeV2)); !errors.Is(err, errDeleted) {
+					t.Errorf("got error %v, want errDeleted", err)
 				}
 				if f.slotCount() != 0 {
 					t.Errorf("%d slots are left", f.slotCount())
