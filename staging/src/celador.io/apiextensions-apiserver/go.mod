@@ -4,13 +4,17 @@ go 1.26.0
 
 godebug default=go1.26
 
+replace celador.io/admission => ../admission
+
 replace celador.io/api => ../api
 
 replace celador.io/client-go => ../client-go
 
 require (
+	celador.io/admission v0.0.0
 	celador.io/api v0.0.0
 	celador.io/client-go v0.0.0
+	github.com/google/cel-go v0.29.2
 	github.com/google/go-cmp v0.7.0
 	go.etcd.io/etcd/client/v3 v3.7.0
 	k8s.io/api v0.37.1
@@ -59,7 +63,6 @@ require (
 	github.com/go-openapi/swag/yamlutils v0.27.1 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
-	github.com/google/cel-go v0.29.2 // indirect
 	github.com/google/gnostic-models v0.7.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
