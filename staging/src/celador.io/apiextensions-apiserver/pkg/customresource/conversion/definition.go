@@ -1,0 +1,31 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package conversion converts custom resources between versions with the rules of spec.conversion.converters, and checks
+// these rules when a CustomResourceDefinition is written.
+package conversion
+
+import (
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "celador.io/api/apiextensions/v1"
+)
+
+// A Definition holds the parts of a CustomResourceDefinition that conversion depends on. Validate and New keep
+// references to it; it must not be changed afterwards.
+type Definition struct {
+	// Kind is the kind of the custom resources.
+	Kind schema.GroupKind
+	// Versions holds all versions, served or not.
+	Versions []Version
+	// Converters is spec.conversion.converters.
+	Converters []v1.Converter
+}
+
+// A Version is a version of a CustomResourceDefinition.
+type Version struct {
+	Name string
+	// Schema is the structural schema. Nil if the version has none, or an invalid one.
+	Schema *structuralschema.Structural
+}

@@ -1,0 +1,93 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Reason is the class of an Error. It is the value of a metric's label.
+type Reason string
+
+// Reasons of errors.
+const (
+	// ReasonPath means that no converter or chain of converters leads to the version.
+	ReasonPath Reason = "path"
+	// ReasonCompilation means that a rule does not compile. The API refuses such rules; they appear
+	// when the server that stored them knew more functions.
+	ReasonCompilation Reason = "compilation"
+	// ReasonEvaluation means that the evaluation of a rule failed, for example with 'no such key'.
+	ReasonEvaluation Reason = "evaluation"
+	// ReasonCost means that the rules cost more than an object may cost.
+	ReasonCost Reason = "cost"
+	// ReasonType means that the object or the result of a rule does not have the type of its schema.
+	ReasonType Reason = "type"
+	// ReasonMetadata means that the rules set labels or annotations that are invalid.
+	ReasonMetadata Reason = "metadata"
+	// ReasonInternal means a defect of the server.
+	ReasonInternal Reason = "internal"
+)
+
+// An Error reports that a custom resource could not be converted.
+type Error struct {
+	Reason Reason
+	// Kind, Namespace and Name identify the object.
+	Kind, Namespace, Name string
+	// From and To are the versions of the converter that failed: one step, if a chain of converters was used.
+	From, To string
+	// Rule identifies the rule that failed. Nil if the error is not one of a rule.
+	Rule *Rule
+	// Err is the cause.
+	Err error
+}
+
+// A Rule identifies a conversion rule, and the value that it was evaluated for.
+type Rule struct {
+	// Converter and Index are the indices in spec.conversion.converters and in the converter's rules.
+	Converter, Index int
+	// Scope and Field are the paths of the rule.
+	Scope, Field string
+	// At is the path of the value that the rule was evaluated for, such as spec.endpoints[3]. It differs from Scope if
+	// Scope contains [*]. Empty if the error does not depend on it.
+	At string
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	var b strings.Builder
+	name := e.Name
+	if e.Namespace != "" {
+		name = e.Namespace + "/" + name
+	}
+	fmt.Fprintf(&b, "cannot convert %s %q from %s to %s: ", e.Kind, name, e.From, e.To)
+	if e.Rule != nil {
+		fmt.Fprintf(&b, "%s: ", e.Rule)
+	}
+	b.WriteString(e.Err.Error())
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// String returns the field path of the rule and the fields that it sets.
+func (r *Rule) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "spec.conversion.converters[%d].rules[%d]", r.Converter, r.Index)
+	var where []string
+	if r.Scope != "" {
+		where = append(where, fmt.Sprintf("scope %q", r.Scope))
+	}
+	if r.Field != "" {
+		where = append(where, fmt.Sprintf("field %q", r.Field))
+	}
+	if r.At != "" && r.At != r.Scope {
+		where = append(where, "at "+r.At)
+	}
+	if len(where) > 0 {
+		b.WriteString(" (" + strings.Join(where, ", ") + ")")
+	}
+	return b.String()
+}
