@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
-	"k8s.io/apiserver/pkg/cel/common"
 )
 
 // A Program is a planned expression. It is safe for concurrent use.
@@ -69,9 +68,3 @@ func (a *Activation) ResolveName(name string) (any, bool) {
 
 // Parent implements interpreter.Activation.
 func (*Activation) Parent() interpreter.Activation { return nil }
-
-// Value returns the CEL value of an unstructured value that the schema describes. The value must not change while the
-// CEL value is in use. Value is safe for concurrent use; the returned value is not.
-func Value(unstructured any, schema common.Schema) ref.Val {
-	return common.UnstructuredToVal(unstructured, schema)
-}
