@@ -96,37 +96,28 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 // update retires the Resource of the CustomResourceDefinition if it is outdated, so that its watches end and
 // clients resume them with the new one.
 func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
-	value, ok := r.slots.Load(crd.UID)
-	if !ok {
-		return
-	}
-	s := value.(*slot)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	// A request may have built a newer Resource than the one of this event.
-	latest, err := r.lister.Get(crd.Name)
-	if err != nil || latest.UID != crd.UID {
-		latest = crd
-	}
-	if resource := s.current.Load(); resource != nil && !resource.Current(latest) {
-		r.retire(s)
-	}
+	r.withSlot(crd.UID, func(s *slot) {
+		// A request may have built a newer Resource than the one of this event.
+		latest, err := r.lister.Get(crd.Name)
+		if err != nil || latest.UID != crd.UID {
+			latest = crd
+		}
+		if resource := s.current.Load(); resource != nil && !resource.Current(latest) {
+			r.retire(s)
+		}
+	})
 }
 
 // discard retires the Resource of a CustomResourceDefinition, outdated or not.
-func (r *resources) discard(uid types.UID) {
-	value, ok := r.slots.Load(uid)
-	if !ok {
-		return
-	}
-	s := value.(*slot)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.retire(s)
-}
+func (r *resources) discard(uid types.UID) { r.withSlot(uid, r.retire) }
 
 // remove retires the Resource of a deleted CustomResourceDefinition.
 func (r *resources) remove(uid types.UID) {
+	r.withSlot(uid, func(s *slot) { r.empty(uid, s) })
+}
+
+// withSlot calls change with the slot of a CustomResourceDefinition, locked. It does nothing if there is none.
+func (r *resources) withSlot(uid types.UID, change func(*slot)) {
 	value, ok := r.slots.Load(uid)
 	if !ok {
 		return
@@ -134,7 +125,7 @@ func (r *resources) remove(uid types.UID) {
 	s := value.(*slot)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.empty(uid, s)
+	change(s)
 }
 
 // empty retires the Resource of a slot, whose lock the caller holds, and removes the slot. A request that still waits
