@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
@@ -103,10 +104,12 @@ func (k *kind) addVersions(resource *Resource) error {
 		}
 		version := &Version{Served: v.Served, Deprecated: v.Deprecated, DeprecationWarning: deprecationWarning(&k.crd.Spec, v)}
 		resource.versions[v.Name] = version
-		if err := k.addStorage(version, v); err != nil {
+		options := codecs.NewOptionsScheme(k.gv(v.Name))
+		typer := codecs.NewTyper(options)
+		if err := k.addStorage(version, v, typer); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
-		if err := k.addScopes(version, v); err != nil {
+		if err := k.addScopes(version, v, options, typer); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		if v.Storage {

@@ -21,11 +21,9 @@ import (
 
 type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 
-// addScopes adds the scopes of the resource and of its scale subresource.
-func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion) error {
+// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme that typer was made of.
+func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
 	gv := k.gv(v.Name)
-	options := codecs.NewOptionsScheme(gv)
-	typer := codecs.NewTyper(options)
 	serializer := codecs.NewSerializer(typer, k.safe, k.schemas)
 	main := handlers.RequestScope{
 		Namer:                    handlers.ContextBasedNaming{Namer: meta.NewAccessor(), ClusterScoped: k.clusterScoped()},

@@ -15,7 +15,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion) error {
+func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, typer codecs.Typer) error {
 	gv, names := k.gv(v.Name), &k.crd.Status.AcceptedNames
 	gvk := gv.WithKind(names.Kind)
 
@@ -45,7 +45,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		gv.WithResource(names.Plural).GroupResource(),
 		gv.WithResource(names.Singular).GroupResource(),
 		gvk, gv.WithKind(names.ListKind),
-		customresource.NewStrategy(codecs.NewTyper(codecs.NewOptionsScheme(gv)), !k.clusterScoped(), gvk,
+		customresource.NewStrategy(typer, !k.clusterScoped(), gvk,
 			validator, statusValidator, k.schemas.Structural(v.Name), status, scale, v.SelectableFields),
 		codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.safe, Schemas: k.schemas, Served: gv, Stored: k.stored},
 		names.Categories, table, k.replicas,
