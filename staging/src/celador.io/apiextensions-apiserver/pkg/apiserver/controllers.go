@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapiv3"
 	"k8s.io/apiextensions-apiserver/pkg/controller/status"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/klog/v2"
@@ -88,9 +89,18 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 	}
 }
 
-// GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter.
+// GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. It returns errDeleted if the
+// CustomResourceDefinition has been deleted or replaced.
 func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv1.CustomResourceDefinition) (finalizer.ListerCollectionDeleter, error) {
-	resource, err := r.get(context.Background(), crd)
+	// The finalizing controller changes crd, and a Resource keeps the object that it was found with.
+	cached, err := r.lister.Get(crd.Name)
+	if apierrors.IsNotFound(err) || err == nil && cached.UID != crd.UID {
+		return nil, errDeleted
+	}
+	if err != nil {
+		return nil, err
+	}
+	resource, err := r.get(context.Background(), cached)
 	if err != nil {
 		return nil, err
 	}
