@@ -54,16 +54,13 @@ type slot struct {
 // (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
 // CustomResourceDefinition has been deleted or replaced since, and errStopped after destroy.
 func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
-	value, ok := r.slots.Load(crd.UID)
-	if !ok {
-		value, _ = r.slots.LoadOrStore(crd.UID, &slot{})
-	}
-	s := value.(*slot)
-	if resource := s.current.Load(); resource != nil && resource.Current(crd) {
-		return resource, nil
+	if value, ok := r.slots.Load(crd.UID); ok {
+		if resource := value.(*slot).current.Load(); resource != nil && resource.Current(crd) {
+			return resource, nil
+		}
 	}
 
-	s.mu.Lock()
+	s := r.lock(crd.UID)
 	defer s.mu.Unlock()
 	// destroy has closed the Resource of this slot, or has not seen the slot: it would never close another one.
 	if r.hasStopped() {
@@ -91,6 +88,20 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 	}
 	s.current.Store(resource)
 	return resource, nil
+}
+
+// lock returns the slot of a CustomResourceDefinition, locked. It adds the slot if there is none. A slot that was removed
+// while lock waited for it must not be used, because nothing would retire its Resource.
+func (r *resources) lock(uid types.UID) *slot {
+	for {
+		value, _ := r.slots.LoadOrStore(uid, &slot{})
+		s := value.(*slot)
+		s.mu.Lock()
+		if current, ok := r.slots.Load(uid); ok && current == value {
+			return s
+		}
+		s.mu.Unlock()
+	}
 }
 
 // update retires the Resource of the CustomResourceDefinition if it is outdated, so that its watches end and
@@ -128,8 +139,7 @@ func (r *resources) withSlot(uid types.UID, change func(*slot)) {
 	change(s)
 }
 
-// empty retires the Resource of a slot, whose lock the caller holds, and removes the slot. A request that still waits
-// for the lock finds no CustomResourceDefinition in the lister.
+// empty retires the Resource of a slot, whose lock the caller holds, and removes the slot.
 func (r *resources) empty(uid types.UID, s *slot) {
 	r.retire(s)
 	r.slots.CompareAndDelete(uid, s)

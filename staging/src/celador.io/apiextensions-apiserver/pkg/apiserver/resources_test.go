@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,6 +197,52 @@ func TestRemoval(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestRemovalDuringRequests covers a request that waits for the lock of a slot while the slot is removed.
+func TestRemovalDuringRequests(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			crd := f.set(widgets())
+			var calls sync.WaitGroup
+			for range 2 {
+				calls.Go(func() { _, _ = f.get(t.Context(), crd) })
+				calls.Go(func() { f.remove(crd.UID) })
+			}
+			calls.Wait()
+			f.mustGet(t, crd)
+			time.Sleep(watchGrace)
+			synctest.Wait()
+			if f.storage.Open() != 2 {
+				t.Fatalf("%d storages are open, want those of the two versions", f.storage.Open())
+			}
+		})
+	}
+}
+
+// TestFinalizer covers the finalizing controller, which changes the CustomResourceDefinition that it asks with.
+func TestFinalizer(t *testing.T) {
+	f := newFixture(t)
+	cached := f.set(widgets())
+	changed := cached.DeepCopy()
+	deleter, err := f.GetCustomResourceListerCollectionDeleter(changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed.Status.AcceptedNames.Kind = "Changed"
+	if resource := f.mustGet(t, cached); deleter != resource.Stored().Storage.CustomResource {
+		t.Error("the Resource was found with the copy of the controller")
+	}
+	replaced := cached.DeepCopy()
+	replaced.UID = "replaced"
+	if _, err := f.GetCustomResourceListerCollectionDeleter(replaced); !errors.Is(err, errDeleted) {
+		t.Errorf("got error %v of a replaced CustomResourceDefinition, want errDeleted", err)
+	}
+	_ = f.crds.Delete(cached)
+	if _, err := f.GetCustomResourceListerCollectionDeleter(changed); !errors.Is(err, errDeleted) {
+		t.Errorf("got error %v of a deleted CustomResourceDefinition, want errDeleted", err)
 	}
 }
 
