@@ -55,13 +55,6 @@ func (e *Expressions) Of(definition *upstreamv1.CustomResourceDefinition) *apiex
 	return nil
 }
 
-// Len returns the number of revisions with expressions.
-func (e *Expressions) Len() int {
-	e.lock.RLock()
-	defer e.lock.RUnlock()
-	return len(e.entries)
-}
-
 // record adds the expressions of a definition, or none if they are nil, until the garbage collector
 // finds the definition unreachable.
 func (e *Expressions) record(definition *upstreamv1.CustomResourceDefinition, expressions *apiextensions.Expressions) {

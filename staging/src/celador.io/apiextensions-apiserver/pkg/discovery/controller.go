@@ -109,7 +109,7 @@ func (c *Controller) syncAll(ctx context.Context) bool {
 	return nil == wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
 		for _, group := range c.crds.GetIndexer().ListIndexFuncValues(byGroup) {
 			if err := c.sync(ctx, group); err != nil {
-				utilruntime.HandleErrorWithContext(ctx, err, "Discovery of custom resources cannot be published, trying again", "group", group)
+				reportRetry(ctx, group, err)
 				return false, nil
 			}
 		}
@@ -125,12 +125,16 @@ func (c *Controller) processNext(ctx context.Context) bool {
 	}
 	defer c.queue.Done(group)
 	if err := c.sync(ctx, group); err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "Discovery of custom resources cannot be published, trying again", "group", group)
+		reportRetry(ctx, group, err)
 		c.queue.AddRateLimited(group)
 		return true
 	}
 	c.queue.Forget(group)
 	return true
+}
+
+func reportRetry(ctx context.Context, group string, err error) {
+	utilruntime.HandleErrorWithContext(ctx, err, "Discovery of custom resources cannot be published, trying again", "group", group)
 }
 
 // sync publishes the discovery of a group.

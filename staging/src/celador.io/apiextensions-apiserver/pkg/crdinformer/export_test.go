@@ -1,0 +1,11 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crdinformer
+
+// Len returns the number of generations of CustomResourceDefinitions that the table has expressions of.
+func Len(e *Expressions) int {
+	e.lock.RLock()
+	defer e.lock.RUnlock()
+	return len(e.entries)
+}
