@@ -21,13 +21,13 @@ func installDefinitions(generic *genericapiserver.GenericAPIServer, config *upst
 	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
 	const resource = "customresourcedefinitions"
 	if config.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource(resource)) {
-		definitions, err := customresourcedefinition.NewREST(scheme.Scheme, config.GenericConfig.RESTOptionsGetter)
+		crds, err := customresourcedefinition.NewREST(scheme.Scheme, config.GenericConfig.RESTOptionsGetter)
 		if err != nil {
 			return err
 		}
 		group.VersionedResourcesStorageMap[apiextensionsv1.SchemeGroupVersion.Version] = map[string]rest.Storage{
-			resource:             definitions,
-			resource + "/status": customresourcedefinition.NewStatusREST(scheme.Scheme, definitions),
+			resource:             crds,
+			resource + "/status": customresourcedefinition.NewStatusREST(scheme.Scheme, crds),
 		}
 	}
 	return generic.InstallAPIGroup(&group)

@@ -31,14 +31,14 @@ type Client interface {
 }
 
 // NewSharedInformerFactory returns a factory of Kubernetes' informers whose informer of
-// CustomResourceDefinitions reads with definitions. The informer stores and delivers Kubernetes'
+// CustomResourceDefinitions reads with crds. The informer stores and delivers Kubernetes'
 // type, where the conversion strategy ConversionRules is None, and puts the expressions into the
 // returned table. Informers of other kinds read with client. The factory is not started.
-func NewSharedInformerFactory(client upstreamclient.Interface, definitions Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
+func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
 	expressions := newExpressions()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)
 	factory.InformerFor(&upstreamv1.CustomResourceDefinition{}, func(_ upstreamclient.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return newInformer(definitions, expressions, resync)
+		return newInformer(crds, expressions, resync)
 	})
 	return factory, expressions
 }
@@ -63,17 +63,17 @@ func newInformer(client Client, expressions *Expressions, resync time.Duration) 
 	return informer
 }
 
-// split is the informer's transform. It returns Kubernetes' part of a definition and records the
+// split is the informer's transform. It returns Kubernetes' part of a CustomResourceDefinition and records the
 // expressions. After a watch list, the informer transforms the results of the transform again, so split
 // returns objects of other types unchanged.
 func (e *Expressions) split(obj any) (any, error) {
-	definition, ok := obj.(*v1.CustomResourceDefinition)
+	crd, ok := obj.(*v1.CustomResourceDefinition)
 	if !ok {
 		return obj, nil
 	}
-	part, expressions, err := conversions.Split(definition)
+	part, expressions, err := conversions.Split(crd)
 	if err != nil {
-		return nil, fmt.Errorf("split CustomResourceDefinition %q: %w", definition.Name, err)
+		return nil, fmt.Errorf("split CustomResourceDefinition %q: %w", crd.Name, err)
 	}
 	e.record(part, expressions)
 	return part, nil

@@ -16,13 +16,13 @@ import (
 const (
 	// CustomResourceConversionRules enables the conversion strategy ConversionRules and
 	// spec.conversion.converters of CustomResourceDefinitions: CEL expressions that convert custom
-	// resources between versions. While it is off, converters are dropped from definitions that do not
-	// have them yet, and the strategy is invalid unless the definition has it already.
+	// resources between versions. While it is off, converters are dropped from CustomResourceDefinitions that do not
+	// have them yet, and the strategy is invalid unless the CustomResourceDefinition has it already.
 	CustomResourceConversionRules featuregate.Feature = "CustomResourceConversionRules"
 
 	// CustomResourceDefaultExpressions enables x-kubernetes-default in the schemas of
 	// CustomResourceDefinitions: CEL expressions that set unset fields of custom resources. While it is
-	// off, x-kubernetes-default is dropped from definitions that do not have it yet, and sets nothing.
+	// off, x-kubernetes-default is dropped from CustomResourceDefinitions that do not have it yet, and sets nothing.
 	CustomResourceDefaultExpressions featuregate.Feature = "CustomResourceDefaultExpressions"
 )
 

@@ -21,7 +21,7 @@ type Expressions struct {
 // is empty.
 type SchemaDefaults map[SchemaPath][]v1.DefaultRule
 
-// IsEmpty reports whether the definition has only fields of Kubernetes. A nil receiver is empty.
+// IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil receiver is empty.
 func (e *Expressions) IsEmpty() bool {
 	return e == nil || !e.HasDefaults() && !e.HasConversion()
 }

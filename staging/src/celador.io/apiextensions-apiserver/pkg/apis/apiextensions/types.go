@@ -16,7 +16,7 @@ type CustomResourceDefinition struct {
 	// if Expressions.ConversionRules is set, because Kubernetes' validation refuses ConversionRules.
 	upstream.CustomResourceDefinition
 
-	// Expressions is the rest of the spec. Nil if the definition has only fields of Kubernetes.
+	// Expressions is the rest of the spec. Nil if the CustomResourceDefinition has only fields of Kubernetes.
 	Expressions *Expressions
 }
 

@@ -19,34 +19,34 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// Delete implements rest.GracefulDeleter. The first call marks the definition: it sets the deletion
+// Delete implements rest.GracefulDeleter. The first call marks the CustomResourceDefinition: it sets the deletion
 // timestamp, the finalizer for the custom resources and the condition Terminating, and returns the
-// marked definition and false. Later calls delete the definition unless it has finalizers. Delete sets the UID
+// marked CustomResourceDefinition and false. Later calls delete the CustomResourceDefinition unless it has finalizers. Delete sets the UID
 // precondition in options if it is unset. The returned errors are API errors.
 func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	obj, err := r.Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, false, err
 	}
-	definition := obj.(*apiextensions.CustomResourceDefinition)
+	crd := obj.(*apiextensions.CustomResourceDefinition)
 	if options == nil {
 		options = metav1.NewDeleteOptions(0)
 	}
 	if options.Preconditions == nil {
 		options.Preconditions = &metav1.Preconditions{}
 	}
-	// The definition may be deleted and created again while this request marks it.
+	// The CustomResourceDefinition may be deleted and created again while this request marks it.
 	preconditions := options.Preconditions
 	if preconditions.UID == nil {
-		preconditions.UID = &definition.UID
+		preconditions.UID = &crd.UID
 	}
-	if want := *preconditions.UID; want != definition.UID {
-		return nil, false, preconditionFailed(name, "UID", want, definition.UID)
+	if want := *preconditions.UID; want != crd.UID {
+		return nil, false, preconditionFailed(name, "UID", want, crd.UID)
 	}
-	if want := preconditions.ResourceVersion; want != nil && *want != definition.ResourceVersion {
-		return nil, false, preconditionFailed(name, "ResourceVersion", *want, definition.ResourceVersion)
+	if want := preconditions.ResourceVersion; want != nil && *want != crd.ResourceVersion {
+		return nil, false, preconditionFailed(name, "ResourceVersion", *want, crd.ResourceVersion)
 	}
-	if definition.DeletionTimestamp.IsZero() {
+	if crd.DeletionTimestamp.IsZero() {
 		marked, err := r.markDeleted(ctx, name, validate, options)
 		return marked, false, err
 	}
@@ -58,7 +58,7 @@ func preconditionFailed(name, field string, want, got any) error {
 	return apierrors.NewConflict(resource, name, fmt.Errorf("precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v", field, want, got))
 }
 
-// markDeleted marks the definition as Delete describes, and returns what it stored.
+// markDeleted marks the CustomResourceDefinition as Delete describes, and returns what it stored.
 func (r *REST) markDeleted(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, error) {
 	key, err := r.KeyFunc(ctx, name)
 	if err != nil {
@@ -68,14 +68,14 @@ func (r *REST) markDeleted(ctx context.Context, name string, validate rest.Valid
 		if err := validate(ctx, obj); err != nil {
 			return nil, err
 		}
-		definition := part(obj)
-		if definition.DeletionTimestamp.IsZero() {
-			definition.DeletionTimestamp = new(metav1.Now())
+		crd := part(obj)
+		if crd.DeletionTimestamp.IsZero() {
+			crd.DeletionTimestamp = new(metav1.Now())
 		}
-		if !upstream.CRDHasFinalizer(definition, upstream.CustomResourceCleanupFinalizer) {
-			definition.Finalizers = append(definition.Finalizers, upstream.CustomResourceCleanupFinalizer)
+		if !upstream.CRDHasFinalizer(crd, upstream.CustomResourceCleanupFinalizer) {
+			crd.Finalizers = append(crd.Finalizers, upstream.CustomResourceCleanupFinalizer)
 		}
-		upstream.SetCRDCondition(definition, upstream.CustomResourceDefinitionCondition{
+		upstream.SetCRDCondition(crd, upstream.CustomResourceDefinitionCondition{
 			Type:    upstream.Terminating,
 			Status:  upstream.ConditionTrue,
 			Reason:  "InstanceDeletionPending",

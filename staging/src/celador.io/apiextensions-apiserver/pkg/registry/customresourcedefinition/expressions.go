@@ -18,40 +18,40 @@ import (
 )
 
 // dropDisabledExpressions removes the fields whose gates are off, unless the stored expressions use
-// them. old is nil on create, and for a definition without expressions.
+// them. old is nil on create, and for a CustomResourceDefinition without expressions.
 //
 // A strategy ConversionRules is a value and not a field: it is handed to Kubernetes' part, whose
 // validation refuses it as it refuses every strategy that it does not know.
-func dropDisabledExpressions(definition *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) {
-	if definition.Expressions.IsEmpty() {
-		definition.Expressions = nil
+func dropDisabledExpressions(crd *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) {
+	if crd.Expressions.IsEmpty() {
+		crd.Expressions = nil
 		return
 	}
-	kept := *definition.Expressions
+	kept := *crd.Expressions
 	if !old.HasDefaults() && !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceDefaultExpressions) {
 		kept.Defaults = nil
 	}
 	if !old.HasConversion() && !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		if kept.ConversionRules {
 			conversion := upstream.CustomResourceConversion{}
-			if definition.Spec.Conversion != nil {
-				conversion = *definition.Spec.Conversion
+			if crd.Spec.Conversion != nil {
+				conversion = *crd.Spec.Conversion
 			}
 			conversion.Strategy = upstream.ConversionStrategyType(v1.ConversionRules)
-			definition.Spec.Conversion = &conversion
+			crd.Spec.Conversion = &conversion
 		}
 		kept.ConversionRules, kept.Converters = false, nil
 	}
-	definition.Expressions = &kept
+	crd.Expressions = &kept
 	if kept.IsEmpty() {
-		definition.Expressions = nil
+		crd.Expressions = nil
 	}
 }
 
 // validateExpressions returns an error for every expression that is not stored yet, since the server
-// does not evaluate expressions so far. old is nil on create, and for a definition without expressions.
-func validateExpressions(definition *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) field.ErrorList {
-	expressions := definition.Expressions
+// does not evaluate expressions so far. old is nil on create, and for a CustomResourceDefinition without expressions.
+func validateExpressions(crd *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) field.ErrorList {
+	expressions := crd.Expressions
 	if expressions.IsEmpty() {
 		return nil
 	}
@@ -60,7 +60,7 @@ func validateExpressions(definition *apiextensions.CustomResourceDefinition, old
 	}
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
-	for i, version := range definition.Spec.Versions {
+	for i, version := range crd.Spec.Versions {
 		defaults := expressions.Defaults[version.Name]
 		root := spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema")
 		for _, path := range slices.Sorted(maps.Keys(defaults)) {

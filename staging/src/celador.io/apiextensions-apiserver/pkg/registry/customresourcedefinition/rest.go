@@ -31,9 +31,9 @@ var (
 	_ rest.CategoriesProvider = &REST{}
 )
 
-// NewREST returns the storage of definitions. typer must know the internal version of
+// NewREST returns the storage of CustomResourceDefinitions. typer must know the internal version of
 // celador.io/apiextensions-apiserver, as scheme.Scheme does. The codecs of the options are Kubernetes', for
-// Kubernetes' internal version: definitions with only fields of Kubernetes are stored as they encode
+// Kubernetes' internal version: CustomResourceDefinitions with only fields of Kubernetes are stored as they encode
 // them, and others as JSON of v1. Call Destroy to release the storage.
 func NewREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter) (*REST, error) {
 	strategy := newStrategy(typer)

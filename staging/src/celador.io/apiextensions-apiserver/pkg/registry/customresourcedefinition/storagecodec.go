@@ -15,8 +15,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 )
 
-// storageCodec stores definitions so that Kubernetes' server can take over the etcd: it writes a
-// definition that has only fields of Kubernetes with Kubernetes' codec, which writes v1beta1, and
+// storageCodec stores CustomResourceDefinitions so that Kubernetes' server can take over the etcd: it writes a
+// CustomResourceDefinition that has only fields of Kubernetes with Kubernetes' codec, which writes v1beta1, and
 // any other as JSON of v1.
 type storageCodec struct {
 	// upstream reads and writes Kubernetes' internal version.
@@ -41,36 +41,36 @@ func (c storageCodec) Identifier() runtime.Identifier { return c.identifier }
 
 // Encode implements runtime.Encoder.
 func (c storageCodec) Encode(obj runtime.Object, w io.Writer) error {
-	definition, ok := obj.(*apiextensions.CustomResourceDefinition)
+	crd, ok := obj.(*apiextensions.CustomResourceDefinition)
 	if !ok {
 		return c.upstream.Encode(obj, w)
 	}
-	if definition.Expressions.IsEmpty() {
-		return c.upstream.Encode(&definition.CustomResourceDefinition, w)
+	if crd.Expressions.IsEmpty() {
+		return c.upstream.Encode(&crd.CustomResourceDefinition, w)
 	}
-	return c.v1.Encode(definition, w)
+	return c.v1.Encode(crd, w)
 }
 
 // Decode implements runtime.Decoder. into is nil or an *apiextensions.CustomResourceDefinition. As
 // in Kubernetes' codec, the result is of the internal version and the returned kind is the stored one.
 func (c storageCodec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	definition, ok := into.(*apiextensions.CustomResourceDefinition)
+	crd, ok := into.(*apiextensions.CustomResourceDefinition)
 	if into == nil {
-		definition = &apiextensions.CustomResourceDefinition{}
+		crd = &apiextensions.CustomResourceDefinition{}
 	} else if !ok {
 		return nil, nil, fmt.Errorf("decode a stored CustomResourceDefinition: the storage asked for a %T", into)
 	}
-	decoded, stored, err := c.upstream.Decode(data, defaults, &definition.CustomResourceDefinition)
+	decoded, stored, err := c.upstream.Decode(data, defaults, &crd.CustomResourceDefinition)
 	if err != nil {
 		return nil, stored, err
 	}
-	if decoded != runtime.Object(&definition.CustomResourceDefinition) {
+	if decoded != runtime.Object(&crd.CustomResourceDefinition) {
 		return nil, stored, fmt.Errorf("decode a stored CustomResourceDefinition: the codec returned a %T", decoded)
 	}
 	// Only v1 can hold expressions, and Kubernetes' codec does not see them.
 	if stored.GroupVersion() != v1.SchemeGroupVersion {
-		definition.Expressions = nil
-		return definition, stored, nil
+		crd.Expressions = nil
+		return crd, stored, nil
 	}
-	return c.v1.Decode(data, defaults, definition)
+	return c.v1.Decode(data, defaults, crd)
 }

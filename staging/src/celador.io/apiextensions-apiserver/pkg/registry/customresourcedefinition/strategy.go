@@ -19,7 +19,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStrategy lists the interfaces of Kubernetes' strategy for definitions, whose type is not exported. strategy
+// upstreamStrategy lists the interfaces of Kubernetes' strategy for CustomResourceDefinitions, whose type is not exported. strategy
 // inherits the methods without an object.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
@@ -27,7 +27,7 @@ type upstreamStrategy interface {
 	rest.ResetFieldsStrategy
 }
 
-// strategy creates and updates definitions: Kubernetes' strategy handles Kubernetes' part, and
+// strategy creates and updates CustomResourceDefinitions: Kubernetes' strategy handles Kubernetes' part, and
 // strategy the expressions.
 type strategy struct {
 	upstreamStrategy
@@ -86,10 +86,10 @@ func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object)
 	return s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
 }
 
-// attributes returns the labels of a definition and its field metadata.name, for selectors of lists and watches.
+// attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for selectors of lists and watches.
 func attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
-	if definition, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
-		obj = &definition.CustomResourceDefinition
+	if crd, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
+		obj = &crd.CustomResourceDefinition
 	}
 	return upstreamregistry.GetAttrs(obj)
 }

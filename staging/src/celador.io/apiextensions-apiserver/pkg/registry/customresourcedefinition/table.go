@@ -15,7 +15,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// tableConvertor makes Kubernetes' tables of definitions.
+// tableConvertor makes Kubernetes' tables of CustomResourceDefinitions.
 type tableConvertor struct {
 	upstream rest.TableConvertor
 }

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 )
 
-// Split divides a definition into Kubernetes' part and the expressions, which are nil if the
-// definition has only fields of Kubernetes. A conversion strategy ConversionRules is None in
+// Split divides a CustomResourceDefinition into Kubernetes' part and the expressions, which are nil if the
+// CustomResourceDefinition has only fields of Kubernetes. A conversion strategy ConversionRules is None in
 // Kubernetes' part. Both share memory with the definition.
-func Split(definition *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
+func Split(crd *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
 	part := &upstreamv1.CustomResourceDefinition{}
-	if err := Convert_v1_CustomResourceDefinition_To_upstream_CustomResourceDefinition(definition, part, nil); err != nil {
+	if err := Convert_v1_CustomResourceDefinition_To_upstream_CustomResourceDefinition(crd, part, nil); err != nil {
 		return nil, nil, err
 	}
-	expressions := collectExpressions(definition)
+	expressions := collectExpressions(crd)
 	if expressions != nil && expressions.ConversionRules {
 		none := *part.Spec.Conversion
 		none.Strategy = upstreamv1.NoneConverter
@@ -27,7 +27,7 @@ func Split(definition *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceD
 	return part, expressions, nil
 }
 
-// toInternal converts a definition to the internal version through Kubernetes' v1.
+// toInternal converts a CustomResourceDefinition to the internal version through Kubernetes' v1.
 func toInternal(in *v1.CustomResourceDefinition, out *apiextensions.CustomResourceDefinition, scope conversion.Scope) error {
 	part, expressions, err := Split(in)
 	if err != nil {
@@ -37,7 +37,7 @@ func toInternal(in *v1.CustomResourceDefinition, out *apiextensions.CustomResour
 	return upstreamv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(part, &out.CustomResourceDefinition, scope)
 }
 
-// fromInternal converts a definition from the internal version through Kubernetes' v1.
+// fromInternal converts a CustomResourceDefinition from the internal version through Kubernetes' v1.
 func fromInternal(in *apiextensions.CustomResourceDefinition, out *v1.CustomResourceDefinition, scope conversion.Scope) error {
 	var part upstreamv1.CustomResourceDefinition
 	if err := upstreamv1.Convert_apiextensions_CustomResourceDefinition_To_v1_CustomResourceDefinition(&in.CustomResourceDefinition, &part, scope); err != nil {

@@ -27,8 +27,8 @@ func addDefaultingFuncs(scheme *runtime.Scheme) error {
 	return nil
 }
 
-func setDefaults(definition *v1.CustomResourceDefinition) {
-	spec, status := &definition.Spec, &definition.Status
+func setDefaults(crd *v1.CustomResourceDefinition) {
+	spec, status := &crd.Spec, &crd.Status
 	if spec.Names.Singular == "" {
 		spec.Names.Singular = strings.ToLower(spec.Names.Kind)
 	}

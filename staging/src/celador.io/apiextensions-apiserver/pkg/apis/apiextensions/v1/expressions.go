@@ -13,16 +13,16 @@ import (
 
 // collectExpressions returns the fields that Kubernetes does not have, or nil if there are none.
 // The result shares the rules with the definition.
-func collectExpressions(definition *v1.CustomResourceDefinition) *apiextensions.Expressions {
+func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.Expressions {
 	var collected apiextensions.Expressions
-	if conversion := definition.Spec.Conversion; conversion != nil {
+	if conversion := crd.Spec.Conversion; conversion != nil {
 		collected.ConversionRules = conversion.Strategy == v1.ConversionRules
 		if len(conversion.Converters) > 0 {
 			collected.Converters = conversion.Converters
 		}
 	}
-	for i := range definition.Spec.Versions {
-		version := &definition.Spec.Versions[i]
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
 		if version.Schema == nil {
 			continue
 		}
@@ -48,28 +48,28 @@ func collectExpressions(definition *v1.CustomResourceDefinition) *apiextensions.
 	return &collected
 }
 
-// insertExpressions puts collected expressions back. The definition must be the only owner of its
+// insertExpressions puts collected expressions back. The CustomResourceDefinition must be the only owner of its
 // schemas. It returns an error if there is no schema at the path of an expression.
-func insertExpressions(expressions *apiextensions.Expressions, definition *v1.CustomResourceDefinition) error {
+func insertExpressions(expressions *apiextensions.Expressions, crd *v1.CustomResourceDefinition) error {
 	if expressions.HasConversion() {
-		if definition.Spec.Conversion == nil {
-			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.NoneConverter}
+		if crd.Spec.Conversion == nil {
+			crd.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.NoneConverter}
 		}
 		if expressions.ConversionRules {
-			definition.Spec.Conversion.Strategy = v1.ConversionRules
+			crd.Spec.Conversion.Strategy = v1.ConversionRules
 		}
-		definition.Spec.Conversion.Converters = expressions.Converters
+		crd.Spec.Conversion.Converters = expressions.Converters
 	}
 	if !expressions.HasDefaults() {
 		return nil
 	}
 	for name, defaults := range expressions.Defaults {
-		i := slices.IndexFunc(definition.Spec.Versions, func(v v1.CustomResourceDefinitionVersion) bool { return v.Name == name })
+		i := slices.IndexFunc(crd.Spec.Versions, func(v v1.CustomResourceDefinitionVersion) bool { return v.Name == name })
 		if i < 0 {
 			return fmt.Errorf("x-kubernetes-default of version %q: spec.versions has no such version", name)
 		}
 		inserted := 0
-		if schema := definition.Spec.Versions[i].Schema; schema != nil {
+		if schema := crd.Spec.Versions[i].Schema; schema != nil {
 			writer := schemas{visit: func(tokens []string, schema *v1.JSONSchemaProps) bool {
 				rules, found := defaults[apiextensions.NewSchemaPath(tokens...)]
 				if found {
