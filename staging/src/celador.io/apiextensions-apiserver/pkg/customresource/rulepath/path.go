@@ -2,38 +2,108 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rulepath parses the paths of conversion rules and default rules, such as spec.endpoints[*] and
-// metadata.annotations['example.com/zone'], and resolves them in structural schemas.
+// metadata.annotations['example.com/zone'], resolves them in structural schemas, and reads and writes unstructured
+// objects at them.
 package rulepath
 
 import (
-	"errors"
-
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
 )
 
-// A Path leads from an object to a field in it. The empty path is the object itself.
+// A Path leads from an object to a field in it. The empty path is the object itself. A Path is immutable and safe for
+// concurrent use.
 type Path []Step
 
-// A Step is a property name or map key, or every entry of a list or map.
+// A Step is a property name or map key, every entry of a list or map, or an item of a list.
 type Step struct {
 	// Name is the name of the property or the key of the map entry.
 	Name string
 	// Each is set for [*]: every item of a list and every value of a map. Name is empty then.
 	Each bool
+	// Item is set in the path of a Match where the scope has [*] for a list. Name is empty then. Parsed paths have no
+	// such steps.
+	Item bool
+	// Index is the index of the list item, if Item is set.
+	Index int
 }
 
-// ParseField parses the field of a rule. It returns an error, which says where and what to write instead, if the text is
-// not a path, contains [*] or indexes a list.
-func ParseField(text string) (Path, error) { return nil, errors.New("not implemented") }
+// Join returns the path that continues p with rest. It shares nothing with p.
+func (p Path) Join(rest Path) Path {
+	joined := make(Path, 0, len(p)+len(rest))
+	return append(append(joined, p...), rest...)
+}
 
-// ParseScope parses the scope of a rule, which may contain [*]. It returns the errors of ParseField.
-func ParseScope(text string) (Path, error) { return nil, errors.New("not implemented") }
+// HasEach reports whether the path contains [*].
+func (p Path) HasEach() bool {
+	for i := range p {
+		if p[i].Each {
+			return true
+		}
+	}
+	return false
+}
 
-// String returns the canonical text of the path.
-func (p Path) String() string { return "" }
+// String returns the canonical text of the path. Parsing it returns an equal path, unless p is the path of a Match. The
+// text of the empty path is empty.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, step := range p {
+		switch {
+		case step.Each:
+			b.WriteString("[*]")
+		case step.Item:
+			b.WriteByte('[')
+			b.WriteString(strconv.Itoa(step.Index))
+			b.WriteByte(']')
+		case isPlain(step.Name):
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step.Name)
+		default:
+			b.WriteString("['")
+			writeQuoted(&b, step.Name)
+			b.WriteString("']")
+		}
+	}
+	return b.String()
+}
 
-// Resolve returns the schema at the path in a schema. It returns an error that names the step for which the schema
-// has no property, or has a property where the path has a key or [*].
-func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.Structural, error) {
-	return nil, errors.New("not implemented")
+// isPlain reports whether a path can have the name without quotes.
+func isPlain(name string) bool {
+	for _, r := range name {
+		if !isPlainRune(r) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func isPlainRune(r rune) bool {
+	switch r {
+	case '_', '-', '$':
+		return true
+	case unicode.ReplacementChar:
+		return false
+	default:
+		return unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+}
+
+// writeQuoted writes a name as it is between single quotes.
+func writeQuoted(b *strings.Builder, name string) {
+	for _, r := range name {
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
 }

@@ -1,0 +1,232 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rulepath
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Get returns the value at the path in an unstructured value, and false if the object, map or list has no such entry. It
+// returns an error if the path leads through null, a scalar, or a list without an index. The path must not contain [*].
+func (p Path) Get(value any) (_ any, found bool, err error) {
+	for i := range p {
+		value, found, err = enter(p, i, value)
+		if !found || err != nil {
+			return nil, false, err
+		}
+	}
+	return value, true, nil
+}
+
+// Set sets the value at the path in an unstructured value. Missing parent objects are created if create is set;
+// otherwise Set changes nothing and returns false if a parent is missing. Missing list items are an error: nothing
+// says what the items before them are. Set returns the errors of Get, and an error if the path is empty, which leads to root
+// itself. If it returns an error, root is unchanged.
+func (p Path) Set(root, value any, create bool) (set bool, _ error) {
+	if len(p) == 0 {
+		return false, fmt.Errorf("the object itself cannot be set")
+	}
+	last := len(p) - 1
+	at := root
+	for i, step := range p[:last] {
+		next, found, err := enter(p, i, at)
+		if err != nil {
+			return false, err
+		}
+		if !found {
+			if step.Item {
+				return false, fmt.Errorf("%s does not exist", p[:i+1])
+			}
+			if !create {
+				return false, nil
+			}
+			if slices.ContainsFunc(p[i+1:], func(s Step) bool { return s.Item }) {
+				return false, fmt.Errorf("%s does not exist", p[:i+1])
+			}
+			at.(map[string]any)[step.Name] = p[i+1:].wrap(value)
+			return true, nil
+		}
+		at = next
+	}
+	_, found, err := enter(p, last, at)
+	if err != nil {
+		return false, err
+	}
+	switch parent := at.(type) {
+	case map[string]any:
+		parent[p[last].Name] = value
+	case []any:
+		if !found {
+			return false, fmt.Errorf("%s does not exist", p)
+		}
+		parent[p[last].Index] = value
+	}
+	return true, nil
+}
+
+// wrap returns new objects with a value at the path in them.
+func (p Path) wrap(value any) any {
+	for _, step := range slices.Backward(p) {
+		value = map[string]any{step.Name: value}
+	}
+	return value
+}
+
+// Delete removes the object field or map entry at the path in an unstructured value. It does nothing if there is none or if the path
+// leads through null. It returns the errors of Get otherwise, and an error if the path is empty or ends at a list item:
+// removing an item would move those after it.
+func (p Path) Delete(root any) error {
+	if len(p) == 0 {
+		return fmt.Errorf("the object itself cannot be removed")
+	}
+	last := len(p) - 1
+	if p[last].Item {
+		return fmt.Errorf("the list item %s cannot be removed: return the whole list without it", p)
+	}
+	at := root
+	for i := range p {
+		if at == nil {
+			return nil
+		}
+		next, found, err := enter(p, i, at)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return nil
+		}
+		if i == last {
+			delete(at.(map[string]any), p[last].Name)
+			return nil
+		}
+		at = next
+	}
+	return nil
+}
+
+// enter returns the entry of a parent value that step i of a path leads to.
+func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
+	step := p[i]
+	switch parent := parent.(type) {
+	case map[string]any:
+		if !step.Item && !step.Each {
+			value, found := parent[step.Name]
+			return value, found, nil
+		}
+	case []any:
+		if step.Item {
+			if step.Index >= len(parent) {
+				return nil, false, nil
+			}
+			return parent[step.Index], true, nil
+		}
+	}
+	return nil, false, p.notEntered(i, parent)
+}
+
+// notEntered returns the error for a step into a value that has no such entries.
+func (p Path) notEntered(i int, parent any) error {
+	wanted := "an object"
+	if p[i].Item {
+		wanted = "a list"
+	} else if p[i].Each {
+		wanted = "a list or map"
+	}
+	return fmt.Errorf("%s is %s instead of %s", p[:i].describe(), kindOf(parent), wanted)
+}
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	default:
+		return "a number"
+	}
+}
+
+// A Match is a value that a scope leads to in an object.
+type Match struct {
+	// Path leads to the value. It has the indices and keys of the entries that [*] stands for.
+	Path Path
+	// Value is the value in the object, not a copy. It is not null.
+	Value any
+}
+
+// Matches returns the values that a scope leads to in an unstructured value: list items in order, map entries sorted by
+// key. Missing values and nulls have no matches. Matches returns an error if the scope leads through a scalar, or if it has [*]
+// where the value is neither a list nor a map.
+func (p Path) Matches(root any) ([]Match, error) {
+	if !p.HasEach() {
+		// The common case needs no copies of the path.
+		at := root
+		for i := range p {
+			if at == nil {
+				return nil, nil
+			}
+			next, found, err := enter(p, i, at)
+			if !found || err != nil {
+				return nil, err
+			}
+			at = next
+		}
+		if at == nil {
+			return nil, nil
+		}
+		return []Match{{Path: p, Value: at}}, nil
+	}
+	m := matcher{scope: p}
+	err := m.match(0, root, make(Path, 0, len(p)))
+	return m.matches, err
+}
+
+type matcher struct {
+	scope   Path
+	matches []Match
+}
+
+// match collects the matches of the scope from step i on in the value at a path. at has room for the remaining steps.
+func (m *matcher) match(i int, value any, at Path) error {
+	if value == nil {
+		return nil
+	}
+	if i == len(m.scope) {
+		m.matches = append(m.matches, Match{Path: slices.Clone(at), Value: value})
+		return nil
+	}
+	step := m.scope[i]
+	if !step.Each {
+		next, found, err := enter(append(at, step), i, value)
+		if !found || err != nil {
+			return err
+		}
+		return m.match(i+1, next, append(at, step))
+	}
+	switch entries := value.(type) {
+	case []any:
+		for index, item := range entries {
+			if err := m.match(i+1, item, append(at, Step{Item: true, Index: index})); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			if err := m.match(i+1, entries[key], append(at, Step{Name: key})); err != nil {
+				return err
+			}
+		}
+	default:
+		return append(at, step).notEntered(i, value)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rulepath
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// Resolve returns the schema at the path in a schema. It returns an error that names the step for which the schema
+// has no property, or has a property where the path has [*], and what to write instead.
+func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.Structural, error) {
+	for i, step := range p {
+		next := below(schema, step)
+		if next == nil {
+			return nil, p.unresolved(i, schema)
+		}
+		schema = next
+	}
+	return schema, nil
+}
+
+// below returns the schema that a step leads to, or nil if there is none.
+func below(schema *structuralschema.Structural, step Step) *structuralschema.Structural {
+	values := schema.AdditionalProperties
+	switch {
+	case step.Item:
+		return schema.Items
+	case step.Each && schema.Items != nil:
+		return schema.Items
+	case !step.Each:
+		if property, ok := schema.Properties[step.Name]; ok {
+			return &property
+		}
+	}
+	if values == nil {
+		return nil
+	}
+	return values.Structural
+}
+
+// unresolved returns the error for a step that leads nowhere in the schema of its parent.
+func (p Path) unresolved(i int, schema *structuralschema.Structural) error {
+	parent, step := p[:i], p[i]
+	switch {
+	case schema.XIntOrString:
+		return fmt.Errorf("%s is an integer or a string and has no fields", parent.describe())
+	case step.Each && len(schema.Properties) > 0:
+		return fmt.Errorf("%s is an object with fields, and [*] is for the entries of lists and maps: write the name of a field, such as %s",
+			parent.describe(), parent.Join(Path{{Name: firstName(schema)}}))
+	case schema.Items != nil:
+		return fmt.Errorf("%s is a list, which has no field %s: write %s in scope to run the rule for every item",
+			parent.describe(), quote(step.Name), parent.Join(Path{{Each: true}}))
+	case schema.Type != "" && schema.Type != "object":
+		return fmt.Errorf("%s is %s and has no fields%s", parent.describe(), withArticle(schema.Type), p.keyHint(i))
+	case step.Each:
+		return fmt.Errorf("%s has neither items nor additionalProperties in the schema: declare them to run rules for its entries", parent.describe())
+	}
+	if name := nearest(step.Name, schema.Properties); name != "" {
+		return fmt.Errorf("%s has no field %s: did you mean %q?", parent.describe(), quote(step.Name), name)
+	}
+	if i == 0 && (step.Name == "self" || step.Name == "oldSelf" || step.Name == "Object" || step.Name == "$") {
+		return fmt.Errorf("paths start at the object: write %q instead of %q", abbreviate(p[1:].String()), abbreviate(p.String()))
+	}
+	if schema.XPreserveUnknownFields || schema.AdditionalProperties != nil {
+		return fmt.Errorf("%s has no field %s in the schema, only unknown fields: declare the field in the schema, or set %s as a whole",
+			parent.describe(), quote(step.Name), parent.describe())
+	}
+	if len(schema.Properties) == 0 {
+		return fmt.Errorf("%s has no fields in the schema: declare the field %s", parent.describe(), quote(step.Name))
+	}
+	return fmt.Errorf("%s has no field %s: its fields are %s", parent.describe(), quote(step.Name), listNames(schema))
+}
+
+// describe names the object at a path in an error.
+func (p Path) describe() string {
+	if len(p) == 0 {
+		return "the object"
+	}
+	return abbreviate(p.String())
+}
+
+// keyHint suggests quotes where a key that contains dots was probably written without them, as in
+// metadata.labels.example.com.
+func (p Path) keyHint(i int) string {
+	const field = 2 // metadata.labels
+	if i <= field || p[0].Name != "metadata" || p[1].Name != "labels" && p[1].Name != "annotations" {
+		return ""
+	}
+	var key []string
+	for _, step := range p[field:] {
+		key = append(key, step.Name)
+	}
+	return fmt.Sprintf(": write %s", abbreviate(p[:field].Join(Path{{Name: strings.Join(key, ".")}}).String()))
+}
+
+const (
+	// longName is the length in bytes above which names are not compared and are cut off in errors. Comparing takes
+	// quadratic time.
+	longName = 128
+	// maxDistance is how many letters of a misspelt name may be wrong.
+	maxDistance = 3
+	// listedNames is how many names of fields an error lists.
+	listedNames = 10
+)
+
+func quote(name string) string { return fmt.Sprintf("%q", abbreviate(name)) }
+
+// abbreviate cuts off a long text for an error.
+func abbreviate(text string) string {
+	if len(text) <= longName {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longName], "") + "..."
+}
+
+func withArticle(typeName string) string {
+	if strings.HasPrefix(typeName, "i") || strings.HasPrefix(typeName, "a") {
+		return "an " + typeName
+	}
+	return "a " + typeName
+}
+
+func firstName(schema *structuralschema.Structural) string {
+	return slices.Min(slices.Collect(maps.Keys(schema.Properties)))
+}
+
+func listNames(schema *structuralschema.Structural) string {
+	names := slices.Sorted(maps.Keys(schema.Properties))
+	if len(names) > listedNames {
+		names = append(names[:listedNames], "...")
+	}
+	for i, name := range names {
+		names[i] = abbreviate(name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// nearest returns the property whose name resembles a name most, or "" if none does.
+func nearest(name string, properties map[string]structuralschema.Structural) string {
+	if len(name) > longName {
+		return ""
+	}
+	if unescaped, ok := apiservercel.Unescape(name); ok && unescaped != name {
+		if _, ok := properties[unescaped]; ok {
+			return unescaped
+		}
+	}
+	best, bestDistance := "", min(len(name)/2, maxDistance)+1
+	for _, candidate := range slices.Sorted(maps.Keys(properties)) {
+		if len(candidate) > longName {
+			continue
+		}
+		if distance := editDistance(strings.ToLower(name), strings.ToLower(candidate)); distance < bestDistance {
+			best, bestDistance = candidate, distance
+		}
+	}
+	return best
+}
+
+// editDistance returns how many bytes must be inserted, removed or replaced to turn a into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
