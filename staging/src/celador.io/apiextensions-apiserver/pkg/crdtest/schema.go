@@ -5,7 +5,6 @@ package crdtest
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/utils/ptr"
 )
 
 // A node is a schema that is being built.
@@ -49,5 +48,5 @@ func integer(min, max float64) node {
 
 // duration returns a string that CEL's function duration accepts.
 func duration() node {
-	return node{apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: ptr.To[int64](16), Pattern: "^([0-9]{1,5}(h|m|s|ms)){1,4}$"}}
+	return node{apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: new(int64(16)), Pattern: "^([0-9]{1,5}(h|m|s|ms)){1,4}$"}}
 }

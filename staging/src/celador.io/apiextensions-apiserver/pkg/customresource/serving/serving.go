@@ -12,9 +12,10 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
+
+	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
 // Resource serves the custom resources of one generation of a CustomResourceDefinition. It is safe
@@ -29,7 +30,7 @@ type Resource struct {
 // Version serves one version of the custom resources. It is immutable.
 type Version struct {
 	// Storage holds the storage of the resource. Its Status and Scale are nil if the version does not declare the subresource.
-	Storage customresource.CustomResourceStorage
+	Storage customresource.Storage
 	// Scope is the request scope of the resource itself. StatusScope and ScaleScope are nil if the version does not
 	// declare the subresource.
 	Scope, StatusScope, ScaleScope *handlers.RequestScope

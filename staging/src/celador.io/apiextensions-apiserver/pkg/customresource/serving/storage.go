@@ -7,12 +7,12 @@ import (
 	apiextensionsinternal "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	"k8s.io/klog/v2"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
 func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, typer codecs.Typer) error {
@@ -41,15 +41,16 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
 	}
 
-	version.Storage, err = customresource.NewStorage(
-		gv.WithResource(names.Plural).GroupResource(),
-		gv.WithResource(names.Singular).GroupResource(),
-		gvk, gv.WithKind(names.ListKind),
-		customresource.NewStrategy(typer, !k.clusterScoped(), gvk,
-			validator, statusValidator, k.schemas.Structural(v.Name), status, scale, v.SelectableFields),
-		codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.safe, Schemas: k.schemas, Served: gv, Stored: k.stored},
-		names.Categories, table, k.replicas,
-	)
+	version.Storage, err = customresource.NewStorage(&customresource.Config{
+		Resource: gv.WithResource(names.Plural).GroupResource(), Singular: gv.WithResource(names.Singular).GroupResource(),
+		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
+		Namespaced: !k.clusterScoped(), Categories: names.Categories,
+		Schema: k.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
+		Status: status, Scale: scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
+		Typer:       typer,
+		RESTOptions: codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.safe, Schemas: k.schemas, Served: gv, Stored: k.stored},
+		Table:       table,
+	})
 	return err
 }
 

@@ -1,0 +1,77 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package customresource provides the storage of custom resources in one version, and of their status and scale
+// subresources. It is Kubernetes' storage with its own validation of rules and of default expressions.
+package customresource
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	upstream "k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// Config describes the custom resources of one version.
+type Config struct {
+	// Resource and Singular are the names of the resource, Kind and ListKind the kinds of objects and lists.
+	Resource, Singular schema.GroupResource
+	Kind, ListKind     schema.GroupVersionKind
+	Namespaced         bool
+	Categories         []string
+
+	// Schema is the structural schema, without validation rules. Nil without a schema.
+	Schema *structuralschema.Structural
+	// Validator checks objects against the schema, and StatusValidator their status. StatusValidator is nil if the
+	// schema has no property status.
+	Validator, StatusValidator validation.SchemaValidator
+	// Rules are the validation rules of the schema. Nil if there are none.
+	Rules Rules
+	// Defaults reports errors of default expressions. Nil if the schema has none.
+	Defaults Defaults
+
+	// Status and Scale are nil without the subresource.
+	Status           *apiextensions.CustomResourceSubresourceStatus
+	Scale            *apiextensions.CustomResourceSubresourceScale
+	ReplicasPaths    managedfields.ResourcePathMappings
+	SelectableFields []apiextensionsv1.SelectableField
+
+	Typer       runtime.ObjectTyper
+	RESTOptions generic.RESTOptionsGetter
+	Table       rest.TableConvertor
+}
+
+// Storage holds the storages of a version. They share one connection to etcd, which CustomResource.Destroy closes.
+type Storage struct {
+	CustomResource *upstream.REST
+	// Status and Scale are nil without the subresource.
+	Status *StatusREST
+	Scale  *upstream.ScaleREST
+}
+
+// NewStorage returns the storage of custom resources. The caller must destroy it. NewStorage returns an error
+// if the connection to etcd cannot be set up.
+func NewStorage(c *Config) (Storage, error) {
+	kubernetes := upstream.NewStrategy(c.Typer, c.Namespaced, c.Kind, c.Validator, c.StatusValidator, c.Schema, c.Status, c.Scale, c.SelectableFields)
+	inner, err := upstream.NewStorage(c.Resource, c.Singular, c.Kind, c.ListKind, kubernetes, c.RESTOptions, c.Categories, c.Table, c.ReplicasPaths)
+	if err != nil {
+		return Storage{}, err
+	}
+	validation := additional{c.Rules, c.Defaults}
+	// The storage of the scale subresource refers to the same store, so its updates are validated alike.
+	store := inner.CustomResource.Store
+	store.CreateStrategy = createStrategy{kubernetes, validation}
+	store.UpdateStrategy = updateStrategy{kubernetes, validation}
+
+	storage := Storage{CustomResource: inner.CustomResource, Scale: inner.Scale}
+	if c.Status != nil {
+		storage.Status = newStatusREST(store, upstream.NewStatusStrategy(kubernetes), validation)
+	}
+	return storage, nil
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package customresource
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// Rules validates custom resources by the validation rules of their schema. It is safe for concurrent use.
+type Rules interface {
+	// Validate returns the errors of the rules for an object that conforms to the schema. old is nil when the object is
+	// created. Warnings about values that are invalid, but did not change, are added to the recorder of ctx. Validate does not
+	// change the objects.
+	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
+}
+
+// Defaults reports the errors of default expressions. It is safe for concurrent use.
+type Defaults interface {
+	// Validate returns an error for each default expression that failed for the object and left its field unset. old is nil
+	// when the object is created. Validate does not change the objects.
+	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
+}
+
+// createStrategy validates more than Kubernetes' strategy.
+type createStrategy struct {
+	rest.RESTCreateStrategy
+	additional additional
+}
+
+// Validate implements rest.RESTCreateStrategy.
+func (s createStrategy) Validate(ctx context.Context, object runtime.Object) field.ErrorList {
+	errs := s.RESTCreateStrategy.Validate(ctx, object)
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		return s.additional.validate(ctx, u.Object, nil, errs)
+	}
+	return errs
+}
+
+// updateStrategy validates more than Kubernetes' strategy, which is that of the resource or of its status.
+type updateStrategy struct {
+	rest.RESTUpdateStrategy
+	additional additional
+}
+
+// ValidateUpdate implements rest.RESTUpdateStrategy.
+func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.Object) field.ErrorList {
+	errs := s.RESTUpdateStrategy.ValidateUpdate(ctx, object, old)
+	u, ok := object.(*unstructured.Unstructured)
+	before, okBefore := old.(*unstructured.Unstructured)
+	if ok && okBefore {
+		return s.additional.validate(ctx, u.Object, before.Object, errs)
+	}
+	return errs
+}
+
+// additional is the validation that follows Kubernetes' validation by the schema.
+type additional struct {
+	rules    Rules
+	defaults Defaults
+}
+
+// validate appends its errors to errs, which are those of the schema. Rules are not evaluated if the object
+// cannot be read as the schema says or lacks a field that should have a default.
+func (a additional) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
+	blocked := blocking(errs)
+	if a.defaults != nil {
+		failed := a.defaults.Validate(ctx, object, old)
+		errs = append(errs, failed...)
+		blocked = blocked || len(failed) > 0
+	}
+	switch {
+	case a.rules == nil:
+		return errs
+	case blocked:
+		return append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+	default:
+		return append(errs, a.rules.Validate(ctx, object, old)...)
+	}
+}
+
+// blocking reports whether rules must not be evaluated after errors: values may have other types than the rules expect,
+// or may be so large that rules cost more than estimated.
+func blocking(errs field.ErrorList) bool {
+	for _, err := range errs {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return true
+		}
+	}
+	return false
+}
