@@ -5,16 +5,21 @@ package schemaexpression
 
 import (
 	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// estimator returns Kubernetes' cost estimator with the sizes of the values in self.
+// estimator returns Kubernetes' cost estimator with the sizes of the values in self and of the texts of scalars.
 func estimator(self *apiservercel.DeclType) checker.CostEstimator {
-	return &library.CostEstimator{SizeEstimator: sizes{self}}
+	return costs{&library.CostEstimator{SizeEstimator: sizes{self}}}
 }
 
-// sizes estimates the sizes of values by their types. It leaves the costs of calls to cel-go.
+// costs estimates calls that Kubernetes' estimator knows too little about.
+type costs struct{ checker.CostEstimator }
+
+// sizes estimates the sizes of values by their types.
 type sizes struct{ self *apiservercel.DeclType }
 
 // EstimateSize implements checker.CostEstimator. The path of a node starts with the variable.
@@ -46,7 +51,31 @@ func below(t *apiservercel.DeclType, step string) *apiservercel.DeclType {
 	return nil
 }
 
-// EstimateCallCost implements checker.CostEstimator.
+// EstimateCallCost implements checker.CostEstimator. It leaves the costs of calls to costs.
 func (sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil
+}
+
+// EstimateCallCost implements checker.CostEstimator. For Kubernetes' estimator, the text of a number has any length, so that
+// string(self.seconds) + 's' exceeds every limit.
+func (c costs) EstimateCallCost(function, overload string, target *checker.AstNode, arguments []checker.AstNode) *checker.CallEstimate {
+	if function == overloads.TypeConvertString && target == nil && len(arguments) == 1 {
+		if length, ok := textLengths[arguments[0].Type().Kind()]; ok {
+			return &checker.CallEstimate{
+				CostEstimate: checker.FixedCostEstimate(1),
+				ResultSize:   &checker.SizeEstimate{Min: 1, Max: length},
+			}
+		}
+	}
+	return c.CostEstimator.EstimateCallCost(function, overload, target, arguments)
+}
+
+// textLengths holds the lengths of the longest texts of values by the kind of their type.
+var textLengths = map[types.Kind]uint64{
+	types.BoolKind:      uint64(len("false")),
+	types.IntKind:       uint64(len("-9223372036854775808")),
+	types.UintKind:      uint64(len("18446744073709551615")),
+	types.DoubleKind:    uint64(len("-1.7976931348623157e+308")),
+	types.DurationKind:  uint64(len("-315576000000.999999999s")),
+	types.TimestampKind: uint64(len("9999-12-31T23:59:59.999999999+23:59")),
 }
