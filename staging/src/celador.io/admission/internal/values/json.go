@@ -35,11 +35,11 @@ func IsTyped(v ref.Val) bool {
 	}
 }
 
-// IsView reports whether a value is a view that Of or OfUnstructured returned. A view is a tree: it
-// contains no part twice.
+// IsView reports whether a value is a view that Of, OfUnstructured or Schema.Value returned. A view is
+// a tree: it contains no part twice.
 func IsView(v ref.Val) bool {
 	switch v.(type) {
-	case *unstructuredList, *unstructuredMap:
+	case *unstructuredList, *unstructuredMap, *schemaList, *schemaSet, *schemaMapList, *schemaMap:
 		return true
 	default:
 		return IsTyped(v)

@@ -26,12 +26,8 @@ type mapValue struct {
 	// read without reflection.
 	strings   map[string]string
 	resources corev1.ResourceList
-	// children caches the first maxChildren lookups, and overflow the others. first is the initial
-	// storage of children.
-	children []child
-	first    [1]child
-	overflow map[string]ref.Val
-	keys     []ref.Val
+	cache     childCache
+	keys      []ref.Val
 }
 
 func newMapValue(elem *plan, object reflect.Value) *mapValue {
@@ -45,9 +41,6 @@ func newMapValue(elem *plan, object reflect.Value) *mapValue {
 	return m
 }
 
-// maxChildren is the number of cached values up to which comparing names is faster than hashing.
-const maxChildren = 8
-
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as not found,
 // as Kubernetes' conversion does.
 func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
@@ -56,32 +49,12 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 		return unsupportedKey(key), false
 	}
 	name := string(k)
-	for i := range m.children {
-		if c := &m.children[i]; c.name == name {
-			return c.value, c.value != nil
-		}
-	}
-	v, cached := m.overflow[name]
+	v, cached := m.cache.find(name)
 	if !cached {
 		v = m.lookUp(name)
-		m.cache(name, v)
+		m.cache.add(name, v)
 	}
 	return v, v != nil
-}
-
-func (m *mapValue) cache(name string, v ref.Val) {
-	switch {
-	case len(m.children) == maxChildren:
-		if m.overflow == nil {
-			m.overflow = map[string]ref.Val{}
-		}
-		m.overflow[name] = v
-	case m.children == nil:
-		m.children = m.first[:0]
-		fallthrough
-	default:
-		m.children = append(m.children, child{name, v})
-	}
 }
 
 func (m *mapValue) lookUp(name string) ref.Val {

@@ -36,12 +36,6 @@ type structCache struct {
 	keys     []ref.Val
 }
 
-type child struct {
-	name string
-	// value is nil if the field is omitted.
-	value ref.Val
-}
-
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
 // Kubernetes' conversion does.
 func (s *structValue) Find(key ref.Val) (ref.Val, bool) {

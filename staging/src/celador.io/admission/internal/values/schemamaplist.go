@@ -1,0 +1,170 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package values
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// A schemaMapList is the view of a list with x-kubernetes-list-type map. Two such lists are equal if they
+// have equal elements for the same keys in any order. In a sum, elements of the second list replace those
+// of the first with the same keys.
+type schemaMapList struct {
+	schemaList
+	// byKey holds the positions of the elements. It is nil before it is needed.
+	byKey map[any]int
+}
+
+// Equal implements ref.Val. Like Kubernetes' conversion, it looks up unstructured elements by the escaped
+// names of the keys.
+func (l *schemaMapList) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	if l.Size() != o.Size() {
+		return types.False
+	}
+	if l.byKey == nil {
+		l.byKey = make(map[any]int, len(l.elements))
+		for i, element := range l.elements {
+			l.byKey[l.contentKey(element)] = i
+		}
+	}
+	seen := make(map[any]struct{}, len(l.byKey))
+	for it := o.Iterator(); it.HasNext() == types.True; {
+		v := it.Next()
+		key := l.contentKey(v.Value())
+		i, found := l.byKey[key]
+		if !found {
+			return types.False
+		}
+		if equal := l.child(i).Equal(v); equal != types.True {
+			return equal
+		}
+		seen[key] = struct{}{}
+	}
+	return types.Bool(len(seen) == len(l.byKey))
+}
+
+// Add implements traits.Adder.
+func (l *schemaMapList) Add(other ref.Val) ref.Val { return addMapLists(l, other, l.keys) }
+
+// contentKey returns the key of an unstructured element. Elements that are not objects have no key.
+func (l *schemaMapList) contentKey(element any) any {
+	object, ok := element.(map[string]any)
+	if !ok {
+		return types.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T", element)
+	}
+	return compositeKey(l.keys, func(name string) any { return object[name] })
+}
+
+// A mapListSum is the sum of a list with x-kubernetes-list-type map and another list. It is such a list,
+// too.
+type mapListSum struct {
+	traits.Lister
+	keys []string
+}
+
+// Equal implements ref.Val.
+func (l *mapListSum) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	if l.Size() != o.Size() {
+		return types.False
+	}
+	byKey := map[any]ref.Val{}
+	for it := l.Iterator(); it.HasNext() == types.True; {
+		v := it.Next()
+		byKey[valueKey(v, l.keys)] = v
+	}
+	seen := make(map[any]struct{}, len(byKey))
+	for it := o.Iterator(); it.HasNext() == types.True; {
+		v := it.Next()
+		key := valueKey(v, l.keys)
+		element, found := byKey[key]
+		if !found {
+			return types.False
+		}
+		if equal := element.Equal(v); equal != types.True {
+			return equal
+		}
+		seen[key] = struct{}{}
+	}
+	return types.Bool(len(seen) == len(byKey))
+}
+
+// Add implements traits.Adder.
+func (l *mapListSum) Add(other ref.Val) ref.Val { return addMapLists(l, other, l.keys) }
+
+func addMapLists(l traits.Lister, r ref.Val, keys []string) ref.Val {
+	other, ok := r.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(r)
+	}
+	sum := elementsOf(l)
+	positions := make(map[any]int, len(sum))
+	for i, v := range sum {
+		positions[valueKey(v, keys)] = i
+	}
+	for it := other.Iterator(); it.HasNext() == types.True; {
+		v := it.Next()
+		if i, found := positions[valueKey(v, keys)]; found {
+			sum[i] = v
+		} else {
+			sum = append(sum, v)
+		}
+	}
+	return &mapListSum{types.NewRefValList(types.DefaultTypeAdapter, sum), keys}
+}
+
+// valueKey returns the key of an element of a list, by the escaped names of the keys.
+func valueKey(element ref.Val, keys []string) any {
+	return compositeKey(keys, func(name string) any {
+		v := fieldOf(element, types.String(name))
+		if v == nil || types.IsUnknownOrError(v) {
+			return nil
+		}
+		return hashable(v.Value())
+	})
+}
+
+// fieldOf returns a field of a map or of a constructed object, or nil if there is none.
+func fieldOf(of ref.Val, name types.String) ref.Val {
+	switch of := of.(type) {
+	case traits.Mapper:
+		if v, found := of.Find(name); found {
+			return v
+		}
+	case traits.Indexer:
+		if tester, ok := of.(traits.FieldTester); ok && tester.IsSet(name) == types.True {
+			return of.Get(name)
+		}
+	}
+	return nil
+}
+
+// compositeKey returns a Go value that can be a key of a Go map and equals those of elements whose keys
+// have the same values.
+func compositeKey(names []string, value func(name string) any) any {
+	switch len(names) {
+	case 1:
+		return value(names[0])
+	case 2:
+		return [2]any{value(names[0]), value(names[1])}
+	case 3:
+		return [3]any{value(names[0]), value(names[1]), value(names[2])}
+	}
+	parts := make([]any, len(names))
+	for i, name := range names {
+		parts[i] = value(name)
+	}
+	return fmt.Sprintf("%#v", parts)
+}
