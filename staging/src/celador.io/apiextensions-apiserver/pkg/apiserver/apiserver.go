@@ -49,8 +49,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client of CustomResourceDefinitions: %w", err)
 	}
-	// No handler reads the table of expressions, because the registry rejects CustomResourceDefinitions that have any.
-	informers, _ := crdinformer.NewSharedInformerFactory(client, definitions.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
+	informers, expressions := crdinformer.NewSharedInformerFactory(client, definitions.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
 	crds := informers.Apiextensions().V1().CustomResourceDefinitions()
 
 	next := delegate.UnprotectedHandler()
@@ -58,7 +57,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 		next = http.NotFoundHandler()
 	}
 	discoveryHandler := discovery.NewHandler(scheme.Codecs, next)
-	resources, err := newResources(generic, &config, crds.Lister())
+	resources, err := newResources(generic, &config, crds.Lister(), expressions)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, nil
 }
 
-func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister) (*resources, error) {
+func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister, expressions expressionsOf) (*resources, error) {
 	converters, err := conversion.NewCRConverterFactory(config.ExtraConfig.ServiceResolver, config.ExtraConfig.AuthResolverWrapper)
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.C
 		MaxRequestBodyBytes: config.GenericConfig.MaxRequestBodyBytes,
 	}
 	return &resources{
-		lister: lister, build: builder.Build,
+		lister: lister, expressions: expressions, build: builder.Build,
 		// Requests end after the request timeout. Upstream waits twice as long, too.
 		drainTimeout: 2 * config.GenericConfig.RequestTimeout,
 		stopped:      make(chan struct{}),

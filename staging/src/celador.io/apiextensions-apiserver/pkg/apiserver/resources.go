@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
@@ -31,8 +32,9 @@ var (
 // resources holds the serving.Resource of each CustomResourceDefinition. The first request builds it, under the lock of
 // this CustomResourceDefinition, and so does the first request after the spec or the accepted names have changed.
 type resources struct {
-	lister listers.CustomResourceDefinitionLister
-	build  func(context.Context, *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error)
+	lister      listers.CustomResourceDefinitionLister
+	expressions expressionsOf
+	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions) (*serving.Resource, error)
 	// drainTimeout limits how long an outdated Resource stays open for its requests.
 	drainTimeout time.Duration
 
@@ -40,6 +42,12 @@ type resources struct {
 
 	stopOnce sync.Once
 	stopped  chan struct{}
+}
+
+// expressionsOf finds the expressions of a CustomResourceDefinition that the lister has returned. It returns the same pointer for
+// all objects of one generation. *crdinformer.Expressions implements it.
+type expressionsOf interface {
+	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions
 }
 
 // slot holds the Resource of one CustomResourceDefinition. mu serializes changes; current is read without it.
@@ -82,7 +90,7 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 		}
 		r.retire(s)
 	}
-	resource, err := r.build(ctx, latest)
+	resource, err := r.build(ctx, latest, r.expressions.Of(latest))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +121,12 @@ func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 		if err != nil || latest.UID != crd.UID {
 			latest = crd
 		}
-		if resource := s.current.Load(); resource != nil && !resource.Current(latest) {
+		resource := s.current.Load()
+		if resource == nil {
+			return
+		}
+		// If etcd was restored from a backup, a generation may have other expressions than before.
+		if !resource.Current(latest) || resource.Expressions() != r.expressions.Of(latest) {
 			r.retire(s)
 		}
 	})

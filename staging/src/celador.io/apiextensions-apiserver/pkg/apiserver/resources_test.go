@@ -16,16 +16,26 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
 	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/tools/cache"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/crdtest"
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
+// expressions holds the expressions of a CustomResourceDefinition by UID.
+type expressions map[types.UID]*apiextensions.Expressions
+
+func (e expressions) Of(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions {
+	return e[crd.UID]
+}
+
 // fixture is a table of resources over a cache without an informer.
 type fixture struct {
 	*resources
+	expressions
 	crds    cache.Indexer
 	storage *crdtest.Storage
 	// building is called before a Resource is built, if it is set.
@@ -39,17 +49,18 @@ func newFixture(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{crds: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), storage: &crdtest.Storage{}}
+	f := &fixture{expressions: expressions{}, crds: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), storage: &crdtest.Storage{}}
 	builder := &serving.Builder{RESTOptions: f.storage, Converters: converters}
 	f.resources = &resources{
-		lister: listers.NewCustomResourceDefinitionLister(f.crds),
-		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
+		lister:      listers.NewCustomResourceDefinitionLister(f.crds),
+		expressions: f.expressions,
+		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*serving.Resource, error) {
 			if f.building != nil {
 				if err := f.building(crd); err != nil {
 					return nil, err
 				}
 			}
-			return builder.Build(ctx, crd)
+			return builder.Build(ctx, crd, expressions)
 		},
 		drainTimeout: time.Minute,
 		stopped:      make(chan struct{}),
@@ -277,6 +288,14 @@ func TestRestoredBackup(t *testing.T) {
 	f.follow().OnUpdate(labelled, restored)
 	if stored := f.mustGet(t, restored); stored.Stored() != stored.Version("v2") {
 		t.Error("the spec from before the backup was restored is served")
+	}
+
+	// The expressions are not in the spec.
+	f.expressions[restored.UID] = &apiextensions.Expressions{}
+	again := restored.DeepCopy()
+	f.follow().OnUpdate(restored, f.set(again))
+	if got := f.mustGet(t, again).Expressions(); got != f.expressions[restored.UID] {
+		t.Error("the expressions from before the backup was restored are in use")
 	}
 }
 

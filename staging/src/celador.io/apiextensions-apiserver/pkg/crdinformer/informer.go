@@ -32,8 +32,8 @@ type Client interface {
 
 // NewSharedInformerFactory returns a factory of Kubernetes' informers whose informer of
 // CustomResourceDefinitions reads with crds. The informer stores and delivers Kubernetes'
-// type, where the conversion strategy ConversionRules is None, and puts the expressions into the
-// returned table. Informers of other kinds read with client. The factory is not started.
+// type, and puts the expressions into the returned table. The conversion strategy ConversionRules stays, so
+// that what does not know it cannot take it for None. Informers of other kinds read with client. The factory is not started.
 func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
 	expressions := newExpressions()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)
@@ -74,6 +74,9 @@ func (e *Expressions) split(obj any) (any, error) {
 	part, expressions, err := conversions.Split(crd)
 	if err != nil {
 		return nil, fmt.Errorf("split CustomResourceDefinition %q: %w", crd.Name, err)
+	}
+	if expressions != nil && expressions.ConversionRules {
+		part.Spec.Conversion.Strategy = upstreamv1.ConversionStrategyType(v1.ConversionRules)
 	}
 	e.record(part, expressions)
 	return part, nil

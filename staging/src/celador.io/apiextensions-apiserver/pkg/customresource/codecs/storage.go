@@ -19,7 +19,7 @@ import (
 type Storage struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
-	// Converter converts between the versions. It must not change its input.
+	// Converter converts between the versions and coerces its results. It must not change its input.
 	Converter runtime.ObjectConvertor
 	Schemas   *schemas.Schemas
 	// Served is the version of objects in memory, Stored the storage version.
@@ -41,7 +41,7 @@ func (s Storage) GetRESTOptions(resource schema.GroupResource, _ runtime.Object)
 func (s Storage) codec(c runtime.Codec) runtime.Codec {
 	return versioning.NewCodec(c,
 		s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
-		s.Schemas.Converter(s.Converter),
+		s.Converter,
 		Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
 		s.Schemas.Defaulter(scheme.Scheme),
 		s.Stored, s.Served, "customResourceStorage")

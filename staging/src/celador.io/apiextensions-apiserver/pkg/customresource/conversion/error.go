@@ -15,6 +15,8 @@ type Reason string
 const (
 	// ReasonPath means that no converter or chain of converters leads to the version.
 	ReasonPath Reason = "path"
+	// ReasonDisabled means that the feature gate of conversion rules is off.
+	ReasonDisabled Reason = "disabled"
 	// ReasonCompilation means that a rule does not compile. The API refuses such rules; they appear
 	// when the server that stored them knew more functions.
 	ReasonCompilation Reason = "compilation"

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
@@ -24,7 +25,7 @@ import (
 type Builder struct {
 	// RESTOptions provides options with a codec of unstructured objects.
 	RESTOptions generic.RESTOptionsGetter
-	// Converters makes the converters of conversion strategies.
+	// Converters makes the converters of Kubernetes' conversion strategies.
 	Converters *conversion.CRConverterFactory
 	// Authorizer authorizes creation by update and by patch.
 	Authorizer authorizer.UnconditionalAuthorizer
@@ -32,15 +33,17 @@ type Builder struct {
 	MaxRequestBodyBytes int64
 }
 
-// Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it. Build returns an
-// error if names have not been accepted, a schema is invalid, the conversion strategy is unknown or the storage
-// cannot be set up. The Resource keeps a reference to the CustomResourceDefinition, which must not be changed.
-func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*Resource, error) {
-	kind, err := b.newKind(ctx, crd)
+// Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it. The strategy
+// ConversionRules may appear in crd, although Kubernetes does not know it; expressions holds its converters. It is nil if the
+// CustomResourceDefinition has only fields of Kubernetes. Build returns an error if names have not been accepted, a schema is
+// invalid, the conversion strategy is unknown or the storage cannot be set up. The Resource keeps references to
+// crd and expressions, which must not be changed.
+func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*Resource, error) {
+	kind, err := b.newKind(ctx, crd, expressions)
 	if err != nil {
 		return nil, err
 	}
-	resource := &Resource{versions: map[string]*Version{}, requests: newLeases()}
+	resource := &Resource{expressions: expressions, versions: map[string]*Version{}, requests: newLeases()}
 	resource.crd.Store(crd)
 	if err := kind.addVersions(resource); err != nil {
 		resource.Destroy()
@@ -52,16 +55,16 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 // kind holds the converters, schemas and names that the versions of a CustomResourceDefinition share. Build drops it.
 type kind struct {
 	*Builder
-	crd          *apiextensionsv1.CustomResourceDefinition
-	schemas      *schemas.Schemas
-	stored       schema.GroupVersion
-	safe, unsafe runtime.ObjectConvertor // unsafe changes its input
-	types        managedfields.TypeConverter
-	equivalents  runtime.EquivalentResourceMapper
-	replicas     managedfields.ResourcePathMappings
+	crd         *apiextensionsv1.CustomResourceDefinition
+	schemas     *schemas.Schemas
+	stored      schema.GroupVersion
+	converters  converters
+	types       managedfields.TypeConverter
+	equivalents runtime.EquivalentResourceMapper
+	replicas    managedfields.ResourcePathMappings
 }
 
-func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*kind, error) {
+func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*kind, error) {
 	if err := checkNames(&crd.Status.AcceptedNames); err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 	if k.types, err = typeConverter(ctx, crd); err != nil {
 		return nil, err
 	}
-	k.safe, k.unsafe, err = b.Converters.NewConverter(crd)
+	k.converters, err = b.converters(crd, expressions, k.schemas)
 	return k, err
 }
 

@@ -34,7 +34,7 @@ func newBuilder(t *testing.T, storage *crdtest.Storage) *serving.Builder {
 
 func build(t *testing.T, storage *crdtest.Storage, crd *apiextensionsv1.CustomResourceDefinition) *serving.Resource {
 	t.Helper()
-	resource, err := newBuilder(t, storage).Build(t.Context(), crd)
+	resource, err := newBuilder(t, storage).Build(t.Context(), crd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +146,9 @@ func TestBuildErrors(t *testing.T) {
 		"no list kind":        {change: func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.AcceptedNames.ListKind = "" }, want: "status.acceptedNames.listKind is empty"},
 		"no storage version":  {change: func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[0].Storage = false }, want: "storage version"},
 		"conversion strategy": {change: func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Conversion.Strategy = "Guess" }, want: "unknown conversion strategy"},
+		"converters are missing": {change: func(crd *apiextensionsv1.CustomResourceDefinition) {
+			crd.Spec.Conversion.Strategy = "ConversionRules"
+		}, want: "the converters of spec.conversion are missing"},
 		"not structural": {
 			change: func(crd *apiextensionsv1.CustomResourceDefinition) {
 				crd.Spec.Versions[1].Schema.OpenAPIV3Schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Ref: new("#/x")}
@@ -160,7 +163,7 @@ func TestBuildErrors(t *testing.T) {
 				test.change(crd)
 			}
 			storage := stdcmp.Or(test.storage, &crdtest.Storage{})
-			if _, err := newBuilder(t, storage).Build(t.Context(), crd); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := newBuilder(t, storage).Build(t.Context(), crd, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want one with %q", err, test.want)
 			}
 			if storage.Open() != 0 {

@@ -24,7 +24,7 @@ type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 // addScopes adds the scopes of the resource and of its scale subresource. options is the scheme that typer was made of.
 func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
 	gv := k.gv(v.Name)
-	serializer := codecs.NewSerializer(typer, k.safe, k.schemas)
+	serializer := codecs.NewSerializer(typer, k.converters.safe, k.schemas)
 	main := handlers.RequestScope{
 		Namer:                    handlers.ContextBasedNaming{Namer: meta.NewAccessor(), ClusterScoped: k.clusterScoped()},
 		Serializer:               serializer,
@@ -33,8 +33,8 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 		Creater:                  codecs.Creater{},
 		Typer:                    typer,
 		Defaulter:                k.schemas.Defaulter(options),
-		Convertor:                k.safe,
-		UnsafeConvertor:          k.unsafe,
+		Convertor:                k.converters.safe,
+		UnsafeConvertor:          k.converters.unsafe,
 		Authorizer:               k.Authorizer,
 		EquivalentResourceMapper: k.equivalents,
 		TableConvertor:           version.Storage.CustomResource,

@@ -15,16 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
 // Resource serves the custom resources of one generation of a CustomResourceDefinition. It is safe
 // for concurrent use.
 type Resource struct {
-	crd      atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
-	versions map[string]*Version
-	stored   *Version
-	requests *leases
+	crd         atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
+	expressions *apiextensions.Expressions
+	versions    map[string]*Version
+	stored      *Version
+	requests    *leases
 }
 
 // Version serves one version of the custom resources. It is immutable.
@@ -51,6 +53,9 @@ func (r *Resource) Stored() *Version { return r.stored }
 
 // Name returns the name of the CustomResourceDefinition.
 func (r *Resource) Name() string { return r.crd.Load().Name }
+
+// Expressions returns the expressions that the Resource was built with.
+func (r *Resource) Expressions() *apiextensions.Expressions { return r.expressions }
 
 // Current reports whether the Resource serves the generation and the accepted names of crd. The Resource may keep a
 // reference to crd, which must not be changed if it returns true.

@@ -48,7 +48,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		Schema: k.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
 		Status: status, Scale: scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
 		Typer:       typer,
-		RESTOptions: codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.safe, Schemas: k.schemas, Served: gv, Stored: k.stored},
+		RESTOptions: codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.converters.stored, Schemas: k.schemas, Served: gv, Stored: k.stored},
 		Table:       table,
 	})
 	return err

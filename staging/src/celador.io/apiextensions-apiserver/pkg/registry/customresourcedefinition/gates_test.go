@@ -26,14 +26,13 @@ const (
 	redefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "x-kubernetes-default": [{"rule": "2", "field": "a"}]}}}}}}`
 	undefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object"}}}}}}`
 
-	rules       = `{"strategy": "ConversionRules"}`
-	converters  = `{"strategy": "ConversionRules", "converters": [{"fromVersion": "v1", "toVersion": "v2"}]}`
-	otherRules  = `{"strategy": "ConversionRules", "converters": [{"fromVersion": "v2", "toVersion": "v1"}]}`
-	idle        = `{"strategy": "None", "converters": [{"fromVersion": "v1", "toVersion": "v2"}]}`
+	both        = `{"fromVersion": "v1", "toVersion": "v2"}, {"fromVersion": "v2", "toVersion": "v1"`
+	converters  = `{"strategy": "ConversionRules", "converters": [` + both + `}]}`
+	otherRules  = `{"strategy": "ConversionRules", "converters": [` + both + `, "rules": [{"field": "spec.size", "rule": "3"}]}]}`
+	idle        = `{"strategy": "None", "converters": [` + both + `}]}`
 	listDefault = apiextensions.SchemaPath("/properties/spec/properties/list/items")
 
 	forbiddenDefault    = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[list].items.x-kubernetes-default: Forbidden"
-	forbiddenStrategy   = "spec.conversion.strategy: Forbidden"
 	forbiddenConverters = "spec.conversion.converters: Forbidden"
 	unknownStrategy     = `spec.conversion.strategy: Unsupported value: "ConversionRules": supported values: "None", "Webhook"`
 )
@@ -43,18 +42,17 @@ func TestGates(t *testing.T) {
 	_, ours, _ := servers(t, generic.UndecoratedStorage)
 	on := []bool{true}
 	off := []bool{false}
-	both := []bool{true, false}
+	either := []bool{true, false}
 	var nothing *apiextensions.Expressions
 	defaults := func(rule string) *apiextensions.Expressions {
 		return &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {listDefault: {{Rule: rule, Field: "a"}}}}}
 	}
-	conversion := func(strategy bool, from, to string) *apiextensions.Expressions {
-		expressions := &apiextensions.Expressions{ConversionRules: strategy}
-		if from != "" {
-			expressions.Converters = []v1.Converter{{FromVersion: from, ToVersion: to}}
-		}
-		return expressions
+	conversion := func(strategy bool, rules ...v1.ConversionRule) *apiextensions.Expressions {
+		return &apiextensions.Expressions{ConversionRules: strategy, Converters: []v1.Converter{
+			{FromVersion: "v1", ToVersion: "v2"}, {FromVersion: "v2", ToVersion: "v1", Rules: rules},
+		}}
 	}
+	other := v1.ConversionRule{Field: "spec.size", Rule: "3"}
 	tests := []struct {
 		name string
 		// old is the stored manifest. Empty on create.
@@ -74,25 +72,23 @@ func TestGates(t *testing.T) {
 			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "1", Field: "a"}}}}},
 			errs: []string{strings.Replace(forbiddenDefault, "versions[0]", "versions[1]", 1)}},
 		{name: "create defaults under 1.36", updated: manifest(none, defaulted), gates: off, emulated: "1.36", want: nothing},
-		{name: "create the strategy", updated: manifest(rules, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
-		{name: "create the strategy", updated: manifest(rules, object), gates: on, want: conversion(true, "", ""), errs: []string{forbiddenStrategy}},
-		{name: "create converters", updated: manifest(converters, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
-		{name: "create converters", updated: manifest(converters, object), gates: on, want: conversion(true, "v1", "v2"), errs: []string{forbiddenStrategy, forbiddenConverters}},
-		{name: "create idle converters", updated: manifest(idle, object), gates: off, want: nothing},
-		{name: "create idle converters", updated: manifest(idle, object), gates: on, want: conversion(false, "v1", "v2"), errs: []string{forbiddenConverters}},
+		{name: "create converters", updated: manifest(converters, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
+		{name: "create converters", updated: manifest(converters, object, object), gates: on, want: conversion(true)},
+		{name: "create idle converters", updated: manifest(idle, object, object), gates: off, want: nothing},
+		{name: "create idle converters", updated: manifest(idle, object, object), gates: on, want: conversion(false), errs: []string{forbiddenConverters}},
 
 		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: off, want: nothing},
 		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: on, want: defaults("1"), errs: []string{forbiddenDefault}, changed: true},
-		{name: "keep defaults", old: manifest(none, defaulted), updated: manifest(none, defaulted), gates: both, want: defaults("1")},
-		{name: "change defaults", old: manifest(none, defaulted), updated: manifest(none, redefaulted), gates: both, want: defaults("2"), errs: []string{forbiddenDefault}, changed: true},
-		{name: "remove defaults", old: manifest(none, defaulted), updated: manifest(none, undefaulted), gates: both, want: nothing, changed: true},
-		{name: "add the strategy", old: manifest(none, object), updated: manifest(rules, object), gates: off, want: nothing, errs: []string{unknownStrategy}, changed: true},
-		{name: "add the strategy", old: manifest(none, object), updated: manifest(rules, object), gates: on, want: conversion(true, "", ""), errs: []string{forbiddenStrategy}, changed: true},
-		{name: "add the strategy to defaults", old: manifest(none, defaulted), updated: manifest(rules, defaulted), gates: off, want: defaults("1"), errs: []string{unknownStrategy}, changed: true},
-		{name: "keep converters", old: manifest(converters, object), updated: manifest(converters, object), gates: both, want: conversion(true, "v1", "v2")},
-		{name: "change converters", old: manifest(converters, object), updated: manifest(otherRules, object), gates: both, want: conversion(true, "v2", "v1"), errs: []string{forbiddenConverters}, changed: true},
-		{name: "remove converters", old: manifest(converters, object), updated: manifest(rules, object), gates: both, want: conversion(true, "", ""), changed: true},
-		{name: "remove the strategy", old: manifest(converters, object), updated: manifest(none, object), gates: both, want: nothing, changed: true},
+		{name: "keep defaults", old: manifest(none, defaulted), updated: manifest(none, defaulted), gates: either, want: defaults("1")},
+		{name: "change defaults", old: manifest(none, defaulted), updated: manifest(none, redefaulted), gates: either, want: defaults("2"), errs: []string{forbiddenDefault}, changed: true},
+		{name: "remove defaults", old: manifest(none, defaulted), updated: manifest(none, undefaulted), gates: either, want: nothing, changed: true},
+		{name: "add converters", old: manifest(none, object, object), updated: manifest(converters, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}, changed: true},
+		{name: "add converters", old: manifest(none, object, object), updated: manifest(converters, object, object), gates: on, want: conversion(true), changed: true},
+		{name: "add converters to defaults", old: manifest(none, defaulted, object), updated: manifest(converters, defaulted, object), gates: off, want: defaults("1"), errs: []string{unknownStrategy}, changed: true},
+		{name: "keep converters", old: manifest(converters, object, object), updated: manifest(converters, object, object), gates: either, want: conversion(true)},
+		{name: "change converters", old: manifest(converters, object, object), updated: manifest(otherRules, object, object), gates: either, want: conversion(true, other), changed: true},
+		{name: "remove the strategy but not the converters", old: manifest(converters, object, object), updated: manifest(idle, object, object), gates: either, want: conversion(false), errs: []string{forbiddenConverters}, changed: true},
+		{name: "remove converters", old: manifest(converters, object, object), updated: manifest(none, object, object), gates: either, want: nothing, changed: true},
 	}
 	for _, test := range tests {
 		for _, enabled := range test.gates {

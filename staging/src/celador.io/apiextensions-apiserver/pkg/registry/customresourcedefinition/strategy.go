@@ -50,22 +50,16 @@ func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 
 // Validate implements rest.RESTCreateStrategy.
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	errs := s.upstreamStrategy.Validate(ctx, part(obj))
-	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
+	return append(s.upstreamStrategy.Validate(ctx, part(obj)), validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
 }
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	return s.upstreamStrategy.WarningsOnCreate(ctx, part(obj))
+	_, warnings := validateConversionRules(obj.(*apiextensions.CustomResourceDefinition), nil)
+	return append(s.upstreamStrategy.WarningsOnCreate(ctx, part(obj)), warnings...)
 }
 
-// Canonicalize implements rest.RESTCreateStrategy and rest.RESTUpdateStrategy.
-func (s strategy) Canonicalize(obj runtime.Object) {
-	s.upstreamStrategy.Canonicalize(part(obj))
-}
-
-// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions is a change of
-// the spec, and increments the generation as such.
+// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions increments the generation.
 func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	updated, existing := obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition)
 	dropDisabledExpressions(updated, existing.Expressions)
@@ -78,12 +72,19 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	errs := s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))
-	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition).Expressions)...)
+	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
 }
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	return s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
+	_, warnings := validateConversionRules(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))
+	return append(s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old)), warnings...)
+}
+
+// validateExpressions checks the default rules and the conversion rules. old is nil on create.
+func validateExpressions(crd, old *apiextensions.CustomResourceDefinition) field.ErrorList {
+	errs, _ := validateConversionRules(crd, old)
+	return append(validateDefaultRules(crd, old), errs...)
 }
 
 // attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for selectors of lists and watches.

@@ -1,0 +1,98 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"errors"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+	"celador.io/apiextensions-apiserver/pkg/features"
+)
+
+// converters are the converters between the versions of a CustomResourceDefinition.
+type converters struct {
+	// safe does not change its input, unsafe may.
+	safe, unsafe runtime.ObjectConvertor
+	// stored is safe and coerces its results.
+	stored runtime.ObjectConvertor
+}
+
+func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
+	if strategyOf(crd) != v1.ConversionRules {
+		safe, unsafe, err := b.Converters.NewConverter(crd)
+		return converters{safe: safe, unsafe: unsafe, stored: s.Converter(safe)}, err
+	}
+	if expressions == nil {
+		return converters{}, errors.New("the converters of spec.conversion are missing")
+	}
+	none := *crd
+	none.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	_, upstream, err := b.Converters.NewConverter(&none)
+	if err != nil {
+		return converters{}, err
+	}
+	unsafe := &rulesConverter{
+		ObjectConvertor: upstream,
+		crd:             crd.Name,
+		versions:        map[schema.GroupVersion]bool{},
+		schemas:         s,
+		rules:           newObjectConverter(crd, expressions, s),
+	}
+	for _, v := range crd.Spec.Versions {
+		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
+	}
+	safe := safeConverter{unsafe}
+	return converters{safe: safe, unsafe: unsafe, stored: safe}, nil
+}
+
+func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStrategyType {
+	if crd.Spec.Conversion == nil {
+		return v1.NoneConverter
+	}
+	return v1.ConversionStrategyType(crd.Spec.Conversion.Strategy)
+}
+
+// newObjectConverter returns the converter of a CustomResourceDefinition with conversion rules. If the gate is off or the
+// converters are invalid, all conversions fail: without its rules, an object would be served or stored in a
+// version that it does not have.
+func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) objectConverter {
+	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
+		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
+	}
+	definition := &conversion.Definition{
+		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
+		Converters: expressions.Converters,
+	}
+	for _, v := range crd.Spec.Versions {
+		definition.Versions = append(definition.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})
+	}
+	converter, err := conversion.New(definition)
+	if err != nil {
+		return failing{&conversion.Error{Reason: conversion.ReasonCompilation, Err: err}}
+	}
+	return converter
+}
+
+var errDisabled = errors.New("the CustomResourceDefinition has conversion rules, and the feature gate " + string(features.CustomResourceConversionRules) +
+	" is off on this server: turn it on, or request the version in which the object is stored")
+
+// failing fails to convert objects.
+type failing struct{ cause *conversion.Error }
+
+func (f failing) Convert(_ context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	failure := *f.cause
+	failure.Kind, failure.Namespace, failure.Name = in.GetKind(), in.GetNamespace(), in.GetName()
+	failure.From, failure.To = in.GroupVersionKind().Version, toVersion
+	return nil, &failure
+}

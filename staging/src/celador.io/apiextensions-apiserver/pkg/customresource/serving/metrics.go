@@ -1,0 +1,55 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+)
+
+const (
+	namespace = "celador"
+	subsystem = "crd_conversion"
+)
+
+var (
+	conversionDuration = metrics.NewHistogramVec(&metrics.HistogramOpts{
+		Namespace:      namespace,
+		Subsystem:      subsystem,
+		Name:           "duration_seconds",
+		Help:           "Time to convert one custom resource with conversion rules, by CustomResourceDefinition, versions and success.",
+		Buckets:        metrics.ExponentialBuckets(1e-5, 4, 9),
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"crd_name", "from_version", "to_version", "succeeded"})
+
+	conversionErrors = metrics.NewCounterVec(&metrics.CounterOpts{
+		Namespace:      namespace,
+		Subsystem:      subsystem,
+		Name:           "errors_total",
+		Help:           "Custom resources that conversion rules did not convert, by CustomResourceDefinition, versions and reason.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"crd_name", "from_version", "to_version", "reason"})
+)
+
+func init() { legacyregistry.MustRegister(conversionDuration, conversionErrors) }
+
+// observeConversion records the conversion of one object. err is nil if it has succeeded.
+func observeConversion(crd, from, to string, duration time.Duration, err error) {
+	conversionDuration.WithLabelValues(crd, from, to, strconv.FormatBool(err == nil)).Observe(duration.Seconds())
+	if err == nil {
+		return
+	}
+	reason := conversion.ReasonMetadata
+	var failure *conversion.Error
+	if errors.As(err, &failure) {
+		reason = failure.Reason
+	}
+	conversionErrors.WithLabelValues(crd, from, to, string(reason)).Inc()
+}

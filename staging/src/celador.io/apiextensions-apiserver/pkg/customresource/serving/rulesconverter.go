@@ -1,0 +1,142 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+)
+
+// objectConverter converts one custom resource to another version. It does not change the object, but the result may
+// share values with it. *conversion.Converter implements it.
+type objectConverter interface {
+	Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
+}
+
+// rulesConverter converts custom resources between versions with conversion rules, and coerces the results. It may
+// change its input; safeConverter does not. Like Kubernetes' converter of webhooks, it leaves objects of the requested
+// version alone and fails as a whole if it cannot convert an item of a list.
+type rulesConverter struct {
+	// ObjectConvertor is Kubernetes' converter of the strategy None. It converts Scale objects and checks field labels, and
+	// must not see custom resources.
+	runtime.ObjectConvertor
+	crd      string
+	versions map[schema.GroupVersion]bool
+	schemas  *schemas.Schemas
+	rules    objectConverter
+}
+
+// Convert implements runtime.ObjectConvertor. out has the version to convert to.
+func (c *rulesConverter) Convert(in, out, context any) error {
+	from, ok := in.(*unstructured.Unstructured)
+	if !ok {
+		return c.ObjectConvertor.Convert(in, out, context)
+	}
+	to, ok := out.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("cannot convert a custom resource into a %T", out)
+	}
+	converted, err := c.ConvertToVersion(from, to.GroupVersionKind().GroupVersion())
+	if err != nil {
+		return err
+	}
+	to.SetUnstructuredContent(converted.(*unstructured.Unstructured).UnstructuredContent())
+	return nil
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (c *rulesConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	if _, ok := in.(runtime.Unstructured); !ok {
+		return c.ObjectConvertor.ConvertToVersion(in, target)
+	}
+	from := in.GetObjectKind().GroupVersionKind()
+	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{from})
+	if !ok {
+		return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", from, target)
+	}
+	if !c.versions[to.GroupVersion()] {
+		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", to.GroupVersion())
+	}
+	if !c.versions[from.GroupVersion()] {
+		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", from.GroupVersion())
+	}
+	switch in := in.(type) {
+	case *unstructured.Unstructured:
+		return c.convert(in, to.GroupVersion())
+	case *unstructured.UnstructuredList:
+		return c.convertList(in, to.GroupVersion())
+	default:
+		return nil, fmt.Errorf("cannot convert a %T", in)
+	}
+}
+
+func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schema.GroupVersion) (runtime.Object, error) {
+	out := &unstructured.UnstructuredList{Object: maps.Clone(in.Object), Items: make([]unstructured.Unstructured, len(in.Items))}
+	for i := range in.Items {
+		if from := in.Items[i].GroupVersionKind().GroupVersion(); !c.versions[from] {
+			return nil, fmt.Errorf("request to convert CR list failed, list index %d has invalid group/version: %s", i, from)
+		}
+		item, err := c.convert(&in.Items[i], to)
+		if err != nil {
+			return nil, err
+		}
+		out.Items[i] = *item
+	}
+	out.SetAPIVersion(to.String())
+	return out, nil
+}
+
+// convert returns in itself if it has the version.
+func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+	from := in.GroupVersionKind()
+	if from.GroupVersion() == to {
+		return in, nil
+	}
+	if isEmpty(in) {
+		in.SetGroupVersionKind(to.WithKind(from.Kind))
+		return in, nil
+	}
+	start := time.Now()
+	out, err := c.rules.Convert(context.Background(), in, to.Version)
+	if err == nil {
+		_, err = c.schemas.Coerce(out, schemas.Coercion{})
+	}
+	observeConversion(c.crd, from.Version, to.Version, time.Since(start), err)
+	if err != nil {
+		return nil, conversionFailed(in, to.Version, err)
+	}
+	return out, nil
+}
+
+// isEmpty reports whether the object has nothing but its kind. The watch cache and server-side apply convert such
+// objects, for which rules cannot be written.
+func isEmpty(in *unstructured.Unstructured) bool {
+	_, hasKind := in.Object["kind"]
+	_, hasVersion := in.Object["apiVersion"]
+	return len(in.Object) == 2 && hasKind && hasVersion
+}
+
+// safeConverter converts copies of its input.
+type safeConverter struct{ *rulesConverter }
+
+// Convert implements runtime.ObjectConvertor.
+func (c safeConverter) Convert(in, out, context any) error {
+	if object, ok := in.(*unstructured.Unstructured); ok {
+		in = object.DeepCopy()
+	}
+	return c.rulesConverter.Convert(in, out, context)
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (c safeConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	return c.rulesConverter.ConvertToVersion(in.DeepCopyObject(), target)
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package customresourcedefinition
+
+import (
+	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+)
+
+// validateConversionRules checks the converters, and returns warnings about data that they lose. old is nil on create. A
+// CustomResourceDefinition whose converters and schemas are those of old is not checked, so that it can be updated on
+// servers that check more.
+func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (field.ErrorList, []string) {
+	if !crd.Expressions.HasConversion() {
+		return nil, nil
+	}
+	path := field.NewPath("spec", "conversion")
+	if !crd.Expressions.ConversionRules {
+		return field.ErrorList{field.Forbidden(path.Child("converters"), "may only be set if strategy is ConversionRules")}, nil
+	}
+	current := conversionDefinition(crd)
+	if old == nil || !old.Expressions.HasConversion() {
+		return conversion.Validate(path, current, nil)
+	}
+	previous := conversionDefinition(old)
+	if old.Expressions.ConversionRules && apiequality.Semantic.DeepEqual(current, previous) {
+		return nil, nil
+	}
+	return conversion.Validate(path, current, previous)
+}
+
+// conversionDefinition returns the parts of the CustomResourceDefinition that conversion depends on.
+func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversion.Definition {
+	d := &conversion.Definition{
+		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
+		Converters: crd.Expressions.Converters,
+	}
+	for _, v := range crd.Spec.Versions {
+		d.Versions = append(d.Versions, conversion.Version{Name: v.Name, Schema: structural(part(crd), v.Name)})
+	}
+	return d
+}
+
+// structural returns the structural schema of a version, or nil if there is none. Kubernetes' validation reports schemas
+// that are not structural.
+func structural(crd *upstream.CustomResourceDefinition, version string) *structuralschema.Structural {
+	validation, err := upstream.GetSchemaForVersion(crd, version)
+	if err != nil || validation == nil {
+		return nil
+	}
+	schema, err := structuralschema.NewStructural(validation.OpenAPIV3Schema)
+	if err != nil {
+		return nil
+	}
+	return schema
+}
