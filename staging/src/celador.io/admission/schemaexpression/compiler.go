@@ -59,6 +59,9 @@ type Scope struct {
 	// NullResults makes Compile accept the literal null as a branch of the conditionals that form the result,
 	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().
 	NullResults bool
+	// MaxDynamicSize is the estimated size of values that have no static type and do not come from self, such as those that a
+	// function decodes from a text. 0 means that they can have any size, so that comprehensions over them exceed all limits.
+	MaxDynamicSize uint64
 }
 
 // An Environment compiles the expressions of one scope. It is safe for concurrent use.

@@ -12,19 +12,27 @@ import (
 )
 
 // estimator returns Kubernetes' cost estimator with the sizes of the values in self and of the texts of scalars.
-func estimator(self *apiservercel.DeclType) checker.CostEstimator {
-	return costs{&library.CostEstimator{SizeEstimator: sizes{self}}}
+func estimator(scope *Scope) checker.CostEstimator {
+	return costs{&library.CostEstimator{SizeEstimator: sizes{scope.Self, scope.MaxDynamicSize}}}
 }
 
 // costs estimates calls that Kubernetes' estimator knows too little about.
 type costs struct{ checker.CostEstimator }
 
 // sizes estimates the sizes of values by their types.
-type sizes struct{ self *apiservercel.DeclType }
+type sizes struct {
+	self *apiservercel.DeclType
+	// dynamic is Scope.MaxDynamicSize.
+	dynamic uint64
+}
 
 // EstimateSize implements checker.CostEstimator. The path of a node starts with the variable.
 func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
+	// A field of the result of a function has a path that starts with the field.
+	if s.dynamic > 0 && node.Type().Kind() == types.DynKind && (len(path) == 0 || path[0] != Self && path[0] != OldSelf) {
+		return &checker.SizeEstimate{Max: s.dynamic}
+	}
 	if len(path) == 0 {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (x *Expression) Reads(variable string) bool {
 // MaxCost returns the estimated cost of one evaluation in the worst case, in CEL cost units. The sizes of values are
 // bounded by the type of self.
 func (x *Expression) MaxCost() (uint64, error) {
-	estimate, err := x.environment.env.EstimateCost(x.checked, estimator(x.environment.scope.Self))
+	estimate, err := x.environment.env.EstimateCost(x.checked, estimator(&x.environment.scope))
 	return estimate.Max, err
 }
 

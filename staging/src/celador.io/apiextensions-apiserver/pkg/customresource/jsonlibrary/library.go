@@ -1,0 +1,102 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package jsonlibrary is a CEL library for JSON texts. Conversion rules use it to keep in an annotation what the other
+// version cannot hold:
+//
+//	json.encode(<dyn>) <string>
+//	json.decode(<string>) <dyn>
+//
+// json.encode returns the JSON text of a value, with sorted keys. Values that JSON has no type for become the strings
+// that custom resources have for them: bytes in base64, timestamps as in RFC 3339, durations as 1h0m0s. optional.none()
+// becomes null. json.decode returns the value of a JSON text: numbers without fraction and exponent that fit are int, others
+// double. Texts of more than MaxSize bytes are an error for both.
+package jsonlibrary
+
+import (
+	"math"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// MaxSize bounds JSON texts, in bytes. It is the limit that Kubernetes has for the annotations of an object.
+const MaxSize = 256 * 1024
+
+const (
+	encodeOverload = "json_encode_dyn"
+	decodeOverload = "json_decode_string"
+	// costFactor is the cost for each byte of a text: one traversal and the construction of the result, as for split and
+	// replace in Kubernetes.
+	costFactor = 0.2
+)
+
+// Options returns the options that add the library to an environment set.
+func Options() environment.VersionedOptions {
+	return environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		EnvOptions:        []cel.EnvOption{cel.Lib(library{})},
+	}
+}
+
+// library implements cel.SingletonLibrary.
+type library struct{}
+
+// LibraryName implements cel.SingletonLibrary.
+func (library) LibraryName() string { return "celador.json" }
+
+// CompileOptions implements cel.Library.
+func (library) CompileOptions() []cel.EnvOption {
+	return []cel.EnvOption{
+		cel.Function("json.encode", cel.Overload(encodeOverload, []*cel.Type{cel.DynType}, cel.StringType, cel.UnaryBinding(encode))),
+		cel.Function("json.decode", cel.Overload(decodeOverload, []*cel.Type{cel.StringType}, cel.DynType, cel.UnaryBinding(decode))),
+		cel.CostEstimatorOptions(
+			checker.OverloadCostEstimate(encodeOverload, estimateEncode),
+			checker.OverloadCostEstimate(decodeOverload, estimateDecode)),
+	}
+}
+
+// ProgramOptions implements cel.Library.
+func (library) ProgramOptions() []cel.ProgramOption {
+	return []cel.ProgramOption{cel.CostTrackerOptions(
+		interpreter.OverloadCostTracker(encodeOverload, func(_ []ref.Val, result ref.Val) *uint64 { return cost(result) }),
+		interpreter.OverloadCostTracker(decodeOverload, func(args []ref.Val, _ ref.Val) *uint64 { return cost(args[0]) }),
+	)}
+}
+
+// cost returns the cost of writing or reading a text. A value that is no text is the error of a text that is too large.
+func cost(text ref.Val) *uint64 {
+	size := MaxSize
+	if s, ok := text.(types.String); ok {
+		size = len(s)
+	}
+	total := 1 + uint64(math.Ceil(float64(size)*costFactor))
+	return &total
+}
+
+// estimateEncode assumes that the text has the greatest size, because the size of a value is the number of its entries.
+func estimateEncode(checker.CostEstimator, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
+	size := checker.SizeEstimate{Min: 1, Max: MaxSize}
+	return &checker.CallEstimate{CostEstimate: estimate(size), ResultSize: &size}
+}
+
+func estimateDecode(estimator checker.CostEstimator, _ *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	size := checker.SizeEstimate{Min: 0, Max: MaxSize}
+	known := args[0].ComputedSize()
+	if known == nil {
+		known = estimator.EstimateSize(args[0])
+	}
+	if known != nil {
+		size.Min, size.Max = min(known.Min, MaxSize), min(known.Max, MaxSize)
+	}
+	return &checker.CallEstimate{CostEstimate: estimate(size), ResultSize: &checker.SizeEstimate{Max: size.Max}}
+}
+
+func estimate(size checker.SizeEstimate) checker.CostEstimate {
+	return size.MultiplyByCostFactor(costFactor).Add(checker.CostEstimate{Min: 1, Max: 1})
+}
