@@ -1,0 +1,302 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// Limits of one result. A request has at most 3 MiB and etcd accepts objects of 1.5 MiB, so larger results
+// could not be stored. A part that occurs several times in a result counts each time, because the unstructured value
+// shares nothing.
+const (
+	// MaxText is the maximum size in bytes of all strings in a result, keys included.
+	MaxText = 4 << 20
+	// MaxElements is the maximum number of values in a result, lists and maps included.
+	MaxElements = 1 << 20
+	// MaxDepth is the maximum depth of lists and maps in a result, as in JSON requests.
+	MaxDepth = 10000
+)
+
+// Assign returns the unstructured value that a field with the schema to has after a rule has returned result, and false
+// if the field is left unset, because the result is null or optional.none(). existing is the value before, or nil. A
+// constructed object is merged into existing field by field, also in place; all other values replace it. Assign returns
+// an error if the value does not have the type of the schema. existing may have been changed in part then. The value
+// shares nothing with the source of the rule.
+//
+// In a constructed object, optional.none() leaves a field as it is, and null removes it, or sets it to null if
+// it is nullable. Fields of source objects that the schema does not declare are left out, as pruning would.
+func Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
+	if result == nil {
+		return nil, false, fmt.Errorf("the rule has no result")
+	}
+	result = valueOf(result)
+	if result == nil || result == types.NullValue {
+		return nil, false, nil
+	}
+	a := assignment{}
+	value, m := a.value(existing, result, to)
+	if m != nil {
+		return nil, false, m
+	}
+	return value, true, nil
+}
+
+// valueOf returns the value that an optional holds, nil if it holds none, or v if it is no optional.
+func valueOf(v ref.Val) ref.Val {
+	for {
+		optional, ok := v.(*types.Optional)
+		if !ok {
+			return v
+		}
+		if !optional.HasValue() {
+			return nil
+		}
+		v = optional.GetValue()
+	}
+}
+
+// An assignment converts one result. It counts what it has converted.
+type assignment struct {
+	elements, text, depth int
+}
+
+// enter counts a value and its text. leave must be called after its parts are converted.
+func (a *assignment) enter(text int) *mismatch {
+	a.elements++
+	a.text += text
+	a.depth++
+	switch {
+	case a.elements > MaxElements:
+		return &mismatch{reason: fmt.Sprintf("the result has more than %d values: filter lists, or return a part of them", MaxElements)}
+	case a.text > MaxText:
+		return &mismatch{reason: fmt.Sprintf("the result has more than %d bytes of text: shorten it", MaxText)}
+	case a.depth > MaxDepth:
+		return &mismatch{reason: fmt.Sprintf("the lists and maps of the result are nested deeper than %d", MaxDepth)}
+	}
+	return nil
+}
+
+func (a *assignment) leave() { a.depth-- }
+
+// value converts v, which is not nil, to a value of a schema. existing is the value that a constructed object is
+// merged into.
+func (a *assignment) value(existing any, v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
+	defer a.leave()
+	if m := a.enter(textOf(v)); m != nil {
+		return nil, m
+	}
+	switch v := v.(type) {
+	case *types.Err:
+		return nil, &mismatch{reason: v.Error()}
+	case types.Null:
+		if to.Nullable || isAny(to) {
+			return nil, nil
+		}
+		return nil, &mismatch{got: "null", want: describeSchema(to), advice: "only optional fields can be left out with null"}
+	case *object:
+		return a.object(existing, v, to)
+	case traits.Lister:
+		if items, ok := goData(v).([]any); ok {
+			return a.rawList(items, to)
+		}
+		return a.list(v, to)
+	case traits.Mapper:
+		if entries, ok := goData(v).(map[string]any); ok {
+			return a.rawMap(entries, to)
+		}
+		return a.entries(v, to)
+	}
+	return scalar(v, to)
+}
+
+// textOf returns the size of the text of a scalar.
+func textOf(v ref.Val) int {
+	switch v := v.(type) {
+	case types.String:
+		return len(v)
+	case types.Bytes:
+		return len(v)
+	default:
+		return 0
+	}
+}
+
+// isAny reports whether a schema allows every JSON value.
+func isAny(to *structuralschema.Structural) bool {
+	return to.Type == "" && !to.XIntOrString
+}
+
+// object converts a constructed object. It changes existing, if that is an object.
+func (a *assignment) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
+	if to.Type != "object" && !isAny(to) {
+		return nil, &mismatch{got: describeType(v.objectType.celType), want: describeSchema(to), advice: advice(v.objectType.celType, to)}
+	}
+	fields, ok := existing.(map[string]any)
+	if !ok {
+		fields = make(map[string]any, len(v.fields))
+	}
+	// Sorted, so that of several errors the same one is returned each time.
+	for _, name := range slices.Sorted(maps.Keys(v.fields)) {
+		property, ok := apiservercel.Unescape(name)
+		if !ok {
+			property = name
+		}
+		a.text += len(property)
+		step := rulepath.Step{Name: property}
+		schema, known := fieldSchema(to, property)
+		if !known {
+			return nil, noField(to).below(step)
+		}
+		field := valueOf(v.fields[name])
+		if field == nil {
+			continue
+		}
+		if field == types.NullValue && !schema.Nullable && !isAny(schema) {
+			delete(fields, property)
+			continue
+		}
+		value, m := a.value(fields[property], field, schema)
+		if m != nil {
+			return nil, m.below(step)
+		}
+		fields[property] = value
+	}
+	return fields, nil
+}
+
+func noField(to *structuralschema.Structural) *mismatch {
+	if len(to.Properties) == 0 {
+		return &mismatch{reason: "the schema has no such field: declare it"}
+	}
+	return &mismatch{reason: "the schema has no such field: its fields are " + listFields(to)}
+}
+
+// fieldSchema returns the schema of a field or map value, and false if the schema does not allow it.
+func fieldSchema(to *structuralschema.Structural, name string) (*structuralschema.Structural, bool) {
+	if schema, ok := to.Properties[name]; ok {
+		return &schema, true
+	}
+	if values := to.AdditionalProperties; values != nil && values.Structural != nil {
+		return values.Structural, true
+	}
+	if preservesUnknown(to) || isAny(to) {
+		return &anyJSON, true
+	}
+	return nil, false
+}
+
+// anyJSON describes unknown fields that are preserved.
+var anyJSON = structuralschema.Structural{Extensions: structuralschema.Extensions{XPreserveUnknownFields: true}}
+
+// itemSchema returns the schema of the items of a list, or nil if the schema describes no list.
+func itemSchema(to *structuralschema.Structural) *structuralschema.Structural {
+	if isAny(to) {
+		return &anyJSON
+	}
+	return to.Items
+}
+
+func (a *assignment) list(v traits.Lister, to *structuralschema.Structural) (any, *mismatch) {
+	schema := itemSchema(to)
+	if schema == nil {
+		return nil, a.mismatch(v, to)
+	}
+	size, ok := v.Size().(types.Int)
+	if !ok || int64(size) > MaxElements {
+		a.elements = MaxElements
+		return nil, a.enter(0)
+	}
+	items := make([]any, 0, size)
+	for i := range int(size) {
+		step := rulepath.Step{Item: true, Index: i}
+		item := valueOf(v.Get(types.Int(i)))
+		if item == nil {
+			item = types.NullValue
+		}
+		value, m := a.value(nil, item, schema)
+		if m != nil {
+			return nil, m.below(step)
+		}
+		items = append(items, value)
+	}
+	return items, nil
+}
+
+// entries converts a map that is no Go data, such as a map literal.
+func (a *assignment) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
+	if to.Type != "object" && !isAny(to) {
+		return nil, a.mismatch(v, to)
+	}
+	size, ok := v.Size().(types.Int)
+	if !ok || int64(size) > MaxElements {
+		a.elements = MaxElements
+		return nil, a.enter(0)
+	}
+	converted := make(map[string]any, size)
+	for it := v.Iterator(); it.HasNext() == types.True; {
+		key, isText := it.Next().(types.String)
+		if !isText {
+			return nil, &mismatch{got: "a map whose keys are not strings", want: describeSchema(to), advice: "write string(...) for the keys"}
+		}
+		name := string(key)
+		step := rulepath.Step{Name: name}
+		a.text += len(name)
+		if !utf8.ValidString(name) {
+			return nil, &mismatch{reason: "a key of a map is not valid UTF-8"}
+		}
+		schema, known := fieldSchema(to, name)
+		if !known {
+			return nil, noField(to).below(step)
+		}
+		entry, found := v.Find(key)
+		if !found {
+			continue
+		}
+		if entry = valueOf(entry); entry == nil {
+			continue
+		}
+		value, m := a.value(nil, entry, schema)
+		if m != nil {
+			return nil, m.below(step)
+		}
+		converted[name] = value
+	}
+	return converted, nil
+}
+
+func (a *assignment) mismatch(v ref.Val, to *structuralschema.Structural) *mismatch {
+	t, ok := v.Type().(*types.Type)
+	if !ok {
+		return &mismatch{got: v.Type().TypeName(), want: describeSchema(to)}
+	}
+	return &mismatch{got: t.TypeName(), want: describeSchema(to), advice: advice(t, to)}
+}
+
+// concatenation is the type of lists that + returns.
+var concatenation = func() reflect.Type {
+	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
+	return reflect.TypeOf(one.Add(one))
+}()
+
+// goData returns the JSON value behind a list or map of self, which is converted as it is: it has the names and the
+// texts of the source. It returns another value, or nil, for lists and maps that the expression made.
+func goData(v ref.Val) any {
+	if reflect.TypeOf(v) == concatenation {
+		return nil // Value would convert all items.
+	}
+	return v.Value()
+}

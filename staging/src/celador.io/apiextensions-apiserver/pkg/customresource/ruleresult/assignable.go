@@ -1,0 +1,272 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// A checker compares static types with schemas.
+type checker struct {
+	types *Types
+	self  *apiservercel.DeclType
+	// declared holds the object types in self by name. Nil until the first is looked up.
+	declared map[string]*apiservercel.DeclType
+}
+
+// check returns nil if a value of type t can be the value of a field with a schema.
+func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch {
+	t = held(t)
+	switch t.Kind() {
+	case types.DynKind, types.AnyKind, types.TypeParamKind, types.NullTypeKind, types.ErrorKind:
+		return nil
+	case types.TypeKind:
+		return c.mismatch(t, to)
+	}
+	switch {
+	case to.XIntOrString:
+		return c.require(t, to, types.IntKind, types.UintKind, types.StringKind)
+	case to.Type == "string":
+		return c.checkString(t, to)
+	case to.Type == "integer":
+		return c.require(t, to, types.IntKind, types.UintKind)
+	case to.Type == "number":
+		return c.require(t, to, types.IntKind, types.UintKind, types.DoubleKind)
+	case to.Type == "boolean":
+		return c.require(t, to, types.BoolKind)
+	case to.Type == "array" && t.Kind() == types.ListKind && to.Items != nil:
+		return c.check(t.Parameters()[0], to.Items).below(rulepath.Step{Each: true})
+	case to.Type == "object":
+		return c.checkObject(t, to)
+	case isAny(to):
+		if _, ok := c.fields(t); t.Kind() == types.OpaqueKind || t.Kind() == types.StructKind && !ok {
+			return c.mismatch(t, to)
+		}
+		return nil
+	default:
+		return c.mismatch(t, to)
+	}
+}
+
+func (c *checker) require(t *cel.Type, to *structuralschema.Structural, kinds ...types.Kind) *mismatch {
+	if slices.Contains(kinds, t.Kind()) {
+		return nil
+	}
+	return c.mismatch(t, to)
+}
+
+func (c *checker) checkString(t *cel.Type, to *structuralschema.Structural) *mismatch {
+	// A string in the right format is accepted everywhere. Assign checks the format.
+	switch formatOf(to) {
+	case formatBytes:
+		return c.require(t, to, types.StringKind, types.BytesKind)
+	case formatDate, formatDateTime:
+		return c.require(t, to, types.StringKind, types.TimestampKind)
+	case formatDuration:
+		return c.require(t, to, types.StringKind, types.DurationKind)
+	default:
+		return c.require(t, to, types.StringKind)
+	}
+}
+
+func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mismatch {
+	isMap := to.AdditionalProperties != nil && to.AdditionalProperties.Structural != nil
+	switch t.Kind() {
+	case types.MapKind:
+		key, value := held(t.Parameters()[0]), held(t.Parameters()[1])
+		switch {
+		case key.Kind() != types.StringKind && key.Kind() != types.DynKind && key.Kind() != types.TypeParamKind:
+			return c.mismatch(t, to)
+		case isMap:
+			return c.check(value, to.AdditionalProperties.Structural).below(rulepath.Step{Each: true})
+		case len(to.Properties) == 0 || value.Kind() == types.DynKind || value.Kind() == types.TypeParamKind:
+			return nil
+		default:
+			return c.mismatch(t, to)
+		}
+	case types.StructKind:
+		fields, ok := c.fields(t)
+		if !ok {
+			return c.mismatch(t, to)
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			property, ok := apiservercel.Unescape(name)
+			if !ok {
+				continue
+			}
+			target, ok := to.Properties[property]
+			if isMap {
+				target, ok = *to.AdditionalProperties.Structural, true
+			}
+			if !ok {
+				continue // Pruning removes the field, or the schema says nothing about it.
+			}
+			if m := c.check(fields[name], &target).below(rulepath.Step{Name: property}); m != nil {
+				return m
+			}
+		}
+		return nil
+	default:
+		return c.mismatch(t, to)
+	}
+}
+
+// fields returns the types of the fields of an object type by their names in expressions, and false if the type is none of
+// self and none that rules construct.
+func (c *checker) fields(t *cel.Type) (map[string]*cel.Type, bool) {
+	name := t.TypeName()
+	fields := map[string]*cel.Type{}
+	if constructed, ok := c.types.byName[name]; ok {
+		for property, schema := range constructed.schema.Properties {
+			if escaped, ok := apiservercel.Escape(property); ok {
+				fields[escaped] = constructedType(name+"."+escaped, &schema)
+			}
+		}
+		return fields, true
+	}
+	if c.declared == nil {
+		c.declared = map[string]*apiservercel.DeclType{}
+		if c.self != nil {
+			c.declared = apiservercel.FieldTypeMap(c.self.TypeName(), c.self)
+		}
+	}
+	declared, ok := c.declared[name]
+	if !ok || !declared.IsObject() {
+		return nil, false
+	}
+	for name, field := range declared.Fields {
+		fields[name] = field.Type.CelType()
+	}
+	return fields, true
+}
+
+// constructedType returns the type of a field of a constructed object. name is the name of its type if it is an object.
+func constructedType(name string, s *structuralschema.Structural) *cel.Type {
+	switch {
+	case s.XIntOrString:
+		return types.DynType
+	case s.Type == "integer":
+		return types.IntType
+	case s.Type == "number":
+		return types.DoubleType
+	case s.Type == "boolean":
+		return types.BoolType
+	case s.Type == "string":
+		switch formatOf(s) {
+		case formatBytes:
+			return types.BytesType
+		case formatDate, formatDateTime:
+			return types.TimestampType
+		case formatDuration:
+			return types.DurationType
+		}
+		return types.StringType
+	case s.Type == "array" && s.Items != nil:
+		return types.NewListType(constructedType(name, s.Items))
+	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
+		return types.NewMapType(types.StringType, constructedType(name, s.AdditionalProperties.Structural))
+	case s.Type == "object" && len(s.Properties) > 0:
+		return types.NewObjectType(name)
+	default:
+		return types.DynType
+	}
+}
+
+// held returns the type of the value that an optional holds, or t if it is no optional.
+func held(t *cel.Type) *cel.Type {
+	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
+		t = t.Parameters()[0]
+	}
+	return t
+}
+
+func (*checker) mismatch(t *cel.Type, to *structuralschema.Structural) *mismatch {
+	return &mismatch{got: describeType(t), want: describeSchema(to), advice: advice(t, to)}
+}
+
+// describeType describes a static type.
+func describeType(t *cel.Type) string {
+	if t.Kind() == types.StructKind && !isLibrary(t) {
+		return "an object of the type " + t.TypeName()
+	}
+	return protobufNames.Replace(t.String())
+}
+
+// protobufNames replaces the names of types that have shorter names in expressions.
+var protobufNames = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration")
+
+// isLibrary reports whether a type is one of a CEL library of Kubernetes, such as kubernetes.Quantity and net.IP.
+func isLibrary(t *cel.Type) bool {
+	return strings.HasPrefix(t.TypeName(), "kubernetes.") || strings.HasPrefix(t.TypeName(), "net.")
+}
+
+// advice returns what to write so that a value of type t fits a schema, or "" if nothing is likely.
+func advice(t *cel.Type, to *structuralschema.Structural) string {
+	kind := t.Kind()
+	switch {
+	case isLibrary(t):
+		return "return the text that it was made from, or what one of its functions returns"
+	case kind == types.TypeKind:
+		return "a type is not a value that can be stored"
+	case kind == types.ListKind && to.Type != "array":
+		return "select one item, such as the one at [0], or build the value from the items"
+	case to.Type == "array" && kind == types.MapKind:
+		return "write .map(k, …), which makes a list from the keys of a map"
+	case to.Type == "array":
+		return "write [...] to make a list of it"
+	case to.Type == "object" && kind == types.MapKind && len(to.Properties) > 0:
+		return "construct the object with Object.<path of the field>{...}"
+	case to.Type == "object" && kind == types.MapKind:
+		return "the keys of a map must be strings: write string(...) for the keys"
+	case to.Type == "object":
+		return "construct the object with Object.<path of the field>{...}, or write the map as {...}"
+	case kind == types.StructKind || kind == types.MapKind:
+		return "select the field that you want, such as self.spec.replicas"
+	}
+	return adviceForScalars(kind, to)
+}
+
+func adviceForScalars(kind types.Kind, to *structuralschema.Structural) string {
+	switch {
+	case to.XIntOrString && kind == types.DoubleKind:
+		return "write int(...) or string(...)"
+	case to.XIntOrString:
+		return "write string(...)"
+	case to.Type == "integer" && kind == types.BoolKind, to.Type == "number" && kind == types.BoolKind:
+		return "write ... ? 1 : 0"
+	case to.Type == "integer" && kind == types.DurationKind:
+		return "write .getSeconds() or .getMilliseconds()"
+	case to.Type == "integer":
+		return "write int(...)"
+	case to.Type == "number":
+		return "write double(...)"
+	case to.Type == "boolean" && kind == types.StringKind:
+		return "write bool(...), or compare it, such as ... == 'yes'"
+	case to.Type == "boolean":
+		return "compare it, such as ... != 0"
+	case formatOf(to) == formatDuration && (kind == types.IntKind || kind == types.UintKind):
+		return "write duration(string(...) + 's') for seconds"
+	case formatOf(to) == formatDate || formatOf(to) == formatDateTime:
+		return "write timestamp(...)"
+	case formatOf(to) == formatDuration:
+		return "write duration(...)"
+	case formatOf(to) == formatBytes:
+		return "write bytes(...)"
+	case kind == types.TimestampKind:
+		return "write string(...), or declare the format date-time in the schema"
+	case kind == types.BytesKind:
+		return "write string(...) if the bytes are text, or declare the format byte in the schema"
+	default:
+		return "write string(...)"
+	}
+}

@@ -1,0 +1,138 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// A mismatch is the error for a value that does not fit its schema.
+type mismatch struct {
+	// reversed is the path of the value in the result, from its end: it grows while the conversion returns.
+	reversed rulepath.Path
+	// got and want describe the types of the value and of the schema. advice says what to write instead.
+	got, want, advice string
+	// reason replaces the comparison of got and want.
+	reason string
+}
+
+// Error implements error.
+func (m *mismatch) Error() string { return m.describe("the rule returns") }
+
+// describe describes the mismatch. The subject, such as 'the rule returns', precedes the type of the value.
+func (m *mismatch) describe(subject string) string {
+	at := abbreviate(m.reversed)
+	switch {
+	case m.reason != "" && at == "":
+		return m.reason
+	case m.reason != "":
+		return fmt.Sprintf("%s: %s", at, m.reason)
+	case at == "":
+		return fmt.Sprintf("%s %s, but the field is %s%s", subject, m.got, m.want, m.suffix())
+	default:
+		return fmt.Sprintf("%s %s for %s, which is %s%s", subject, m.got, at, m.want, m.suffix())
+	}
+}
+
+// abbreviate returns the text of a reversed path, without its end if it is long.
+func abbreviate(reversed rulepath.Path) string {
+	const described, longest = 20, 500
+	path := slices.Clone(reversed)
+	slices.Reverse(path)
+	more := ""
+	if len(path) > described {
+		path, more = path[:described], "..."
+	}
+	text := path.String()
+	if len(text) > longest {
+		text, more = strings.ToValidUTF8(text[:longest], ""), "..."
+	}
+	return text + more
+}
+
+func (m *mismatch) suffix() string {
+	if m.advice == "" {
+		return ""
+	}
+	return ": " + m.advice
+}
+
+// below returns m for the parent of the value. The path of m starts with step then.
+func (m *mismatch) below(step rulepath.Step) *mismatch {
+	if m != nil {
+		m.reversed = append(m.reversed, step)
+	}
+	return m
+}
+
+// describeSchema describes the values of a schema, with an article.
+func describeSchema(s *structuralschema.Structural) string {
+	switch {
+	case s.XIntOrString:
+		return "an integer or a string"
+	case s.Type == "string" && formatOf(s) != "":
+		return fmt.Sprintf("a string with the format %s", formatOf(s))
+	case s.Type == "integer":
+		return "an integer"
+	case s.Type == "array" && s.Items != nil:
+		return "a list of " + describePlural(s.Items)
+	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
+		return "a map of " + describePlural(s.AdditionalProperties.Structural)
+	case s.Type == "object":
+		return "an object"
+	case s.Type == "":
+		return "any JSON value"
+	default:
+		return "a " + s.Type
+	}
+}
+
+func describePlural(s *structuralschema.Structural) string {
+	switch {
+	case s.XIntOrString:
+		return "integers or strings"
+	case s.Type == "string" && formatOf(s) != "":
+		return fmt.Sprintf("strings with the format %s", formatOf(s))
+	case s.Type == "array" && s.Items != nil:
+		return "lists of " + describePlural(s.Items)
+	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
+		return "maps of " + describePlural(s.AdditionalProperties.Structural)
+	case s.Type == "":
+		return "any JSON values"
+	default:
+		return s.Type + "s"
+	}
+}
+
+// Formats of strings whose values are not strings in expressions.
+const (
+	formatBytes    = "byte"
+	formatDate     = "date"
+	formatDateTime = "date-time"
+	formatDuration = "duration"
+)
+
+// formatOf returns the format of a string if its values are not strings in expressions, and "" otherwise.
+func formatOf(s *structuralschema.Structural) string {
+	if s.ValueValidation == nil {
+		return ""
+	}
+	switch format := s.ValueValidation.Format; format {
+	case formatBytes, formatDate, formatDateTime, formatDuration:
+		return format
+	default:
+		return ""
+	}
+}
+
+// preservesUnknown reports whether objects of the schema may have fields that it does not declare.
+func preservesUnknown(s *structuralschema.Structural) bool {
+	return s.XPreserveUnknownFields || s.AdditionalProperties != nil && s.AdditionalProperties.Structural == nil && s.AdditionalProperties.Bool
+}

@@ -1,0 +1,115 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// raw converts a JSON value of the source, or of json.decode, to a value of a schema. It copies lists and maps.
+func (a *assignment) raw(value any, to *structuralschema.Structural) (any, *mismatch) {
+	var v ref.Val
+	switch value := value.(type) {
+	case map[string]any:
+		defer a.leave()
+		if m := a.enter(0); m != nil {
+			return nil, m
+		}
+		return a.rawMap(value, to)
+	case []any:
+		defer a.leave()
+		if m := a.enter(0); m != nil {
+			return nil, m
+		}
+		return a.rawList(value, to)
+	case nil:
+		v = types.NullValue
+	case ref.Val:
+		v = value
+	default:
+		v = types.DefaultTypeAdapter.NativeToValue(value)
+	}
+	return a.value(nil, v, to)
+}
+
+func (a *assignment) rawList(items []any, to *structuralschema.Structural) (any, *mismatch) {
+	schema := itemSchema(to)
+	if schema == nil {
+		return nil, &mismatch{got: "list", want: describeSchema(to), advice: advice(types.ListType, to)}
+	}
+	converted := make([]any, 0, len(items))
+	for i, item := range items {
+		value, m := a.raw(item, schema)
+		if m != nil {
+			return nil, m.below(rulepath.Step{Item: true, Index: i})
+		}
+		converted = append(converted, value)
+	}
+	return converted, nil
+}
+
+func (a *assignment) rawMap(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
+	if to.Type != "object" && !isAny(to) {
+		return nil, &mismatch{got: "map", want: describeSchema(to), advice: advice(types.MapType, to)}
+	}
+	converted := make(map[string]any, len(entries))
+	var failed *mismatch
+	var failedAt string
+	for name, entry := range entries {
+		schema, known := fieldSchema(to, name)
+		if !known {
+			continue
+		}
+		_, declared := to.Properties[name]
+		if entry == nil && declared && !schema.Nullable && !isAny(schema) {
+			continue // An optional field of an object may be null in the source.
+		}
+		a.text += len(name)
+		value, m := a.raw(entry, schema)
+		if m != nil {
+			// Of several errors, the one of the first name is returned each time.
+			if failed == nil || name < failedAt {
+				failed, failedAt = m, name
+			}
+			if a.exceeded() {
+				break
+			}
+			continue
+		}
+		converted[name] = value
+	}
+	if failed != nil {
+		return nil, failed.below(rulepath.Step{Name: failedAt})
+	}
+	return converted, nil
+}
+
+// exceeded reports whether a limit is exceeded, so that nothing more needs to be converted.
+func (a *assignment) exceeded() bool {
+	return a.elements > MaxElements || a.text > MaxText || a.depth >= MaxDepth
+}
+
+// listFields returns the first names of the properties of a schema.
+func listFields(s *structuralschema.Structural) string {
+	const listed = 10
+	names := slices.Sorted(maps.Keys(s.Properties))
+	text := ""
+	for i, name := range names {
+		if i == listed {
+			return text + ", ..."
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}

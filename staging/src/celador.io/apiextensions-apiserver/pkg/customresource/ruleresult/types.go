@@ -1,0 +1,121 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"errors"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// ObjectType is the name of the type of a version's object in rules. The type of self must have another name.
+const ObjectType = "Object"
+
+// Types resolves the types of the objects that a rule may construct: Object, whose fields are those of a schema, and
+// Object.spec, Object.spec.endpoints and so on for the objects, list items and map values in it. It implements
+// common.TypeResolver, is immutable and safe for concurrent use.
+type Types struct {
+	byName map[string]*objectType
+}
+
+// NewTypes returns the types of a version's schema. Object is the object that Target describes.
+func NewTypes(root *structuralschema.Structural) *Types {
+	t := &Types{byName: map[string]*objectType{}}
+	t.add(ObjectType, Target(root))
+	return t
+}
+
+// add adds the types of the objects in a schema.
+func (t *Types) add(name string, schema *structuralschema.Structural) {
+	for {
+		if schema.Items != nil {
+			schema = schema.Items
+		} else if values := schema.AdditionalProperties; values != nil && values.Structural != nil {
+			schema = values.Structural
+		} else {
+			break
+		}
+	}
+	if schema.Type != "object" {
+		return
+	}
+	t.byName[name] = &objectType{celType: types.NewObjectType(name), schema: schema}
+	for property, field := range schema.Properties {
+		if escaped, ok := apiservercel.Escape(property); ok {
+			t.add(name+"."+escaped, &field)
+		}
+	}
+}
+
+// Target returns the schema of what rules may set in an object of a version: the properties of the version's schema without
+// apiVersion and kind, and of metadata only labels and annotations. Target does not change root.
+func Target(root *structuralschema.Structural) *structuralschema.Structural {
+	target := *root
+	target.Properties = make(map[string]structuralschema.Structural, len(root.Properties)+1)
+	for name, property := range root.Properties {
+		target.Properties[name] = property
+	}
+	delete(target.Properties, "apiVersion")
+	delete(target.Properties, "kind")
+	// Kubernetes handles the other fields of metadata. Schemas do not describe them.
+	texts := structuralschema.Structural{
+		Generic: structuralschema.Generic{Type: "object"},
+		AdditionalProperties: &structuralschema.StructuralOrBool{
+			Structural: &structuralschema.Structural{Generic: structuralschema.Generic{Type: "string"}},
+		},
+	}
+	target.Properties["metadata"] = structuralschema.Structural{
+		Generic:    structuralschema.Generic{Type: "object"},
+		Properties: map[string]structuralschema.Structural{"annotations": texts, "labels": texts},
+	}
+	return &target
+}
+
+// Resolve implements common.TypeResolver.
+func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
+	resolved, ok := t.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return resolved, true
+}
+
+// CheckField returns an error, which says what to do, if a value of a static type cannot be the value of a field of a
+// constructed object. self is the type of the rule's self. The names of the type and of the field are those in the expression.
+func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
+	object, ok := t.byName[typeName]
+	if !ok {
+		return nil
+	}
+	schema, ok := object.field(field)
+	if !ok || schema == nil {
+		return nil
+	}
+	if m := t.assignable(value, self, schema); m != nil {
+		property, _ := apiservercel.Unescape(field)
+		return errors.New(m.below(rulepath.Step{Name: property}).describe("the value is"))
+	}
+	return nil
+}
+
+// Assignable returns an error, which says what to do, if a rule whose result has the type output cannot set a field with
+// the schema to. self is the type of the rule's self, in which object types of the result are looked up. Values of
+// dynamic type are assignable: Assign checks them.
+func (t *Types) Assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) error {
+	if m := t.assignable(output, self, to); m != nil {
+		return m
+	}
+	return nil
+}
+
+func (t *Types) assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) *mismatch {
+	c := checker{types: t, self: self}
+	return c.check(output, to)
+}
