@@ -29,6 +29,18 @@ func NewSchemaPath(tokens ...string) SchemaPath {
 	return SchemaPath(pointer.String())
 }
 
+// Tokens returns the keywords, property names and indices that lead to the schema. It is empty for the root.
+func (p SchemaPath) Tokens() []string {
+	if p == "" {
+		return nil
+	}
+	tokens := strings.Split(strings.TrimPrefix(string(p), "/"), "/")
+	for i, token := range tokens {
+		tokens[i] = unescaper.Replace(token)
+	}
+	return tokens
+}
+
 // Field returns the field path of the schema, where root is the one of openAPIV3Schema. It is
 // written as in Kubernetes' validation errors: properties[spec].anyOf[0].items.
 func (p SchemaPath) Field(root *field.Path) *field.Path {

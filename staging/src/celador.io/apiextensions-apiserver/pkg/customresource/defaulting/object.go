@@ -1,0 +1,47 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Default sets the unset fields of a custom resource that the rules have values for. The object must have its static
+// defaults. Default changes it in place. A rule that returns an error leaves its field unset and counts in
+// celador_crd_default_errors_total.
+func (r *Rules) Default(object map[string]any) {
+	if r == nil {
+		return
+	}
+	// ObjectDefaulter has no context. The cost limits end the evaluations.
+	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f failure) { countError(r.crd, f.reason) }}
+	w.visit(&scope{node: r.root(), value: object})
+}
+
+// Validate evaluates the rules of the fields that are unset although Default has run, and returns the errors, at the paths of
+// the fields. On an update, old is the object before it: an error is left out if the old object has it too, because the field
+// was unset and the update does not change what the rule reads. old is nil on create. Validate changes neither object. It
+// stops when ctx is done.
+func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
+	if r == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	w := &walk{ctx: ctx, budget: objectBudget, dry: true, paths: true, failed: func(f failure) {
+		if !f.old.failedBefore(f.rule) {
+			errs = append(errs, field.Invalid(f.fieldPath(), nil, f.detail()))
+		}
+	}}
+	w.visit(&scope{node: r.root(), value: object, old: correlate(object, old, r.schema)})
+	return errs
+}
+
+// detail returns the text for the author of a custom resource, who may not know the rule.
+func (f *failure) detail() string {
+	return fmt.Sprintf("no default: the rule %q of %s fails: %v; set the field, or change the fields that the rule reads", strings.TrimSpace(f.rule.source), keyword, f.err)
+}

@@ -1,0 +1,167 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+)
+
+// A place is a schema that has rules, or on the way to one that has.
+type place struct {
+	path   apiextensions.SchemaPath
+	schema *structuralschema.Structural
+	parent *place
+	// property is the name of the property that the schema belongs to. It is empty for the root, for items and for
+	// additionalProperties.
+	property string
+	// resource is set for the root and for embedded resources.
+	resource bool
+	// metadata is set for the metadata of a resource and for everything in it.
+	metadata bool
+	rules    []v1.DefaultRule
+
+	properties    map[string]*place
+	items, values *place
+
+	declared *apiservercel.DeclType // see selfType
+}
+
+// newPlaces returns the root of the places, and the paths of rules that are in no structural schema, such as in anyOf.
+func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaDefaults) (*place, []apiextensions.SchemaPath) {
+	top := &place{schema: root, resource: true}
+	var outside []apiextensions.SchemaPath
+	for _, path := range slices.Sorted(maps.Keys(defaults)) {
+		at := top
+		for tokens := path.Tokens(); at != nil && len(tokens) > 0; {
+			at, tokens = at.below(tokens)
+		}
+		if at == nil {
+			outside = append(outside, path)
+			continue
+		}
+		at.rules = defaults[path]
+	}
+	return top, outside
+}
+
+// below returns the place that the first tokens lead to and the other tokens, or nil if they lead out of the structural schema.
+func (p *place) below(tokens []string) (*place, []string) {
+	switch keyword := tokens[0]; {
+	case keyword == "properties" && len(tokens) > 1:
+		name := tokens[1]
+		property, ok := p.schema.Properties[name]
+		if !ok {
+			return nil, nil
+		}
+		next, ok := p.properties[name]
+		if !ok {
+			if p.properties == nil {
+				p.properties = map[string]*place{}
+			}
+			next = p.child(&property, keyword, name)
+			next.property = name
+			next.metadata = p.metadata || p.resource && name == "metadata"
+			p.properties[name] = next
+		}
+		return next, tokens[2:]
+	case keyword == "items" && p.schema.Items != nil:
+		if p.items == nil {
+			p.items = p.child(p.schema.Items, keyword)
+		}
+		return p.items, tokens[1:]
+	case keyword == "additionalProperties" && p.schema.AdditionalProperties != nil && p.schema.AdditionalProperties.Structural != nil:
+		if p.values == nil {
+			p.values = p.child(p.schema.AdditionalProperties.Structural, keyword)
+		}
+		return p.values, tokens[1:]
+	}
+	return nil, nil
+}
+
+func (p *place) child(schema *structuralschema.Structural, tokens ...string) *place {
+	return &place{
+		path:     p.path + apiextensions.NewSchemaPath(tokens...),
+		schema:   schema,
+		parent:   p,
+		resource: schema.XEmbeddedResource,
+		metadata: p.metadata,
+	}
+}
+
+// valueSchema returns the schema of self, which for resources has the type and the name.
+func (p *place) valueSchema() *model.Structural {
+	if p.resource {
+		return &model.Structural{Structural: model.WithTypeAndObjectMeta(p.schema)}
+	}
+	return &model.Structural{Structural: p.schema}
+}
+
+// selfTypeName must differ from the name of the variable: CEL would take self.spec for a type.
+const selfTypeName = "selfType"
+
+// selfType returns the type of self, or nil if expressions cannot read values of the schema.
+func (p *place) selfType() *apiservercel.DeclType {
+	if p.declared == nil {
+		if p.declared = model.SchemaDeclType(p.schema, p.resource); p.declared != nil {
+			p.declared = p.declared.MaybeAssignTypeName(selfTypeName)
+		}
+	}
+	return p.declared
+}
+
+// repetitions returns how many values of the schema an object has at most, as Kubernetes estimates it for validation rules: lists
+// and maps without a limit are as large as a request allows.
+func (p *place) repetitions() uint64 {
+	count := uint64(1)
+	for at := p; at.parent != nil; at = at.parent {
+		var limit *int64
+		values := at.parent.schema.ValueValidation
+		switch at {
+		case at.parent.items:
+			if values != nil {
+				limit = values.MaxItems
+			}
+		case at.parent.values:
+			if values != nil {
+				limit = values.MaxProperties
+			}
+		default:
+			continue
+		}
+		if limit == nil {
+			if self := p.selfType(); self != nil {
+				return uint64(celconfig.MaxRequestSizeBytes / (self.MinSerializedSize + 1))
+			}
+			return uint64(celconfig.MaxRequestSizeBytes)
+		}
+		count = multiply(count, uint64(max(*limit, 0)))
+	}
+	return count
+}
+
+// multiply returns the product, or the largest number if it overflows.
+func multiply(a, b uint64) uint64 {
+	if b != 0 && a > math.MaxUint64/b {
+		return math.MaxUint64
+	}
+	return a * b
+}
+
+// add returns the sum, or the largest number if it overflows.
+func add(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
+}

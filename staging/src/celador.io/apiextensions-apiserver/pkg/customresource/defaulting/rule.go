@@ -1,0 +1,183 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/schemaexpression"
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+// A rule is a compiled rule. It is immutable.
+type rule struct {
+	source string
+	// field leads from self to the field. It has at least one step, each a name.
+	field  rulepath.Path
+	target *structuralschema.Structural
+	// program is nil if the rule does not compile, and err is set.
+	program *schemaexpression.Program
+	err     error
+	cost    uint64
+	// reads holds the fields of self that the expression reads.
+	reads []string
+	// readsAll is set if it reads self as a whole.
+	readsAll bool
+}
+
+// A compiler compiles the rules of one version.
+type compiler struct {
+	types *ruleresult.Types
+	// origin selects the functions that a rule may call.
+	origin func(rule string) environment.Type
+}
+
+func newCompiler(root *structuralschema.Structural, origin func(string) environment.Type) *compiler {
+	return &compiler{types: ruleresult.NewTypes(root), origin: origin}
+}
+
+// compile compiles a rule of the place. A rule without a field belongs to the object around the place, which is its self.
+// The field paths of the errors start at the path of the rule.
+func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (*place, *rule, field.ErrorList) {
+	scope, r, err := target(at, source, path.Child("field"))
+	if err != nil {
+		return nil, nil, field.ErrorList{err}
+	}
+	if err := c.plan(scope, r, path.Child("rule")); err != nil {
+		return scope, r, field.ErrorList{err}
+	}
+	return scope, r, nil
+}
+
+// target finds the field that a rule sets.
+func target(at *place, source v1.DefaultRule, path *field.Path) (*place, *rule, *field.Error) {
+	if at.metadata {
+		return nil, nil, field.Forbidden(path, "fields of metadata cannot be defaulted")
+	}
+	r := &rule{source: source.Rule}
+	scope := at
+	if source.Field == "" {
+		switch {
+		case at.parent == nil:
+			return nil, nil, field.Required(path, "name the field to set: the object itself is never unset")
+		case at.property == "":
+			return nil, nil, field.Required(path, "name the field to set: items of lists and values of maps are never unset")
+		}
+		scope, r.field, r.target = at.parent, rulepath.Path{{Name: at.property}}, at.schema
+		if detail := identifying(scope, r.field); detail != "" {
+			return nil, nil, field.Forbidden(path, detail)
+		}
+	} else {
+		var err error
+		if r.field, err = rulepath.ParseField(source.Field); err != nil {
+			return nil, nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
+		}
+		if detail := identifying(scope, r.field); detail != "" {
+			return nil, nil, field.Forbidden(path, detail)
+		}
+		if r.target, err = r.field.Resolve(at.schema); err != nil {
+			return nil, nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
+		}
+	}
+	if detail := protected(scope, r); detail != "" {
+		return nil, nil, field.Forbidden(path, detail)
+	}
+	return scope, r, nil
+}
+
+// identifying returns why a rule must not set the field, if it is the type or the metadata of a resource, or nothing.
+func identifying(scope *place, path rulepath.Path) string {
+	schema, resource := scope.schema, scope.resource
+	for _, step := range path {
+		if resource {
+			switch step.Name {
+			case "metadata":
+				return "fields of metadata cannot be defaulted"
+			case "apiVersion", "kind":
+				return step.Name + " cannot be defaulted: every object has it"
+			}
+		}
+		next, err := rulepath.Path{step}.Resolve(schema)
+		if err != nil {
+			return ""
+		}
+		schema, resource = next, next.XEmbeddedResource
+	}
+	return ""
+}
+
+// protected returns why a rule must not set its field, or nothing.
+func protected(scope *place, r *rule) string {
+	if r.target.Default.Object != nil {
+		return "the field has a static default, so it is never unset: remove either default or this rule"
+	}
+	if list := scope.parent; list != nil && list.items == scope && len(r.field) == 1 && slices.Contains(list.schema.XListMapKeys, r.field[0].Name) {
+		return fmt.Sprintf("%s is a key of the list (x-kubernetes-list-map-keys), which requests must set", r.field[0].Name)
+	}
+	return ""
+}
+
+// plan compiles the expression of a rule, and sets err if it returns an error.
+func (c *compiler) plan(scope *place, r *rule, path *field.Path) *field.Error {
+	err := c.check(scope, r, path)
+	if err != nil {
+		r.err = fmt.Errorf("%s", err.Detail)
+	}
+	return err
+}
+
+func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
+	if strings.TrimSpace(r.source) == "" {
+		return field.Required(path, "write a CEL expression that returns the value of the field")
+	}
+	self := scope.selfType()
+	if self == nil {
+		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it allows any type (x-kubernetes-preserve-unknown-fields)")
+	}
+	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: self, Types: c.types, NullResults: true}, c.origin(r.source))
+	if err != nil {
+		return field.InternalError(path, err)
+	}
+	expression, failure := environment.Compile(r.source)
+	if failure != nil {
+		return field.Invalid(path, r.source, failure.Detail+hint(failure, self))
+	}
+	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
+		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
+	}
+	cost, err := expression.MaxCost()
+	if err != nil {
+		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))
+	}
+	r.reads, r.readsAll = reads(expression)
+	r.cost = multiply(cost, scope.repetitions())
+	if r.program, err = expression.Program(); err != nil {
+		return field.InternalError(path, err)
+	}
+	return nil
+}
+
+// reads returns the fields or keys of self that the expression reads, and whether it reads self as a whole.
+func reads(expression *schemaexpression.Expression) (names []string, all bool) {
+	for _, read := range expression.SelfReads() {
+		if len(read.Path) == 0 || read.Path[0] == schemaexpression.Entry {
+			return nil, true
+		}
+		names = append(names, read.Path[0])
+		// The expression escapes names that CEL reserves, but not keys of maps.
+		if name, ok := apiservercel.Unescape(read.Path[0]); ok && name != read.Path[0] {
+			names = append(names, name)
+		}
+	}
+	return names, false
+}

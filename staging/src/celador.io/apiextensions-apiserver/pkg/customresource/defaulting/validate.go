@@ -1,0 +1,89 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import (
+	"fmt"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+)
+
+// Limits of estimated costs, in CEL cost units. They are Kubernetes' limits for validation rules.
+const (
+	maxRuleCost    = 10_000_000
+	maxVersionCost = 100_000_000
+)
+
+const keyword = "x-kubernetes-default"
+
+// Validate checks the rules of a version that is written, and returns an error for each that is invalid or too expensive.
+// root is the structural schema of the version and path the field path of its openAPIV3Schema. stored are the rules of the
+// version as stored, or nil: an expression that is stored already may call functions that newer servers
+// have and this compatibility version does not.
+func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, path *field.Path) field.ErrorList {
+	known := sets.New[string]()
+	for _, rules := range stored {
+		for _, r := range rules {
+			known.Insert(r.Rule)
+		}
+	}
+	c := newCompiler(root, func(rule string) environment.Type {
+		if known.Has(rule) {
+			return environment.StoredExpressions
+		}
+		return environment.NewExpressions
+	})
+	top, outside := newPlaces(root, defaults)
+	var errs field.ErrorList
+	for _, schema := range outside {
+		errs = append(errs, field.Forbidden(schema.Field(path).Child(keyword),
+			"rules are not allowed in allOf, anyOf, oneOf and not: move the rules to the schema of the same field under properties, items or additionalProperties"))
+	}
+	var total uint64
+	top.each(func(at *place) {
+		for i, source := range at.rules {
+			rulePath := at.path.Field(path).Child(keyword).Index(i)
+			_, r, failures := c.compile(at, source, rulePath)
+			errs = append(errs, failures...)
+			if len(failures) > 0 {
+				continue
+			}
+			total = add(total, r.cost)
+			if r.cost > maxRuleCost {
+				errs = append(errs, field.Forbidden(rulePath.Child("rule"), costDetail("the rule", r.cost, maxRuleCost)))
+			}
+		}
+	})
+	if total > maxVersionCost {
+		errs = append(errs, field.Forbidden(path, costDetail("all x-kubernetes-default of the version", total, maxVersionCost)))
+	}
+	return errs
+}
+
+func costDetail(what string, cost, limit uint64) string {
+	factor := "more than 100 times"
+	if times := float64(cost) / float64(limit); times <= 100 {
+		factor = fmt.Sprintf("%.1f times", times)
+	}
+	return fmt.Sprintf("the estimated cost of %s is %s the limit of %d: simplify the expression, or set maxItems, maxProperties and maxLength of the lists, maps and strings that it reads and that it is in", what, factor, limit)
+}
+
+// each calls visit for the place and all places in it, parents first, properties by name.
+func (p *place) each(visit func(*place)) {
+	visit(p)
+	for _, name := range sortedKeys(p.properties) {
+		p.properties[name].each(visit)
+	}
+	if p.values != nil {
+		p.values.each(visit)
+	}
+	if p.items != nil {
+		p.items.each(visit)
+	}
+}

@@ -1,0 +1,145 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
+)
+
+// rich returns a schema with the rules, in the flow style of YAML, at the root, at spec, at the items of spec.list and at the fields
+// of the template.
+func rich(root, spec, item, name string) string {
+	return fmt.Sprintf(`
+type: object
+x-kubernetes-default: [%s]
+properties:
+  metadata:
+    type: object
+    properties:
+      name: {type: string, maxLength: 20}
+  spec:
+    type: object
+    x-kubernetes-default: [%s]
+    properties:
+      name: {type: string, maxLength: 10}
+      other: {type: string}
+      number: {type: integer}
+      static: {type: string, default: a}
+      any: {x-kubernetes-preserve-unknown-fields: true}
+      open: {type: object, x-kubernetes-preserve-unknown-fields: true}
+      scalars: {type: array, items: {type: string}}
+      limits: {type: object, additionalProperties: {type: integer}}
+      template:
+        type: object
+        x-kubernetes-embedded-resource: true
+        properties:
+          spec:
+            type: object
+            properties:
+              name: {type: string}
+      list:
+        type: array
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [name]
+        items:
+          type: object
+          required: [name]
+          x-kubernetes-default: [%s]
+          properties:
+            name:
+              type: string
+              x-kubernetes-default: [%s]
+            value: {type: string}
+            values: {type: array, items: {type: string}}
+`, root, spec, item, name)
+}
+
+func TestValidate(t *testing.T) {
+	const (
+		atRoot = "schema.x-kubernetes-default[0]"
+		atSpec = "schema.properties[spec].x-kubernetes-default[0]"
+		atItem = "schema.properties[spec].properties[list].items.x-kubernetes-default[0]"
+		atName = "schema.properties[spec].properties[list].items.properties[name].x-kubernetes-default[0]"
+	)
+	const inList = `move the rule to x-kubernetes-default in the schema of the entries of list, and write "value"`
+	tests := []struct {
+		name                   string
+		root, spec, item, prop string
+		// path is the field path of the error. Empty if the rule is valid.
+		path string
+		// texts are parts of the error.
+		texts []string
+	}{
+		{name: "a valid rule", spec: `{field: other, rule: self.name}`},
+		{name: "a leading dot", spec: `{field: .other, rule: self.name}`},
+		{name: "a field in the embedded resource", spec: `{field: template.spec.name, rule: self.name}`},
+		{name: "a key of a map", spec: `{field: "limits['example.com/a']", rule: self.number}`},
+		{name: "several rules of a field", spec: `{field: other, rule: "has(self.name) ? optional.of(self.name) : optional.none()"}, {field: other, rule: "'a'"}`},
+		{name: "a condition", spec: `{field: other, rule: "has(self.name) ? (size(self.name) > 2 ? optional.of(self.name) : optional.none()) : optional.none()"}`},
+		{name: "type and names of the resource", root: `{field: spec.name, rule: "self.apiVersion + self.kind + self.metadata.name + self.metadata.generateName"}`},
+
+		{name: "no rule", spec: `{field: other, rule: " "}`, path: atSpec + ".rule", texts: []string{"Required value", "write a CEL expression"}},
+		{name: "a syntax error", spec: `{field: other, rule: "self."}`, path: atSpec + ".rule", texts: []string{`Invalid value: "self."`, "Syntax error"}},
+		{name: "a bare field name", spec: `{field: other, rule: name}`, path: atSpec + ".rule", texts: []string{"undeclared reference to 'name'", "write self.name"}},
+		{name: "an unknown variable", spec: `{field: other, rule: nothing}`, path: atSpec + ".rule", texts: []string{"undeclared reference to 'nothing'"}},
+		{name: "oldSelf", spec: `{field: other, rule: oldSelf.name}`, path: atSpec + ".rule", texts: []string{"undeclared reference to 'oldSelf'", "have no oldSelf, because they also run when an object is read"}},
+		{name: "an unknown field in the expression", spec: `{field: other, rule: self.nothing}`, path: atSpec + ".rule", texts: []string{"undefined field 'nothing'"}},
+		{name: "labels in the expression", root: `{field: spec.other, rule: "self.metadata.labels['a']"}`, path: atRoot + ".rule", texts: []string{"undefined field 'labels'", "can read name and generateName"}},
+		{name: "the wrong type", spec: `{field: other, rule: self.number}`, path: atSpec + ".rule", texts: []string{"the result cannot be the value of other", "string"}},
+		{name: "the wrong type of a branch", spec: `{field: other, rule: "has(self.name) ? optional.of(self.number) : optional.none()"}`, path: atSpec + ".rule", texts: []string{"the result cannot be the value of other", "string"}},
+
+		{name: "an unknown field", spec: `{field: nothing, rule: "'a'"}`, path: atSpec + ".field", texts: []string{`Invalid value: "nothing"`}},
+		{name: "the path from the root", spec: `{field: spec.other, rule: "'a'"}`, path: atSpec + ".field", texts: []string{`Invalid value: "spec.other": the path is relative to the schema of the rule, which is in spec: write "other"`}},
+		{name: "a malformed path", spec: `{field: "other[", rule: "'a'"}`, path: atSpec + ".field", texts: []string{"Invalid value"}},
+		{name: "an index", spec: `{field: "list[0].value", rule: "'a'"}`, path: atSpec + ".field", texts: []string{inList}},
+		{name: "a pattern", spec: `{field: "list[*].value", rule: "'a'"}`, path: atSpec + ".field", texts: []string{inList}},
+		{name: "a field of list items", spec: `{field: "list.value", rule: "'a'"}`, path: atSpec + ".field", texts: []string{inList}},
+		{name: "every value of a map", spec: `{field: "limits[*]", rule: "1"}`, path: atSpec + ".field", texts: []string{"entries of lists and maps are never unset"}},
+		{name: "a field without a schema", spec: `{field: "open.a", rule: "'a'"}`, path: atSpec + ".field", texts: []string{"Invalid value"}},
+
+		{name: "a static default", spec: `{field: static, rule: "'a'"}`, path: atSpec + ".field", texts: []string{"Forbidden", "remove either default or this rule"}},
+		{name: "metadata", root: `{field: metadata.name, rule: "'a'"}`, path: atRoot + ".field", texts: []string{"Forbidden", "metadata cannot be defaulted"}},
+		{name: "metadata as a whole", root: `{field: metadata, rule: "self.metadata"}`, path: atRoot + ".field", texts: []string{"metadata cannot be defaulted"}},
+		{name: "the kind", root: `{field: kind, rule: "'a'"}`, path: atRoot + ".field", texts: []string{"kind"}},
+		{name: "metadata of an embedded resource", spec: `{field: template.metadata.name, rule: "'a'"}`, path: atSpec + ".field", texts: []string{"metadata cannot be defaulted"}},
+		{name: "the type of an embedded resource", spec: `{field: template.apiVersion, rule: "'a'"}`, path: atSpec + ".field", texts: []string{"apiVersion"}},
+		{name: "a key of the list", item: `{field: name, rule: "'a'"}`, path: atItem + ".field", texts: []string{"Forbidden", "is a key of the list"}},
+		{name: "a key of the list in its schema", prop: `{rule: "'a'"}`, path: atName + ".field", texts: []string{"Forbidden", "is a key of the list"}},
+		{name: "the object itself", root: `{rule: "self"}`, path: atRoot + ".field", texts: []string{"Required value", "the object itself is never unset"}},
+		{name: "the item itself", item: `{rule: "self"}`, path: atItem + ".field", texts: []string{"Required value", "items of lists and values of maps are never unset"}},
+
+		{name: "an expensive rule", spec: `{field: other, rule: "self.list.all(a, self.list.all(b, a.name != b.name)) ? 'a' : 'b'"}`, path: atSpec + ".rule",
+			texts: []string{"Forbidden", "the estimated cost of the rule is more than 100 times the limit of 10000000", "maxItems"}},
+		{name: "an expensive rule of list items", item: `{field: value, rule: "self.name.lowerAscii()"}`, path: atItem + ".rule",
+			texts: []string{"Forbidden", "the estimated cost of the rule is more than 100 times the limit"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			structural, defaults := parse(t, rich(test.root, test.spec, test.item, test.prop))
+			errs := defaulting.Validate(structural, defaults, nil, root)
+			if test.path == "" {
+				if len(errs) > 0 {
+					t.Fatal(errs)
+				}
+				return
+			}
+			if len(errs) == 0 || errs[0].Field != test.path {
+				t.Fatalf("got errors %v, want one at %s", errs, test.path)
+			}
+			for _, text := range test.texts {
+				if !strings.Contains(errs[0].Error(), text) {
+					t.Errorf("got error %q, want %q in it", errs[0], text)
+				}
+			}
+			t.Log(errs[0])
+			// Stored rules that are invalid set nothing.
+			object := object(t, `{spec: {list: [{name: a}]}}`)
+			defaulting.New("widgets.example.com", structural, defaults).Default(object)
+		})
+	}
+}

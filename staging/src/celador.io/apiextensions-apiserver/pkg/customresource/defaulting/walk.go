@@ -1,0 +1,220 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/schemaexpression"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+// objectBudget limits the cost of all rules for one object, in CEL cost units.
+const objectBudget = celconfig.RuntimeCELCostBudget
+
+var errBudget = errors.New("the rules before it have used up the cost limit of an object")
+
+// A walk is one pass of the rules over an object.
+type walk struct {
+	ctx    context.Context
+	budget int64
+	// changes counts the fields that have been set.
+	changes int
+	// dry makes the walk evaluate rules without setting fields.
+	dry bool
+	// failed is called for each rule that returns an error.
+	failed func(failure)
+	// paths makes the walk collect field paths.
+	paths bool
+}
+
+// A failure is a rule that returns an error.
+type failure struct {
+	rule   *rule
+	reason reason
+	err    error
+	// scope is the path of self. Nil unless paths are collected, and for the root.
+	scope *field.Path
+	old   correlation
+}
+
+// A scope is a value that rules read as self.
+type scope struct {
+	node  *node
+	value any
+	path  *field.Path
+	old   correlation
+
+	// activation holds the value of self as of the given number of changes, if it is not nil.
+	activation *schemaexpression.Activation
+	changes    int
+}
+
+// self returns the variables of the scope's rules. A value of CEL may cache what it has read, so a change needs a new one.
+func (s *scope) self(w *walk) *schemaexpression.Activation {
+	if s.activation == nil || s.changes != w.changes {
+		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.node.schema)}
+		s.changes = w.changes
+	}
+	return s.activation
+}
+
+// visit runs the rules of the node and of the nodes in it.
+func (w *walk) visit(s *scope) {
+	for _, r := range s.node.rules {
+		w.apply(s, r)
+	}
+	switch value := s.value.(type) {
+	case map[string]any:
+		w.visitProperties(s, value)
+		w.visitValues(s, value)
+	case []any:
+		if s.node.items == nil {
+			return
+		}
+		for i, item := range value {
+			if item != nil {
+				w.visit(&scope{node: s.node.items, value: item, path: w.index(s.path, i), old: s.old.index(i)})
+			}
+		}
+	}
+}
+
+func (w *walk) visitProperties(s *scope, object map[string]any) {
+	for i := range s.node.properties {
+		p := &s.node.properties[i]
+		for _, r := range p.rules {
+			w.apply(s, r)
+		}
+		if p.inside == nil {
+			continue
+		}
+		if value := object[p.name]; value != nil {
+			w.visit(&scope{node: p.inside, value: value, path: w.child(s.path, p.name), old: s.old.key(p.name)})
+		}
+	}
+}
+
+func (w *walk) visitValues(s *scope, object map[string]any) {
+	if s.node.values == nil {
+		return
+	}
+	for _, key := range sortedKeys(object) {
+		if value := object[key]; value != nil {
+			w.visit(&scope{node: s.node.values, value: value, path: w.key(s.path, key), old: s.old.key(key)})
+		}
+	}
+}
+
+// apply evaluates a rule if its field is unset and the object around the field is set.
+func (w *walk) apply(s *scope, r *rule) {
+	object, name := r.holder(s.value)
+	if object == nil {
+		return
+	}
+	if r.isSet(object, name) {
+		return
+	}
+	value, set, reason, err := w.evaluate(s, r)
+	if err != nil {
+		w.failed(failure{rule: r, reason: reason, err: err, scope: s.path, old: s.old})
+		return
+	}
+	if !set || w.dry {
+		return
+	}
+	defaulting.Default(value, r.target)
+	object[name] = value
+	w.changes++
+}
+
+// holder returns the object that has the field of the rule and the name of the field in it, or nil if there is none.
+func (r *rule) holder(self any) (map[string]any, string) {
+	object, ok := self.(map[string]any)
+	last := len(r.field) - 1
+	for _, step := range r.field[:last] {
+		if !ok {
+			return nil, ""
+		}
+		object, ok = object[step.Name].(map[string]any)
+	}
+	if !ok {
+		return nil, ""
+	}
+	return object, r.field[last].Name
+}
+
+// isSet reports whether the field of the rule is set in the object that holder returns. A null of a field that is not nullable is
+// unset, as for static defaults.
+func (r *rule) isSet(object map[string]any, name string) bool {
+	existing, found := object[name]
+	return found && (existing != nil || r.target.Nullable)
+}
+
+func (w *walk) evaluate(s *scope, r *rule) (any, bool, reason, error) {
+	if r.program == nil {
+		return nil, false, reasonInvalid, r.err
+	}
+	if w.budget <= 0 {
+		return nil, false, reasonCost, errBudget
+	}
+	evaluation := r.program.Evaluate(w.ctx, s.self(w))
+	if evaluation.HasCost {
+		w.budget -= int64(min(evaluation.Cost, objectBudget))
+	}
+	if evaluation.Err != nil {
+		if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
+			return nil, false, reasonCost, evaluation.Err
+		}
+		return nil, false, reasonEvaluation, evaluation.Err
+	}
+	value, set, err := ruleresult.Assign(nil, evaluation.Value, r.target)
+	if err != nil {
+		return nil, false, reasonResult, fmt.Errorf("the result does not fit the schema of the field: %w", err)
+	}
+	return value, set, "", nil
+}
+
+func (w *walk) child(path *field.Path, name string) *field.Path {
+	switch {
+	case !w.paths:
+		return nil
+	case path == nil:
+		return field.NewPath(name)
+	}
+	return path.Child(name)
+}
+
+func (w *walk) key(path *field.Path, key string) *field.Path {
+	if !w.paths {
+		return nil
+	}
+	return path.Key(key)
+}
+
+func (w *walk) index(path *field.Path, i int) *field.Path {
+	if !w.paths {
+		return nil
+	}
+	return path.Index(i)
+}
+
+// fieldPath returns the path of the field that the rule would have set.
+func (f *failure) fieldPath() *field.Path {
+	path := f.scope
+	for _, step := range f.rule.field {
+		if path == nil {
+			path = field.NewPath(step.Name)
+			continue
+		}
+		path = path.Child(step.Name)
+	}
+	return path
+}
