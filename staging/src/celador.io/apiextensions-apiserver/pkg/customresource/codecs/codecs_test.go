@@ -38,7 +38,7 @@ func newKind(t *testing.T) (*schemas.Schemas, runtime.ObjectConvertor) {
 			"size": {Type: "integer", Default: &apiextensionsv1.JSON{Raw: []byte("3")}}, "only1": {Type: "string"},
 		}),
 		crdtest.Stored(crdtest.Version("v2", map[string]apiextensionsv1.JSONSchemaProps{"size": {Type: "integer"}, "only2": {Type: "string"}})))
-	s, err := schemas.New(crd)
+	s, err := schemas.New(crd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,12 @@
 package schemas
 
 import (
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Defaulter returns a defaulter that sets the defaults of the schemas in custom resources of their kind. It passes other
-// objects, such as the options of a request, to next.
+// Defaulter returns a defaulter that sets the defaults of the schemas, then those of the default rules, in custom resources of
+// their kind. It passes other objects, such as the options of a request, to next.
 func (s *Schemas) Defaulter(next runtime.ObjectDefaulter) runtime.ObjectDefaulter {
 	return defaulter{s, next}
 }
@@ -30,5 +30,7 @@ func (d defaulter) Default(object runtime.Object) {
 		d.next.Default(object)
 		return
 	}
-	defaulting.Default(u.UnstructuredContent(), d.schemas.versions[gvk.Version])
+	content := u.UnstructuredContent()
+	structuraldefaulting.Default(content, d.schemas.versions[gvk.Version])
+	d.schemas.DefaultRules(gvk.Version).Default(content)
 }

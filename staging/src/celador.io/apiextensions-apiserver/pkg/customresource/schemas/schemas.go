@@ -11,8 +11,11 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	expressions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
 // Schemas holds the structural schemas of all versions of one kind of custom resources. It is immutable and
@@ -21,16 +24,18 @@ type Schemas struct {
 	kind                  schema.GroupKind
 	preserveUnknownFields bool
 	versions              map[string]*structuralschema.Structural
+	rules                 map[string]*defaulting.Rules
 }
 
 // New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an error
 // if a schema is not structural, unless spec.preserveUnknownFields is set. If it is set, the Schemas share
-// default values with the CustomResourceDefinition.
-func New(crd *apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
+// default values with the CustomResourceDefinition. defaults are the default rules of the versions to evaluate.
+func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expressions.SchemaDefaults) (*Schemas, error) {
 	s := &Schemas{
 		kind:                  schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		preserveUnknownFields: crd.Spec.PreserveUnknownFields,
 		versions:              make(map[string]*structuralschema.Structural, len(crd.Spec.Versions)),
+		rules:                 make(map[string]*defaulting.Rules, len(defaults)),
 	}
 	for _, v := range crd.Spec.Versions {
 		structural, err := newStructural(v.Schema, crd.Spec.PreserveUnknownFields)
@@ -38,6 +43,9 @@ func New(crd *apiextensionsv1.CustomResourceDefinition) (*Schemas, error) {
 			return nil, fmt.Errorf("schema of version %s: %w", v.Name, err)
 		}
 		s.versions[v.Name] = structural
+		if rules := defaulting.New(crd.Name, structural, defaults[v.Name]); rules != nil {
+			s.rules[v.Name] = rules
+		}
 	}
 	return s, nil
 }
@@ -57,7 +65,7 @@ func newStructural(validation *apiextensionsv1.CustomResourceValidation, preserv
 	}
 	// Pruning changes defaults in place, and NewStructural shares them with the CustomResourceDefinition.
 	structural = structural.DeepCopy()
-	return structural, defaulting.PruneDefaults(structural)
+	return structural, structuraldefaulting.PruneDefaults(structural)
 }
 
 // Internal converts the schema of a version to the internal version, which upstream's validators are made of. It
@@ -77,3 +85,6 @@ func Internal(validation *apiextensionsv1.CustomResourceValidation) (*apiextensi
 // Structural returns the structural schema of a version with pruned defaults. It is nil for a version without a
 // schema, and for a schema that is not structural if spec.preserveUnknownFields is set.
 func (s *Schemas) Structural(version string) *structuralschema.Structural { return s.versions[version] }
+
+// DefaultRules returns the default rules of a version. It is nil for a version without rules.
+func (s *Schemas) DefaultRules(version string) *defaulting.Rules { return s.rules[version] }

@@ -33,7 +33,7 @@ func newSchemas(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinit
 	if change != nil {
 		change(crd)
 	}
-	s, err := schemas.New(crd)
+	s, err := schemas.New(crd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestDefinitionUnchanged(t *testing.T) {
 		"a": {Type: "object", Default: &apiextensionsv1.JSON{Raw: []byte(`{"unknown":1}`)}},
 	})))
 	before := crd.DeepCopy()
-	s, err := schemas.New(crd)
+	s, err := schemas.New(crd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
 // Builder builds Resources. It is safe for concurrent use if its fields are not changed.
@@ -78,7 +80,7 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 		equivalents: equivalents(crd),
 		replicas:    replicasPaths(crd),
 	}
-	if k.schemas, err = schemas.New(crd); err != nil {
+	if k.schemas, err = schemas.New(crd, defaultRules(expressions)); err != nil {
 		return nil, err
 	}
 	if k.types, err = typeConverter(ctx, crd); err != nil {
@@ -86,6 +88,14 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 	}
 	k.converters, err = b.converters(crd, expressions, k.schemas)
 	return k, err
+}
+
+// defaultRules returns the default rules to evaluate, by version. While the gate is off, stored rules set nothing.
+func defaultRules(expressions *apiextensions.Expressions) map[string]apiextensions.SchemaDefaults {
+	if !expressions.HasDefaults() || !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceDefaultExpressions) {
+		return nil
+	}
+	return expressions.Defaults
 }
 
 // checkNames returns an error if a name has not been accepted. The naming controller accepts all names at once, so

@@ -41,7 +41,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
 	}
 
-	version.Storage, err = customresource.NewStorage(&customresource.Config{
+	config := &customresource.Config{
 		Resource: gv.WithResource(names.Plural).GroupResource(), Singular: gv.WithResource(names.Singular).GroupResource(),
 		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
 		Namespaced: !k.clusterScoped(), Categories: names.Categories,
@@ -50,7 +50,11 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		Typer:       typer,
 		RESTOptions: codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.converters.stored, Schemas: k.schemas, Served: gv, Stored: k.stored},
 		Table:       table,
-	})
+	}
+	if rules := k.schemas.DefaultRules(v.Name); rules != nil {
+		config.Defaults = rules
+	}
+	version.Storage, err = customresource.NewStorage(config)
 	return err
 }
 

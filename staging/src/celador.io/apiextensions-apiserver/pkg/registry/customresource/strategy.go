@@ -20,8 +20,10 @@ type Rules interface {
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
-// Defaults reports the errors of default expressions. It is safe for concurrent use.
+// Defaults evaluates default expressions. It is safe for concurrent use.
 type Defaults interface {
+	// Default sets unset fields of the object.
+	Default(object map[string]any)
 	// Validate returns an error for each default expression that failed for the object and left its field unset. old is nil
 	// when the object is created. Validate does not change the objects.
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
@@ -31,6 +33,12 @@ type Defaults interface {
 type createStrategy struct {
 	rest.RESTCreateStrategy
 	additional additional
+}
+
+// PrepareForCreate implements rest.RESTCreateStrategy. Default expressions that read the name see the generated name only here.
+func (s createStrategy) PrepareForCreate(ctx context.Context, object runtime.Object) {
+	s.RESTCreateStrategy.PrepareForCreate(ctx, object)
+	s.additional.setDefaults(object)
 }
 
 // Validate implements rest.RESTCreateStrategy.
@@ -48,6 +56,13 @@ type updateStrategy struct {
 	additional additional
 }
 
+// PrepareForUpdate implements rest.RESTUpdateStrategy. Kubernetes' strategy takes the status, or everything else, from the old
+// object, so that default expressions may read other values than in the request.
+func (s updateStrategy) PrepareForUpdate(ctx context.Context, object, old runtime.Object) {
+	s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old)
+	s.additional.setDefaults(object)
+}
+
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.Object) field.ErrorList {
 	errs := s.RESTUpdateStrategy.ValidateUpdate(ctx, object, old)
@@ -59,10 +74,17 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 	return errs
 }
 
-// additional is the validation that follows Kubernetes' validation by the schema.
+// additional is what follows Kubernetes' preparation and its validation by the schema.
 type additional struct {
 	rules    Rules
 	defaults Defaults
+}
+
+// setDefaults runs the default expressions again before the object is stored, so that a read finds nothing to set.
+func (a additional) setDefaults(object runtime.Object) {
+	if u, ok := object.(*unstructured.Unstructured); ok && a.defaults != nil {
+		a.defaults.Default(u.Object)
+	}
 }
 
 // validate appends its errors to errs, which are those of the schema. Rules are not evaluated if the object

@@ -4,34 +4,42 @@
 package customresourcedefinition
 
 import (
-	"maps"
-	"slices"
-
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// validateDefaultRules returns an error for every x-kubernetes-default that is not stored yet, since the server does not
-// evaluate default expressions so far. old is nil on create.
+// validateDefaultRules checks x-kubernetes-default of the versions whose schema or rules are not those of old, so that servers that
+// check more can update the others. old is nil on create.
 func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) field.ErrorList {
 	if !crd.Expressions.HasDefaults() {
 		return nil
 	}
-	stored := &apiextensions.Expressions{}
-	if old != nil && old.Expressions != nil {
-		stored = old.Expressions
-	}
 	var errs field.ErrorList
 	for i, version := range crd.Spec.Versions {
 		defaults := crd.Expressions.Defaults[version.Name]
-		root := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
-		for _, path := range slices.Sorted(maps.Keys(defaults)) {
-			if !apiequality.Semantic.DeepEqual(defaults[path], stored.Defaults[version.Name][path]) {
-				errs = append(errs, field.Forbidden(path.Field(root).Child("x-kubernetes-default"), "this server does not support default expressions yet; use default"))
+		if len(defaults) == 0 {
+			continue
+		}
+		path := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
+		if preserve := crd.Spec.PreserveUnknownFields; preserve != nil && *preserve {
+			errs = append(errs, field.Forbidden(path, "x-kubernetes-default needs spec.preserveUnknownFields: false"))
+			continue
+		}
+		schema := structural(part(crd), version.Name)
+		if schema == nil {
+			continue
+		}
+		var stored apiextensions.SchemaDefaults
+		if old != nil && old.Expressions.HasDefaults() {
+			stored = old.Expressions.Defaults[version.Name]
+			if apiequality.Semantic.DeepEqual(defaults, stored) && apiequality.Semantic.DeepEqual(schema, structural(part(old), version.Name)) {
+				continue
 			}
 		}
+		errs = append(errs, defaulting.Validate(schema, defaults, stored, path)...)
 	}
 	return errs
 }

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	defaulted   = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "x-kubernetes-default": [{"rule": "1", "field": "a"}]}}}}}}`
-	redefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "x-kubernetes-default": [{"rule": "2", "field": "a"}]}}}}}}`
-	undefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object"}}}}}}`
+	defaulted   = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-default": [{"rule": "1", "field": "a"}]}}}}}}`
+	redefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-default": [{"rule": "2", "field": "a"}]}}}}}}`
+	undefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}}}}}}`
 
 	both        = `{"fromVersion": "v1", "toVersion": "v2"}, {"fromVersion": "v2", "toVersion": "v1"`
 	converters  = `{"strategy": "ConversionRules", "converters": [` + both + `}]}`
@@ -32,7 +32,7 @@ const (
 	idle        = `{"strategy": "None", "converters": [` + both + `}]}`
 	listDefault = apiextensions.SchemaPath("/properties/spec/properties/list/items")
 
-	forbiddenDefault    = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[list].items.x-kubernetes-default: Forbidden"
+	invalidDefault      = `spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[list].items.x-kubernetes-default[0].rule: Invalid value: "a"`
 	forbiddenConverters = "spec.conversion.converters: Forbidden"
 	unknownStrategy     = `spec.conversion.strategy: Unsupported value: "ConversionRules": supported values: "None", "Webhook"`
 )
@@ -67,10 +67,12 @@ func TestGates(t *testing.T) {
 		changed bool
 	}{
 		{name: "create defaults", updated: manifest(none, defaulted), gates: off, want: nothing},
-		{name: "create defaults", updated: manifest(none, defaulted), gates: on, want: defaults("1"), errs: []string{forbiddenDefault}},
+		{name: "create defaults", updated: manifest(none, defaulted), gates: on, want: defaults("1")},
 		{name: "create defaults of two versions", updated: manifest(none, object, defaulted), gates: on,
-			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "1", Field: "a"}}}}},
-			errs: []string{strings.Replace(forbiddenDefault, "versions[0]", "versions[1]", 1)}},
+			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "1", Field: "a"}}}}}},
+		{name: "create invalid defaults of two versions", updated: manifest(none, object, strings.Replace(defaulted, `"1"`, `"a"`, 1)), gates: on,
+			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "a", Field: "a"}}}}},
+			errs: []string{invalidDefault}},
 		{name: "create defaults under 1.36", updated: manifest(none, defaulted), gates: off, emulated: "1.36", want: nothing},
 		{name: "create converters", updated: manifest(converters, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
 		{name: "create converters", updated: manifest(converters, object, object), gates: on, want: conversion(true)},
@@ -78,9 +80,9 @@ func TestGates(t *testing.T) {
 		{name: "create idle converters", updated: manifest(idle, object, object), gates: on, want: conversion(false), errs: []string{forbiddenConverters}},
 
 		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: off, want: nothing},
-		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: on, want: defaults("1"), errs: []string{forbiddenDefault}, changed: true},
+		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: on, want: defaults("1"), changed: true},
 		{name: "keep defaults", old: manifest(none, defaulted), updated: manifest(none, defaulted), gates: either, want: defaults("1")},
-		{name: "change defaults", old: manifest(none, defaulted), updated: manifest(none, redefaulted), gates: either, want: defaults("2"), errs: []string{forbiddenDefault}, changed: true},
+		{name: "change defaults", old: manifest(none, defaulted), updated: manifest(none, redefaulted), gates: either, want: defaults("2"), changed: true},
 		{name: "remove defaults", old: manifest(none, defaulted), updated: manifest(none, undefaulted), gates: either, want: nothing, changed: true},
 		{name: "add converters", old: manifest(none, object, object), updated: manifest(converters, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}, changed: true},
 		{name: "add converters", old: manifest(none, object, object), updated: manifest(converters, object, object), gates: on, want: conversion(true), changed: true},
