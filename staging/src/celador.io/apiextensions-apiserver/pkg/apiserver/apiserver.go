@@ -73,7 +73,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	generic.Handler.NonGoRestfulMux.HandlePrefix("/apis/", h)
 	generic.RegisterDestroyFunc(resources.destroy)
 
-	controllers, err := newControllers(crds, client, resources, discoveryHandler, generic, config.ExtraConfig.MasterCount)
+	controllers, err := newControllers(crds, expressions, client, resources, discoveryHandler, generic, config.ExtraConfig.MasterCount)
 	if err != nil {
 		return nil, err
 	}

@@ -21,18 +21,21 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/klog/v2"
 
+	"celador.io/apiextensions-apiserver/pkg/crdinformer"
 	"celador.io/apiextensions-apiserver/pkg/discovery"
 )
 
 // controllers are upstream's controllers of CustomResourceDefinitions and Celador's of their discovery.
 type controllers struct {
-	generic   *genericapiserver.GenericAPIServer
-	crds      crdinformers.CustomResourceDefinitionInformer
+	generic *genericapiserver.GenericAPIServer
+	crds    crdinformers.CustomResourceDefinitionInformer
+	// described is crds with the default rules in descriptions.
+	described described
 	discovery *discovery.Controller
 	run       []func(context.Context)
 }
 
-func newControllers(crds crdinformers.CustomResourceDefinitionInformer, client clientset.Interface, resources *resources, handler *discovery.Handler, generic *genericapiserver.GenericAPIServer, masterCount int) (*controllers, error) {
+func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressions *crdinformer.Expressions, client clientset.Interface, resources *resources, handler *discovery.Handler, generic *genericapiserver.GenericAPIServer, masterCount int) (*controllers, error) {
 	aggregatedDiscovery := generic.AggregatedDiscoveryGroupManager
 	if aggregatedDiscovery != nil {
 		aggregatedDiscovery = aggregatedDiscovery.WithSource(aggregated.CRDSource)
@@ -51,7 +54,7 @@ func newControllers(crds crdinformers.CustomResourceDefinitionInformer, client c
 	finalizing := finalizer.NewCRDFinalizer(crds, client.ApiextensionsV1(), resources)
 
 	const workers = 5 // as many as upstream
-	return &controllers{generic: generic, crds: crds, discovery: discovery, run: []func(context.Context){
+	return &controllers{generic: generic, crds: crds, described: described{crds, expressions}, discovery: discovery, run: []func(context.Context){
 		naming.RunWithContext,
 		establishing.RunWithContext,
 		func(ctx context.Context) { nonStructural.RunWithContext(workers, ctx) },
@@ -82,10 +85,10 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 		return
 	}
 	if c.generic.OpenAPIVersionedService != nil {
-		go openapi.NewController(c.crds).Run(c.generic.StaticOpenAPISpec, c.generic.OpenAPIVersionedService, ctx.Done())
+		go openapi.NewController(c.described).Run(c.generic.StaticOpenAPISpec, c.generic.OpenAPIVersionedService, ctx.Done())
 	}
 	if c.generic.OpenAPIV3VersionedService != nil {
-		go openapiv3.NewController(c.crds).Run(c.generic.OpenAPIV3VersionedService, ctx.Done())
+		go openapiv3.NewController(c.described).Run(c.generic.OpenAPIV3VersionedService, ctx.Done())
 	}
 }
 

@@ -1,0 +1,97 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// Describe appends a sentence about each rule to the description of its field, for the OpenAPI documents that clients read. It
+// changes the schema in place. It ignores rules that are not where the schema has fields.
+func Describe(schema *apiextensionsv1.JSONSchemaProps, defaults apiextensions.SchemaDefaults) {
+	for _, path := range slices.Sorted(maps.Keys(defaults)) {
+		tokens := path.Tokens()
+		edit(schema, tokens, func(at *apiextensionsv1.JSONSchemaProps) {
+			for _, rule := range defaults[path] {
+				describeRule(at, rule, tokens)
+			}
+		})
+	}
+}
+
+// describeRule describes a rule of the schema that the tokens lead to.
+func describeRule(at *apiextensionsv1.JSONSchemaProps, rule v1.DefaultRule, tokens []string) {
+	if rule.Field == "" {
+		if len(tokens) >= 2 && tokens[len(tokens)-2] == "properties" {
+			describeField(at, rule.Rule, selfName(tokens[:len(tokens)-2]))
+		}
+		return
+	}
+	path, err := rulepath.ParseField(rule.Field)
+	if err != nil {
+		return
+	}
+	var field []string
+	for _, step := range path {
+		field = append(field, "properties", step.Name)
+	}
+	edit(at, field, func(target *apiextensionsv1.JSONSchemaProps) { describeField(target, rule.Rule, selfName(tokens)) })
+}
+
+func describeField(field *apiextensionsv1.JSONSchemaProps, rule, self string) {
+	sentence := fmt.Sprintf("If unset, defaults to the result of the CEL expression `%s`, where self is %s.", strings.TrimSpace(rule), self)
+	if field.Description != "" {
+		sentence = strings.TrimRight(field.Description, " \n") + "\n\n" + sentence
+	}
+	field.Description = sentence
+}
+
+// selfName returns the path of the schema in an object.
+func selfName(tokens []string) string {
+	if len(tokens) == 0 {
+		return "the object"
+	}
+	var name strings.Builder
+	for i := 0; i < len(tokens); i++ {
+		if tokens[i] != "properties" || i+1 == len(tokens) {
+			name.WriteString("[*]")
+			continue
+		}
+		i++
+		if name.Len() > 0 {
+			name.WriteByte('.')
+		}
+		name.WriteString(tokens[i])
+	}
+	return name.String()
+}
+
+// edit calls change with the schema that the tokens lead to, if there is one. Properties are values in a map, so each is copied
+// and put back.
+func edit(schema *apiextensionsv1.JSONSchemaProps, tokens []string, change func(*apiextensionsv1.JSONSchemaProps)) {
+	if len(tokens) == 0 {
+		change(schema)
+		return
+	}
+	switch keyword := tokens[0]; {
+	case keyword == "properties" && len(tokens) > 1:
+		if property, ok := schema.Properties[tokens[1]]; ok {
+			edit(&property, tokens[2:], change)
+			schema.Properties[tokens[1]] = property
+		}
+	case keyword == "items" && schema.Items != nil && schema.Items.Schema != nil:
+		edit(schema.Items.Schema, tokens[1:], change)
+	case keyword == "additionalProperties" && schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil:
+		edit(schema.AdditionalProperties.Schema, tokens[1:], change)
+	}
+}
