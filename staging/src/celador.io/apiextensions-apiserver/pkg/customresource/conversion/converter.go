@@ -6,24 +6,131 @@ package conversion
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A Converter converts custom resources of one kind. It is immutable and safe for concurrent use. It plans the rules of
-// a converter when it converts the first object with them.
-type Converter struct{ definition *Definition }
+// a converter when it converts the first object with them; later conversions take no locks.
+type Converter struct {
+	kind schema.GroupKind
+	// chains holds the steps from one version to another.
+	chains map[pair]route
+}
 
-// New returns the converter of a definition. It returns an error if the converters name unknown versions or do not
-// determine one chain for each pair of versions, which Validate reports too.
-func New(d *Definition) (*Converter, error) { return &Converter{d}, nil }
+// A route holds the steps of a chain of converters.
+type route struct {
+	// steps return the plan of each converter.
+	steps []func() (*plan, *Error)
+	// err says why there is no chain.
+	err error
+}
 
-// Convert returns the object in another version. It does not change in. The result shares values with in, so that the
-// caller must not use in any more when it changes the result, and the other way round; a result that must be
-// independent has to be deep-copied. If the object already has the version, Convert returns in itself.
+var (
+	errNoSchema = errors.New("a version has no structural schema")
+	errInternal = errors.New("internal error")
+)
+
+// New returns the converter of a definition. Objects for which the converters determine no chain cannot be converted;
+// Validate reports such pairs of versions.
+func New(d *Definition) *Converter {
+	versions := map[string]*typedVersion{}
+	var names []string
+	for _, v := range d.Versions {
+		versions[v.Name] = newTypedVersion(v)
+		names = append(names, v.Name)
+	}
+	g := newGraph(names, d.Converters)
+	steps := map[pair]func() (*plan, *Error){}
+	for p, index := range g.converters {
+		steps[p] = sync.OnceValues(func() (*plan, *Error) {
+			return newPlan(versions[p.from], versions[p.to], &d.Converters[index], index)
+		})
+	}
+	c := &Converter{kind: d.Kind, chains: map[pair]route{}}
+	for _, from := range names {
+		found := g.chains(from)
+		for _, to := range names {
+			if from != to {
+				c.chains[pair{from, to}] = newRoute(found[to], steps)
+			}
+		}
+	}
+	return c
+}
+
+// newRoute returns the route along the only chain.
+func newRoute(chains []chain, steps map[pair]func() (*plan, *Error)) route {
+	switch len(chains) {
+	case 0:
+		return route{err: errors.New("spec.conversion.converters has no converter, and no chain of converters, for these versions")}
+	case 1:
+		var r route
+		for i, from := range chains[0][:len(chains[0])-1] {
+			r.steps = append(r.steps, steps[pair{from, chains[0][i+1]}])
+		}
+		return r
+	default:
+		return route{err: fmt.Errorf("spec.conversion.converters has several shortest chains of converters: %s and %s", chains[0], chains[1])}
+	}
+}
+
+// Convert returns the object in another version. It does not change in. The result shares values with in: a caller that
+// changes one must not use the other, or deep-copy it first. If the object already has the version, Convert returns
+// in itself.
 //
-// The result has not been pruned: it still has the fields of in that the other version does not specify. Errors have the
-// type *Error. Convert does not panic.
-func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
-	return nil, errors.New("not implemented")
+// The result still has the fields of in that the other version does not specify; the caller prunes them. Converters in the
+// middle of a chain read pruned objects. Errors have the type *Error. Convert does not panic.
+func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (_ *unstructured.Unstructured, err error) {
+	gvk := in.GroupVersionKind()
+	if gvk.Version == toVersion {
+		return in, nil
+	}
+	fail := func(e *Error) error {
+		e.Kind, e.Namespace, e.Name = c.kind.Kind, in.GetNamespace(), in.GetName()
+		return e
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fail(&Error{Reason: ReasonInternal, From: gvk.Version, To: toVersion, Err: fmt.Errorf("%w: panic: %v", errInternal, r)})
+		}
+	}()
+	if gvk.GroupKind() != c.kind {
+		return nil, fail(&Error{Reason: ReasonPath, From: gvk.Version, To: toVersion, Err: fmt.Errorf("the object is a %s", gvk.GroupKind())})
+	}
+	chain, ok := c.chains[pair{gvk.Version, toVersion}]
+	if !ok {
+		chain.err = errors.New("the CustomResourceDefinition does not have both versions")
+	}
+	if chain.err != nil {
+		return nil, fail(&Error{Reason: ReasonPath, From: gvk.Version, To: toVersion, Err: chain.err})
+	}
+
+	object := in.Object
+	budget := uint64(maxObjectCost)
+	for i, step := range chain.steps {
+		plan, planErr := step()
+		if planErr != nil {
+			copied := *planErr
+			return nil, fail(&copied)
+		}
+		conversion := conversion{plan: plan, source: object, apiVersion: c.gv(plan.to.name), budget: budget}
+		converted, stepErr := conversion.run(ctx)
+		if stepErr != nil {
+			stepErr.From, stepErr.To = plan.from.name, plan.to.name
+			return nil, fail(stepErr)
+		}
+		if i < len(chain.steps)-1 {
+			converted = plan.prune(converted)
+		}
+		object, budget = converted, conversion.budget
+	}
+	return &unstructured.Unstructured{Object: object}, nil
+}
+
+func (c *Converter) gv(version string) string {
+	return schema.GroupVersion{Group: c.kind.Group, Version: version}.String()
 }

@@ -63,9 +63,8 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 	return v1.ConversionStrategyType(crd.Spec.Conversion.Strategy)
 }
 
-// newObjectConverter returns the converter of a CustomResourceDefinition with conversion rules. If the gate is off or the
-// converters are invalid, all conversions fail: without its rules, an object would be served or stored in a
-// version that it does not have.
+// newObjectConverter returns the converter of a CustomResourceDefinition with conversion rules. If the gate is off, all
+// conversions fail: without its rules, an object would be served or stored in a version that it does not have.
 func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) objectConverter {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
@@ -77,11 +76,7 @@ func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressio
 	for _, v := range crd.Spec.Versions {
 		definition.Versions = append(definition.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})
 	}
-	converter, err := conversion.New(definition)
-	if err != nil {
-		return failing{&conversion.Error{Reason: conversion.ReasonCompilation, Err: err}}
-	}
-	return converter
+	return conversion.New(definition)
 }
 
 var errDisabled = errors.New("the CustomResourceDefinition has conversion rules, and the feature gate " + string(features.CustomResourceConversionRules) +

@@ -1,0 +1,235 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/schemaexpression"
+	v1 "celador.io/api/apiextensions/v1"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// compiler returns the compiler of conversion rules: that of all expressions of schemas, with json.encode and json.decode.
+var compiler = sync.OnceValue(func() *schemaexpression.Compiler {
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(jsonlibrary.Options())
+	if err != nil {
+		panic(err) // The library is constant.
+	}
+	return schemaexpression.NewCompiler(base)
+})
+
+// A compiledRule is a rule that has been checked against the schemas of both versions.
+type compiledRule struct {
+	// scope leads to the source's values that the rule is evaluated for, field from there to the target's field.
+	scope, field rulepath.Path
+	// source is the schema of the values at scope, self their type.
+	source *structuralschema.Structural
+	self   *apiservercel.DeclType
+	// cardinality is the highest number of values that one object has at scope.
+	cardinality uint64
+	// target is the schema of the field.
+	target     *structuralschema.Structural
+	expression *schemaexpression.Expression
+}
+
+// path returns the pattern of the target's fields that the rule sets.
+func (r *compiledRule) path() rulepath.Path { return r.scope.Join(r.field) }
+
+// A problem is an error in one field of a rule.
+type problem struct {
+	// field is the name of the field: scope, field or rule.
+	field  string
+	detail string
+}
+
+// An edge compiles the rules of one converter. It is not safe for concurrent use.
+type edge struct {
+	from, to *typedVersion
+	// environments holds the environments of the scopes, which rules share.
+	environments map[environmentKey]*schemaexpression.Environment
+}
+
+type environmentKey struct {
+	scope  string
+	origin environment.Type
+}
+
+func newEdge(from, to *typedVersion) *edge {
+	return &edge{from: from, to: to, environments: map[environmentKey]*schemaexpression.Environment{}}
+}
+
+// compile checks a rule. Exactly one of the results is set.
+func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compiledRule, *problem) {
+	compiled := &compiledRule{}
+	if p := e.resolve(rule, compiled); p != nil {
+		return nil, p
+	}
+	env, err := e.environment(compiled, origin)
+	if err != nil {
+		return nil, &problem{"rule", err.Error()}
+	}
+	expression, celErr := env.Compile(rule.Rule)
+	if celErr != nil {
+		return nil, &problem{"rule", e.explain(celErr, rule.Rule, compiled, origin)}
+	}
+	compiled.expression = expression
+
+	output := expression.OutputType()
+	if err := e.to.target().types.Assignable(output, compiled.self, compiled.target); err != nil {
+		return nil, &problem{"rule", err.Error()}
+	}
+	if path := compiled.path(); len(path) > 0 && path[len(path)-1].Each && e.isList(path[:len(path)-1]) && mayBeUnset(output) {
+		return nil, &problem{"rule", fmt.Sprintf("the rule sets items of the list %s and must not return null or an optional: an item cannot be left unset. "+
+			"Set the whole list instead, with field %q and filter()", path[:len(path)-1], path[:len(path)-1])}
+	}
+	return compiled, nil
+}
+
+// isList reports whether the target has a list at the path.
+func (e *edge) isList(path rulepath.Path) bool {
+	s, err := path.Resolve(e.to.target().schema)
+	return err == nil && s.Items != nil
+}
+
+func mayBeUnset(output *types.Type) bool {
+	return output.Kind() == types.NullTypeKind || isOptional(output)
+}
+
+func isOptional(t *types.Type) bool {
+	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
+}
+
+// resolve parses the paths of a rule and looks them up in the schemas.
+func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
+	var err error
+	if r.scope, err = rulepath.ParseScope(rule.Scope); err != nil {
+		return &problem{"scope", err.Error()}
+	}
+	if r.field, err = rulepath.ParseField(rule.Field); err != nil {
+		return &problem{"field", err.Error()}
+	}
+	if p := checkProtected(r.scope, r.field); p != nil {
+		return p
+	}
+	from, to := e.from.source(), e.to.target()
+	if r.source, err = r.scope.Resolve(from.schema); err != nil {
+		return &problem{"scope", fmt.Sprintf("in version %s, %s", e.from.name, err)}
+	}
+	scope, err := r.scope.Resolve(to.schema)
+	if err != nil {
+		return &problem{"scope", fmt.Sprintf("in version %s, %s. The rule sets a field in the same place that it reads: to move values to another place, use a scope that both versions have",
+			e.to.name, err)}
+	}
+	if p := e.checkEntries(r.scope); p != nil {
+		return p
+	}
+	if r.target, err = r.field.Resolve(scope); err != nil {
+		return &problem{"field", fmt.Sprintf("in version %s%s, %s", e.to.name, atScope(r.scope), err)}
+	}
+	if r.self, r.cardinality = from.selfAt(r.scope); r.self == nil {
+		return &problem{"scope", fmt.Sprintf("the schema of version %s does not declare the type of %s, so that expressions cannot read it", e.from.name, r.scope)}
+	}
+	return nil
+}
+
+func atScope(scope rulepath.Path) string {
+	if len(scope) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" at %s", scope)
+}
+
+// checkEntries returns a problem if [*] in the scope stands for the items of a list in one version and for the values of
+// a map in the other one.
+func (e *edge) checkEntries(scope rulepath.Path) *problem {
+	for i, step := range scope {
+		if !step.Each {
+			continue
+		}
+		container := scope[:i]
+		from, err := container.Resolve(e.from.source().schema)
+		if err != nil {
+			continue // The caller reports the error.
+		}
+		if to := e.isList(container); to != (from.Items != nil) {
+			kinds := map[bool]string{true: "list", false: "map"}
+			return &problem{"scope", fmt.Sprintf("%s is a %s in version %s and a %s in version %s: set it as a whole, with field %q",
+				container, kinds[from.Items != nil], e.from.name, kinds[to], e.to.name, container)}
+		}
+	}
+	return nil
+}
+
+// checkProtected returns a problem if the rule sets a field that conversion never changes.
+func checkProtected(scope, field rulepath.Path) *problem {
+	path := scope.Join(field)
+	if len(path) == 0 {
+		return nil
+	}
+	at := "field"
+	if len(field) == 0 {
+		at = "scope"
+	}
+	switch name := path[0].Name; {
+	case typeFields[name]:
+		return &problem{at, fmt.Sprintf("a rule cannot set %s: conversion sets it itself", name)}
+	case name != "metadata":
+		return nil
+	case len(path) == 1:
+		return &problem{at, "a rule cannot set metadata as a whole: set metadata.labels or metadata.annotations, or one of their keys, such as metadata.annotations['example.com/zone']"}
+	case path[1].Name != "labels" && path[1].Name != "annotations":
+		return &problem{at, fmt.Sprintf("a rule cannot set %s: of metadata, conversion may change only labels and annotations", path)}
+	}
+	return nil
+}
+
+// environment returns the environment of a rule's scope.
+func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexpression.Environment, error) {
+	key := environmentKey{r.scope.String(), origin}
+	if env, ok := e.environments[key]; ok {
+		return env, nil
+	}
+	env, err := compiler().Environment(schemaexpression.Scope{
+		Self:        r.self,
+		Types:       e.to.target().types,
+		NullResults: true,
+		// Values without static type come out of json.decode.
+		MaxDynamicSize: jsonlibrary.MaxSize,
+	}, origin)
+	if err != nil {
+		return nil, err
+	}
+	e.environments[key] = env
+	return env, nil
+}
+
+// explain returns the errors of the type checker with hints.
+func (e *edge) explain(celErr *apiservercel.Error, text string, r *compiledRule, origin environment.Type) string {
+	detail := firstErrors(celErr.Detail)
+	if origin == environment.NewExpressions {
+		if env, err := e.environment(r, environment.StoredExpressions); err == nil {
+			if _, err := env.Compile(text); err == nil {
+				return detail + "\nThe rule uses functions or syntax that expressions may not use yet, because the server emulates an older version or other servers of the cluster may be older. They are allowed with the next minor version"
+			}
+		}
+	}
+	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self}.of(detail)
+	if len(hints) > 0 {
+		detail += "\n" + strings.Join(hints, "\n")
+	}
+	return detail
+}
+
+// Error implements error.
+func (p *problem) Error() string { return p.field + ": " + p.detail }

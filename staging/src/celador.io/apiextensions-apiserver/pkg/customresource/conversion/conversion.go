@@ -1,0 +1,182 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/runtime"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/schemaexpression"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+// A conversion converts one object with one converter.
+type conversion struct {
+	plan *plan
+	// source is the object to convert, which does not change.
+	source map[string]any
+	// target is the converted object.
+	target     map[string]any
+	apiVersion string
+	// budget is the cost that the remaining rules may have.
+	budget uint64
+	// values holds the values of the plan's scopes, as far as rules have needed them.
+	values []scopeValues
+}
+
+type scopeValues struct {
+	known   bool
+	matches []rulepath.Match
+	// activations holds self for each match.
+	activations []schemaexpression.Activation
+}
+
+// run returns the converted object. The error lacks the versions and the object.
+func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
+	target, ok := c.plan.edits.copy(c.source).(map[string]any)
+	if !ok {
+		return nil, &Error{Reason: ReasonInternal, Err: errInternal}
+	}
+	if len(c.plan.rules) == 0 && c.plan.edits.isEmpty() {
+		target = maps.Clone(target)
+	}
+	c.target = target
+	c.values = make([]scopeValues, len(c.plan.scopes))
+	for i := range c.plan.rules {
+		if err := c.apply(ctx, &c.plan.rules[i]); err != nil {
+			return nil, err
+		}
+	}
+	if c.plan.changesMetadata {
+		if err := c.guardMetadata(); err != nil {
+			return nil, err
+		}
+	}
+	c.target["apiVersion"], c.target["kind"] = c.apiVersion, c.source["kind"]
+	return c.target, nil
+}
+
+// apply evaluates a rule for all values at its scope and sets its field.
+func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
+	values, err := c.valuesAt(rule.scopeIndex)
+	if err != nil {
+		return rule.fail(ReasonType, nil, err)
+	}
+	for i := range values.matches {
+		at := values.matches[i].Path
+		evaluation := rule.program.Evaluate(ctx, &values.activations[i])
+		if evaluation.Cost > c.budget {
+			return rule.fail(ReasonCost, at, fmt.Errorf("the rules exceed the cost that the conversion of one object may have (%d)", maxObjectCost))
+		}
+		c.budget -= evaluation.Cost
+		if evaluation.Err != nil {
+			reason := ReasonEvaluation
+			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
+				reason = ReasonCost
+			}
+			return rule.fail(reason, at, evaluation.Err)
+		}
+		if err := c.assign(rule, at, evaluation); err != nil {
+			return rule.fail(ReasonType, at, err)
+		}
+	}
+	return nil
+}
+
+// valuesAt returns the source's values at a scope.
+func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
+	values := &c.values[scope]
+	if values.known {
+		return values, nil
+	}
+	matches, err := c.plan.scopes[scope].path.Matches(c.source)
+	if err != nil {
+		return nil, err
+	}
+	values.known, values.matches = true, matches
+	values.activations = make([]schemaexpression.Activation, len(matches))
+	for i, match := range matches {
+		values.activations[i].Self = schemaexpression.Value(match.Value, c.plan.scopes[scope].schema)
+	}
+	return values, nil
+}
+
+var errRoot = errors.New("the result is not an object")
+
+// assign sets the rule's field in the target to the result of an evaluation. at is the path of the value that the
+// rule was evaluated for.
+func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation schemaexpression.Evaluation) error {
+	if entry := at[:rule.existing]; rule.existing > 0 {
+		_, found, err := entry.Get(c.target)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("the converted object has no %s, because an earlier rule has replaced a value above it", entry)
+		}
+	}
+	path := rule.field
+	if len(at) > 0 {
+		path = at.Join(rule.field)
+	}
+	existing, err := get(path, c.target)
+	if err != nil {
+		return err
+	}
+	value, set, err := ruleresult.Assign(existing, evaluation.Value, rule.target)
+	if err != nil {
+		return err
+	}
+	if len(path) == 0 {
+		return c.assignRoot(value, set)
+	}
+	if !set {
+		return path.Delete(c.target)
+	}
+	_, err = path.Set(c.target, value, true)
+	return err
+}
+
+// assignRoot makes an object the result of the conversion. A rule that returns nothing leaves the object as it is.
+func (c *conversion) assignRoot(value any, set bool) error {
+	if !set {
+		return nil
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return errRoot
+	}
+	c.target = object
+	return nil
+}
+
+// get returns the value at a path, or nil if there is none.
+func get(path rulepath.Path, object map[string]any) (any, error) {
+	value, _, err := path.Get(object)
+	return value, err
+}
+
+// prune returns a copy of the object without what the plan's target version does not specify.
+func (p *plan) prune(object map[string]any) map[string]any {
+	object = runtime.DeepCopyJSON(object)
+	pruning.Prune(object, p.to.schema, true)
+	defaulting.PruneNonNullableNullsWithoutDefaults(object, p.to.schema)
+	return object
+}
+
+// fail returns the error of a rule. at is the path of the value that the rule was evaluated for.
+func (r *plannedRule) fail(reason Reason, at rulepath.Path, err error) *Error {
+	id := r.id
+	id.At = at.String()
+	return &Error{Reason: reason, Rule: &id, Err: err}
+}

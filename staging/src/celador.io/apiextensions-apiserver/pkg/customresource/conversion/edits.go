@@ -1,0 +1,102 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// edits are the places of an object that the rules of a converter change. They have the shape of the object: one edits
+// for each object, list and map on the way. Making a copy of an object copies only what the edits lead through and
+// shares the rest, so that a few rules on a large object cost little.
+type edits struct {
+	fields map[string]*edits
+	// entries are the edits in every list item and map value.
+	entries *edits
+	// merged is set if a rule may merge an object into the value, in place.
+	merged bool
+	// discard is set if the value does not have a type that the target version accepts.
+	discard bool
+	// blank returns the value that takes the place of a discarded list item or map value.
+	blank func() any
+}
+
+// at returns the edits at a path, which it adds if there are none.
+func (e *edits) at(path rulepath.Path) *edits {
+	for _, step := range path {
+		var next *edits
+		if step.Each {
+			if e.entries == nil {
+				e.entries = &edits{}
+			}
+			next = e.entries
+		} else {
+			if e.fields == nil {
+				e.fields = map[string]*edits{}
+			}
+			if next = e.fields[step.Name]; next == nil {
+				next = &edits{}
+				e.fields[step.Name] = next
+			}
+		}
+		e = next
+	}
+	return e
+}
+
+// copy returns the value with copies of everything that the edits change, and without discarded values.
+func (e *edits) copy(value any) any {
+	if e.merged {
+		value = runtime.DeepCopyJSONValue(value)
+	}
+	if e.fields == nil && e.entries == nil {
+		return value
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		copied := maps.Clone(value)
+		if e.entries != nil {
+			for name, entry := range value {
+				copied[name] = e.entries.copyEntry(entry)
+			}
+		}
+		for name, field := range e.fields {
+			existing, ok := copied[name]
+			switch {
+			case !ok:
+			case field.discard:
+				delete(copied, name)
+			default:
+				copied[name] = field.copy(existing)
+			}
+		}
+		return copied
+	case []any:
+		if e.entries == nil {
+			return value
+		}
+		copied := slices.Clone(value)
+		for i, item := range copied {
+			copied[i] = e.entries.copyEntry(item)
+		}
+		return copied
+	default:
+		return value
+	}
+}
+
+func (e *edits) copyEntry(value any) any {
+	if e.discard && value != nil {
+		return e.blank()
+	}
+	return e.copy(value)
+}
+
+// isEmpty reports whether nothing is edited.
+func (e *edits) isEmpty() bool { return e.fields == nil && e.entries == nil && !e.merged }

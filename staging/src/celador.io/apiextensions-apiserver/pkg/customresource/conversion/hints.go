@@ -1,0 +1,146 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// maxErrors is how many errors of the type checker are shown for one rule. Each repeats the line of the expression.
+const maxErrors = 3
+
+// firstErrors shortens the errors of the type checker.
+func firstErrors(detail string) string {
+	const start = "\nERROR: "
+	parts := strings.Split(detail, start)
+	if len(parts) <= maxErrors {
+		return detail
+	}
+	return fmt.Sprintf("%s\n... and %d more errors", strings.Join(parts[:maxErrors], start), len(parts)-maxErrors)
+}
+
+var (
+	undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
+	undefined  = regexp.MustCompile(`undefined field '([^']*)'`)
+)
+
+// hints says what to write instead of names that the type checker does not know.
+type hints struct {
+	// scope is the text of the rule's scope, self the type there.
+	scope string
+	self  *apiservercel.DeclType
+	// root is the type of the object.
+	root *apiservercel.DeclType
+}
+
+// of returns the hints for the errors of the type checker, each as a sentence without a full stop.
+func (h hints) of(detail string) []string {
+	var all []string
+	add := func(hint string) {
+		if hint != "" && !slices.Contains(all, hint) {
+			all = append(all, hint)
+		}
+	}
+	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
+		add(h.variable(match[1]))
+	}
+	for _, match := range undefined.FindAllStringSubmatch(detail, -1) {
+		add(h.field(match[1]))
+	}
+	return all
+}
+
+// variable returns a hint for a variable that does not exist.
+func (h hints) variable(name string) string {
+	if name == "oldSelf" || name == "object" || name == "oldObject" {
+		return fmt.Sprintf("There is no %s: self is the object to convert, or the value at scope in it", name)
+	}
+	if _, ok := h.self.FindField(name); ok {
+		return fmt.Sprintf("Fields are read through self: write self.%s", name)
+	}
+	if _, ok := h.root.FindField(name); ok && h.scope != "" {
+		return fmt.Sprintf("The rule has the scope %s, where self has no field %s. To read other parts of the object, use a scope further up, and put the rest of the path into field", h.scope, name)
+	}
+	if near := nearest(name, h.self); near != "" {
+		return fmt.Sprintf("Fields are read through self: did you mean self.%s?", near)
+	}
+	return ""
+}
+
+// field returns a hint for a field that does not exist.
+func (h hints) field(name string) string {
+	if hiddenMetadata[name] {
+		return "Of metadata, rules can read name, generateName, namespace, labels and annotations"
+	}
+	if _, ok := h.root.FindField(name); ok && h.scope != "" {
+		return fmt.Sprintf("self is the value at the scope %s, not the whole object", h.scope)
+	}
+	if near := nearest(name, h.self); near != "" {
+		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
+	}
+	if escaped, ok := apiservercel.Escape(name); ok && escaped != name {
+		return fmt.Sprintf("Write %s for the field %q", escaped, name)
+	}
+	return ""
+}
+
+var hiddenMetadata = map[string]bool{
+	"uid": true, "resourceVersion": true, "generation": true, "creationTimestamp": true, "deletionTimestamp": true,
+	"deletionGracePeriodSeconds": true, "finalizers": true, "ownerReferences": true, "managedFields": true, "selfLink": true,
+}
+
+// nearest returns the name of a field anywhere in a type that differs from the given name in case or in at most a third of its
+// letters. It returns "" if there is none.
+func nearest(name string, t *apiservercel.DeclType) string {
+	best, bestDistance := "", len(name)/3+1
+	visitFields(t, func(field string) {
+		distance := editDistance(strings.ToLower(name), strings.ToLower(field))
+		if distance < bestDistance || distance == bestDistance && best != "" && field < best {
+			best, bestDistance = field, distance
+		}
+	})
+	return best
+}
+
+func visitFields(t *apiservercel.DeclType, visit func(name string)) {
+	if t == nil {
+		return
+	}
+	visitFields(t.ElemType, visit)
+	for name, field := range t.Fields {
+		visit(name)
+		visitFields(field.Type, visit)
+	}
+}
+
+// editDistance returns how many letters must be inserted, removed or replaced to turn a into b. For long names, which take
+// quadratic time, it returns a distance at which no names are near.
+func editDistance(a, b string) int {
+	const longName = 128
+	if len(a) > longName || len(b) > longName {
+		return longName
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

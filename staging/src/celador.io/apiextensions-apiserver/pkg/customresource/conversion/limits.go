@@ -1,0 +1,61 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+)
+
+const (
+	// maxConverters bounds the converters of a CustomResourceDefinition.
+	maxConverters = 100
+	// maxRules bounds the rules of a converter.
+	maxRules = 500
+	// maxRuleLength bounds the length of an expression in bytes, as for CEL selectors of devices in Kubernetes.
+	maxRuleLength = 10 * 1024
+	// maxPathLength bounds the lengths of scope and field in bytes.
+	maxPathLength = 1024
+
+	// maxRuleCost bounds the estimated cost of a rule for all values that one object has at its scope.
+	maxRuleCost = validation.StaticEstimatedCostLimit
+	// maxConverterCost bounds the estimated cost of all rules of a converter.
+	maxConverterCost = validation.StaticEstimatedCRDCostLimit
+	// maxObjectCost bounds the cost of converting one object with all converters of a chain.
+	maxObjectCost = 1_000_000
+)
+
+// multiply returns the product of two costs, or the highest cost if it overflows.
+func multiply(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	if high > 0 {
+		return math.MaxUint64
+	}
+	return low
+}
+
+// add returns the sum of two costs, or the highest cost if it overflows.
+func add(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	if carry > 0 {
+		return math.MaxUint64
+	}
+	return sum
+}
+
+// excess says how much a cost exceeds a limit, with the figures that Kubernetes shows for validation rules.
+func excess(what string, cost, limit uint64) string {
+	factor := float64(cost) / float64(limit)
+	text := fmt.Sprintf("%.1fx", factor)
+	switch {
+	case factor > 100:
+		text = "more than 100x"
+	case factor < 1.5:
+		text = fmt.Sprintf("%fx", factor)
+	}
+	return fmt.Sprintf("%s exceeds budget by factor of %s", what, text)
+}

@@ -1,0 +1,71 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"maps"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// guardMetadata gives the target the metadata of the source, apart from labels and annotations. It returns an error if
+// the API would refuse these.
+func (c *conversion) guardMetadata() *Error {
+	fail := func(err error) *Error { return &Error{Reason: ReasonMetadata, Err: err} }
+	original, _ := c.source["metadata"].(map[string]any)
+	converted, _ := c.target["metadata"].(map[string]any)
+	metadata := maps.Clone(original)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	path := field.NewPath("metadata")
+	for _, name := range []string{"labels", "annotations"} {
+		value, ok := converted[name]
+		if !ok || value == nil {
+			delete(metadata, name)
+			continue
+		}
+		entries, err := stringMap(value)
+		if err != nil {
+			return fail(fmt.Errorf("%s: %w", path.Child(name), err))
+		}
+		errs := metav1validation.ValidateLabels(entries, path.Child(name))
+		if name == "annotations" {
+			errs = apivalidation.ValidateAnnotations(entries, path.Child(name))
+		}
+		if len(errs) > 0 {
+			return fail(errs.ToAggregate())
+		}
+		if len(entries) == 0 {
+			delete(metadata, name)
+			continue
+		}
+		metadata[name] = value
+	}
+	if len(metadata) == 0 && original == nil {
+		delete(c.target, "metadata")
+		return nil
+	}
+	c.target["metadata"] = metadata
+	return nil
+}
+
+func stringMap(value any) (map[string]string, error) {
+	entries, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("must be a map")
+	}
+	texts := make(map[string]string, len(entries))
+	for key, entry := range entries {
+		text, ok := entry.(string)
+		if !ok {
+			return nil, fmt.Errorf("the value of %q must be a string", key)
+		}
+		texts[key] = text
+	}
+	return texts, nil
+}

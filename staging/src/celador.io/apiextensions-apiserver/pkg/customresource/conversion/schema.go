@@ -1,0 +1,55 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"maps"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// sourceSchema returns the schema of the objects that rules read: that of the version, with the fields of metadata that
+// rules see.
+func sourceSchema(s *structuralschema.Structural) *structuralschema.Structural {
+	source := *s
+	source.Type = "object"
+	source.Properties = make(map[string]structuralschema.Structural, len(s.Properties)+len(typeFields))
+	maps.Copy(source.Properties, s.Properties)
+	maps.Copy(source.Properties, map[string]structuralschema.Structural{
+		"apiVersion": stringSchema(validation.DNS1123SubdomainMaxLength),
+		"kind":       stringSchema(validation.DNS1035LabelMaxLength),
+		"metadata": {
+			Generic: structuralschema.Generic{Type: "object"},
+			Properties: map[string]structuralschema.Structural{
+				"name":         stringSchema(validation.DNS1123SubdomainMaxLength),
+				"generateName": stringSchema(validation.DNS1123SubdomainMaxLength),
+				"namespace":    stringSchema(validation.DNS1123LabelMaxLength),
+				"labels":       mapSchema(stringSchema(validation.LabelValueMaxLength)),
+				// The limit of all keys and values counts bytes, maxLength counts code points of up to 4 bytes.
+				"annotations": mapSchema(stringSchema(apivalidation.TotalAnnotationSizeLimitB / 4)),
+			},
+		},
+	})
+	return &source
+}
+
+// typeFields are the fields that identify the type of an object.
+var typeFields = map[string]bool{"apiVersion": true, "kind": true}
+
+func stringSchema(maxLength int) structuralschema.Structural {
+	limit := int64(maxLength)
+	return structuralschema.Structural{
+		Generic:         structuralschema.Generic{Type: "string"},
+		ValueValidation: &structuralschema.ValueValidation{MaxLength: &limit},
+	}
+}
+
+func mapSchema(values structuralschema.Structural) structuralschema.Structural {
+	return structuralschema.Structural{
+		Generic:              structuralschema.Generic{Type: "object"},
+		AdditionalProperties: &structuralschema.StructuralOrBool{Structural: &values},
+	}
+}

@@ -1,0 +1,84 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"sync"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+// A typedVersion holds the types that rules from and to a version have. It is immutable and safe for concurrent use.
+type typedVersion struct {
+	name string
+	// schema is the version's own schema.
+	schema *structuralschema.Structural
+	// source returns the schema and the type of objects that rules read.
+	source func() source
+	// target returns the schema and the types of objects that rules write.
+	target func() target
+}
+
+type source struct {
+	schema *structuralschema.Structural
+	self   *apiservercel.DeclType
+}
+
+type target struct {
+	schema *structuralschema.Structural
+	types  *ruleresult.Types
+}
+
+// newTypedVersion returns the types of a version, which it builds when they are needed.
+func newTypedVersion(v Version) *typedVersion {
+	return &typedVersion{
+		name:   v.Name,
+		schema: v.Schema,
+		source: sync.OnceValue(func() source {
+			s := sourceSchema(v.Schema)
+			// The name appears in the errors of the type checker. An expression cannot contain it, so it does not take the
+			// place of a variable.
+			self := model.SchemaDeclType(s, true).MaybeAssignTypeName("object(" + v.Name + ")")
+			return source{schema: s, self: self}
+		}),
+		target: sync.OnceValue(func() target {
+			s := ruleresult.Target(v.Schema)
+			return target{schema: s, types: ruleresult.NewTypes(s)}
+		}),
+	}
+}
+
+// selfAt returns the type of the value that a scope leads to, and how many of them one object has at most. The type is
+// nil if expressions cannot read the value.
+func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, cardinality uint64) {
+	self, cardinality = s.self, 1
+	for _, step := range scope {
+		switch {
+		case step.Each:
+			cardinality = multiply(cardinality, uint64(max(self.MaxElements, 0)))
+			self = self.ElemType
+		case self.ElemType != nil:
+			self = self.ElemType
+		default:
+			name, ok := apiservercel.Escape(step.Name)
+			if !ok {
+				return nil, 0
+			}
+			field, ok := self.Fields[name]
+			if !ok {
+				return nil, 0
+			}
+			self = field.Type
+		}
+		if self == nil {
+			return nil, 0
+		}
+	}
+	return self, cardinality
+}
