@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/programs"
 )
 
 // always is the version in which the environments introduce their variables. All releases that
@@ -29,9 +30,9 @@ type Compiler struct {
 	bare func() *Compiler
 	// cache and functions are shared with compositions. The scope of a composition is part of
 	// its cache keys.
-	cache     *cache
-	functions *functions
-	scope     digest
+	cache     *programs.Cache[Program]
+	functions *programs.Functions
+	scope     programs.Digest
 	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
 	// composedBy is the compiler whose Compose method returned the composition of this compiler. It
@@ -54,8 +55,8 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	c := &Compiler{
 		base:      base,
 		envs:      map[Declarations]func() (*environment.EnvSet, error){},
-		cache:     &cache{},
-		functions: newFunctions(base),
+		cache:     &programs.Cache[Program]{},
+		functions: programs.NewFunctions(base),
 	}
 	bools := []bool{false, true}
 	for _, params := range bools {
@@ -87,7 +88,7 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 // An error has the type ErrorTypeInvalid, with line and column in its detail, if the expression is
 // invalid, and ErrorTypeInternal otherwise.
 func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
-	return c.cache.program(newCacheKey(c.scope, source, in, origin, returns), func() (*Program, *apiservercel.Error) {
+	return c.cache.Program(newCacheKey(c.scope, source, in, origin, returns), func() (*Program, *apiservercel.Error) {
 		return c.compile(source, in, origin, returns)
 	})
 }
@@ -97,11 +98,11 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	functions, err := c.functions.of(origin)
+	functions, err := c.functions.Of(origin)
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	ast, issues, err := check(env, functions, source)
+	ast, issues, err := functions.Check(env, source, nil)
 	if err != nil {
 		return nil, internal("compilation failed: %v", err)
 	}
@@ -115,31 +116,18 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if !returnsOneOf(ast.OutputType(), returns) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
-	program := &Program{source: source, output: ast.OutputType()}
-	if planned, err := c.plan(env, ast, functions.Library); err == nil {
-		program.closures = *planned
-	}
-	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
-	// never needs that program.
-	interpreted, err := instantiate(env, ast.NativeRep(), functions.Library)
-	if err != nil {
-		return nil, internal("program instantiation failed: %v", err)
-	}
 	permanent, err := c.permanentEnv(in, origin)
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	if program.Planned() == 0 || !program.interpreted.postpone(permanent, ast.NativeRep(), functions.Library) {
-		program.interpreted.planned.Store(&interpreted)
+	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
+	// never needs that program.
+	planned, err := functions.Plan(env, func() (*cel.Env, error) { return permanent, nil }, ast,
+		evaluator.Scope{Variables: Variables, Positions: c.positions}, true)
+	if err != nil {
+		return nil, internal("program instantiation failed: %v", err)
 	}
-	return program, nil
-}
-
-// plan plans an expression for the evaluator. Planning evaluates constants, and panics if a
-// constant map key cannot be hashed, as in {b'a': 1}; plan turns the panic into an error.
-func (c *Compiler) plan(env *cel.Env, ast *cel.Ast, library *evaluator.Library) (planned *evaluator.Program, err error) {
-	defer rescue(&err)
-	return evaluator.Plan(env, ast, library, evaluator.Scope{Variables: Variables, Positions: c.positions})
+	return &Program{Program: planned, source: source, output: ast.OutputType()}, nil
 }
 
 func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {
@@ -159,20 +147,6 @@ func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.
 		c = c.composedBy.Bare()
 	}
 	return c.env(in, origin)
-}
-
-// check parses and checks an expression. It turns panics into errors: cel-go panics where an
-// optional entry of a list or map is of dynamic type, as in [?object.a].
-func check(env *cel.Env, functions *builtins, source string) (checked *cel.Ast, issues *cel.Issues, err error) {
-	defer rescue(&err)
-	parsed, issues := env.Parse(source)
-	if issues == nil {
-		issues = functions.sizes.Check(env, parsed)
-	}
-	if issues == nil {
-		checked, issues = env.Check(parsed)
-	}
-	return checked, issues, nil
 }
 
 func returnsOneOf(output *cel.Type, types []*cel.Type) bool {

@@ -76,7 +76,7 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 	c.fields.Fields[name] = apiservercel.NewDeclField(name, declared, true, nil, nil)
 	c.positions[name] = c.declared
 	c.declared++
-	c.scope = c.scope.with(name, declared.CelType())
+	c.scope = extended(c.scope, name, declared.CelType())
 	return program, err
 }
 

@@ -12,19 +12,15 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/internal/programs"
 )
 
 // A Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
+	*programs.Program
 	source string
 	output *cel.Type
-	// closures evaluates the expression or declines. It is the zero Program if the evaluator does
-	// not support the expression.
-	closures evaluator.Program
-	// interpreted evaluates the expression when closures decline.
-	interpreted interpreted
 }
 
 // Source returns the text of the expression.
@@ -32,10 +28,6 @@ func (p *Program) Source() string { return p.source }
 
 // OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }
-
-// Planned returns 1 if the evaluator has planned the expression, and 0 if cel-go's interpreter
-// evaluates it.
-func (p *Program) Planned() int { return p.closures.Planned() }
 
 // ErrOutOfBudget is the cause of fatal errors: the cost exceeds the budget, or cel-go did not
 // return the cost.
@@ -48,7 +40,7 @@ var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 // other error concerns this expression alone.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	e := s.evaluate(p)
-	if !e.hasCost {
+	if !e.HasCost {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
@@ -57,17 +49,17 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	}
 	budget := s.budget
 	// The variables that this expression has read first have added their costs.
-	budget.add(e.cost)
+	budget.add(e.Cost)
 	if charged := budget.charge(); charged != nil {
 		return nil, charged
 	}
-	if e.err != nil {
-		return nil, p.failed(e.err)
+	if e.Err != nil {
+		return nil, p.failed(e.Err)
 	}
-	if err := limits.Result(e.value); err != nil {
+	if err := limits.Result(e.Value); err != nil {
 		return nil, p.failed(err)
 	}
-	return e.value, nil
+	return e.Value, nil
 }
 
 // failed returns the error to report for this expression. It wraps err, so that callers can tell
@@ -80,24 +72,11 @@ func (p *Program) failed(err error) error {
 	}
 }
 
-func (p *Program) run(s *Series) evaluation {
+func (p *Program) run(s *Series) programs.Evaluation {
 	if err := s.next(); err != nil {
-		return evaluation{hasCost: true, err: err}
+		return programs.Evaluation{HasCost: true, Err: err}
 	}
-	before := s.meter.Mark()
-	if value, cost, ok := p.closures.Evaluate(s.meter.Done, s); ok {
-		return evaluation{value: value, cost: cost, hasCost: true}
-	}
-	s.meter.Repeat(before)
-	program, err := p.interpreted.program()
-	if err != nil {
-		return evaluation{err: err}
-	}
-	value, details, err := program.ContextEval(s.ctx, s)
-	if actual := details.ActualCost(); actual != nil {
-		return evaluation{value: value, cost: *actual, hasCost: true, err: err}
-	}
-	return evaluation{err: err}
+	return p.Program.Evaluate(s.ctx, s, &s.meter)
 }
 
 // A Budget is the CEL cost that a series of evaluations may still spend. It is not safe for

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/lazy"
 
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/internal/programs"
 )
 
 // A Series is a sequence of evaluations that share the variables of a policy and a cost budget. A
@@ -37,7 +38,7 @@ type Series struct {
 	object ref.Val
 	budget *Budget
 	// memo holds the evaluations of a recurring series. It is nil for other series.
-	memo map[*Program]evaluation
+	memo map[*Program]programs.Evaluation
 }
 
 // NewSeries returns a series with the given variables, which must have been prepared with Link. The
@@ -141,12 +142,12 @@ func (v *Variable) evaluate(s *Series) ref.Val {
 	before := s.meter.Mark()
 	e := v.Program.run(s)
 	s.meter.Keep(before)
-	if !e.hasCost {
+	if !e.HasCost {
 		return types.NewErr("unable to calculate cost of variable %q", v.Name)
 	}
-	s.budget.add(e.cost)
-	if e.err != nil {
-		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, e.err)
+	s.budget.add(e.Cost)
+	if e.Err != nil {
+		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, e.Err)
 	}
-	return e.value
+	return e.Value
 }

@@ -62,6 +62,9 @@ func (p *planner) call(e ast.Expr) (node, error) {
 			return n, nil
 		}
 	}
+	if function == overloads.Matches && p.library.invalidPattern(args[1].constant) {
+		return unsupported("invalid pattern")
+	}
 	c := &invocation{implementation, costOf(function, overload), limits.Of(function)}
 	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
 		return n, nil

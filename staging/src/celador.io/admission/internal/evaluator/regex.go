@@ -35,6 +35,17 @@ func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
+// invalidPattern reports whether a constant is a string that is not a regular expression. cel-go plans no
+// program for such a constant.
+func (l *Library) invalidPattern(constant ref.Val) bool {
+	source, ok := constant.(types.String)
+	if !ok {
+		return false
+	}
+	_, err := l.regexes.compile(string(source))
+	return err != nil
+}
+
 // Pattern implements limits.Functions: it returns the optimization that compiles a constant
 // pattern of a function at planning time, or nil for functions without patterns. For 'matches',
 // it shares the compiled patterns with the programs that were planned with the library.

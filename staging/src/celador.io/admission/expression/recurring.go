@@ -6,25 +6,15 @@ package expression
 import (
 	"sync"
 
-	"github.com/google/cel-go/common/types/ref"
+	"celador.io/admission/internal/programs"
 )
-
-// An evaluation is the result of evaluating a program. A recurring series charges it to several
-// budgets.
-type evaluation struct {
-	value ref.Val
-	cost  uint64
-	// hasCost is false if cel-go did not return the cost.
-	hasCost bool
-	err     error
-}
 
 // Recurring makes s remember the result of each program, and returns s. Match conditions of several
 // webhooks share such a series: Continue sets the budget of the next webhook, and a program that
 // was evaluated before is charged again, but not evaluated again. s must have no variables. The
 // caller calls End after the last evaluation.
 func (s *Series) Recurring() *Series {
-	s.memo = memos.Get().(map[*Program]evaluation)
+	s.memo = memos.Get().(map[*Program]programs.Evaluation)
 	return s
 }
 
@@ -36,7 +26,7 @@ func (s *Series) End() {
 }
 
 // memos holds empty maps for reuse.
-var memos = sync.Pool{New: func() any { return map[*Program]evaluation{} }}
+var memos = sync.Pool{New: func() any { return map[*Program]programs.Evaluation{} }}
 
 // Continue sets the budget of the next evaluations and resets the meter. Results of programs and
 // values of variables are kept.
@@ -45,7 +35,7 @@ func (s *Series) Continue(budget *Budget) {
 	s.meter.Reset()
 }
 
-func (s *Series) evaluate(p *Program) evaluation {
+func (s *Series) evaluate(p *Program) programs.Evaluation {
 	if s.memo == nil {
 		return p.run(s)
 	}

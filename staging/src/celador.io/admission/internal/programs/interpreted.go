@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package expression
+package programs
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ import (
 type interpreted struct {
 	planned atomic.Pointer[cel.Program]
 	// env, library and checked are set by postpone, for program to plan from.
-	env     *cel.Env
+	env     Env
 	library *evaluator.Library
 	// checked is the encoded AST, which takes a fraction of the memory of the AST itself.
 	checked []byte
@@ -41,7 +41,11 @@ func (i *interpreted) program() (cel.Program, error) {
 		return nil, err
 	}
 	// Concurrent first evaluations may each plan a program, rather than wait for each other.
-	planned, err := instantiate(i.env, checked, i.library)
+	env, err := i.env()
+	if err != nil {
+		return nil, err
+	}
+	planned, err := instantiate(env, checked, i.library)
 	if err == nil {
 		i.planned.Store(&planned)
 	}
@@ -49,7 +53,7 @@ func (i *interpreted) program() (cel.Program, error) {
 }
 
 // postpone stores what program needs to plan later. It returns false if the AST cannot be encoded.
-func (i *interpreted) postpone(env *cel.Env, checked *ast.AST, library *evaluator.Library) bool {
+func (i *interpreted) postpone(env Env, checked *ast.AST, library *evaluator.Library) bool {
 	encoded, err := encode(checked)
 	if err != nil {
 		return false
@@ -59,7 +63,7 @@ func (i *interpreted) postpone(env *cel.Env, checked *ast.AST, library *evaluato
 }
 
 // instantiate plans the cel-go program of a checked expression. It turns a panic of the planner
-// into an error, as Compiler.plan does.
+// into an error, as plan does.
 func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library) (program cel.Program, err error) {
 	defer rescue(&err)
 	return env.PlanProgram(checked, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CustomDecoratorV2(limits.Decorator(checked, library)))

@@ -1,0 +1,28 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"github.com/google/cel-go/cel"
+)
+
+// Check parses and checks an expression of an environment that extends that of the functions with
+// variables and types only. It turns panics into errors: cel-go panics where an optional entry of a list
+// or map is of dynamic type, as in [?object.a].
+//
+// If rewrite is not nil, it is called before the type check and may change the parsed expression.
+func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, issues *cel.Issues, err error) {
+	defer rescue(&err)
+	parsed, issues := env.Parse(source)
+	if issues != nil {
+		return nil, issues, nil
+	}
+	if rewrite != nil {
+		rewrite(parsed)
+	}
+	if issues = b.sizes.Check(env, parsed); issues == nil {
+		checked, issues = env.Check(parsed)
+	}
+	return checked, issues, nil
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"sync"
+
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/typesize"
+)
+
+// Functions indexes the functions of a base environment, for stored and for new expressions, on first
+// use. It is safe for concurrent use.
+type Functions struct {
+	stored, fresh func() (*Builtins, error)
+}
+
+// Builtins holds the function implementations and overloads of an environment. It is safe for
+// concurrent use.
+type Builtins struct {
+	*evaluator.Library
+	sizes *typesize.Functions
+}
+
+// NewFunctions returns the functions of a base environment.
+func NewFunctions(base *environment.EnvSet) *Functions {
+	of := func(origin environment.Type) func() (*Builtins, error) {
+		return sync.OnceValues(func() (*Builtins, error) {
+			env, err := base.Env(origin)
+			if err != nil {
+				return nil, err
+			}
+			implementations, err := evaluator.NewLibrary(env)
+			if err != nil {
+				return nil, err
+			}
+			return &Builtins{implementations, typesize.NewFunctions(env)}, nil
+		})
+	}
+	return &Functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
+}
+
+// Of returns the functions that are available to expressions of the given origin.
+func (f *Functions) Of(origin environment.Type) (*Builtins, error) {
+	if origin == environment.NewExpressions {
+		return f.fresh()
+	}
+	return f.stored()
+}

@@ -1,0 +1,91 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/limits"
+)
+
+// An Env returns an environment in which cel-go can plan a checked expression at any later time. Programs
+// keep what it refers to in memory.
+type Env func() (*cel.Env, error)
+
+// A Program is a planned expression. It is safe for concurrent use.
+type Program struct {
+	// closures evaluates the expression or declines. It is the zero Program if the evaluator does
+	// not support the expression.
+	closures evaluator.Program
+	// interpreted evaluates the expression when closures decline.
+	interpreted interpreted
+}
+
+// Plan plans an expression that env has checked. later must extend the environment of the functions, too,
+// and construct the same objects as env.
+//
+// Plan returns an error if cel-go cannot plan the expression, for example if a constant is not a valid
+// duration. It does not try if the evaluator supports the expression, unless interpret is set: planning
+// for cel-go takes a multiple of the time.
+func (b *Builtins) Plan(env *cel.Env, later Env, checked *cel.Ast, scope evaluator.Scope, interpret bool) (*Program, error) {
+	program := &Program{}
+	if planned, err := b.plan(env, checked, scope); err == nil {
+		program.closures = *planned
+	}
+	postponed := program.Planned() > 0 && program.interpreted.postpone(later, checked.NativeRep(), b.Library)
+	if postponed && !interpret {
+		return program, nil
+	}
+	interpreted, err := instantiate(env, checked.NativeRep(), b.Library)
+	if err != nil {
+		return nil, err
+	}
+	if !postponed {
+		program.interpreted.planned.Store(&interpreted)
+	}
+	return program, nil
+}
+
+// plan plans an expression for the evaluator. Planning evaluates constants, and panics if a
+// constant map key cannot be hashed, as in {b'a': 1}; plan turns the panic into an error.
+func (b *Builtins) plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope) (planned *evaluator.Program, err error) {
+	defer rescue(&err)
+	return evaluator.Plan(env, checked, b.Library, scope)
+}
+
+// Planned returns 1 if the evaluator has planned the expression, and 0 if cel-go's interpreter
+// evaluates it.
+func (p *Program) Planned() int { return p.closures.Planned() }
+
+// An Evaluation is the outcome of evaluating a program.
+type Evaluation struct {
+	Value ref.Val
+	// Cost is the CEL cost. HasCost is false if cel-go did not return it.
+	Cost    uint64
+	HasCost bool
+	Err     error
+}
+
+// Evaluate evaluates the program. meter is the meter that input resolves. Cancelling ctx interrupts the
+// evaluation if it also closes the Done channel of the meter.
+func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, meter *limits.Meter) Evaluation {
+	before := meter.Mark()
+	if value, cost, ok := p.closures.Evaluate(meter.Done, input); ok {
+		return Evaluation{Value: value, Cost: cost, HasCost: true}
+	}
+	meter.Repeat(before)
+	program, err := p.interpreted.program()
+	if err != nil {
+		return Evaluation{Err: err}
+	}
+	value, details, err := program.ContextEval(ctx, input)
+	if actual := details.ActualCost(); actual != nil {
+		return Evaluation{Value: value, Cost: *actual, HasCost: true, Err: err}
+	}
+	return Evaluation{Err: err}
+}
