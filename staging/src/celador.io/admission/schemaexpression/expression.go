@@ -4,23 +4,58 @@
 package schemaexpression
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/cel"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
-	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/programs"
 )
 
 // An Expression is a parsed and checked expression. It is immutable and safe for concurrent use.
 type Expression struct {
 	environment *Environment
-	source      string
-	checked     *cel.Ast
+	program     *Program
+	// checked is nil if the expression shares its program with another one.
+	checked *cel.Ast
 }
 
 // Compile parses and checks an expression. An error has the type ErrorTypeInvalid, with line and column in its detail,
 // if the expression is invalid, and ErrorTypeInternal otherwise.
 func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) {
-	checked, issues := e.env.Compile(source)
+	x := &Expression{environment: e}
+	compile := func() (*Program, *apiservercel.Error) {
+		var err *apiservercel.Error
+		if x.checked, err = e.check(source); err != nil {
+			return nil, err
+		}
+		return e.plan(source, x.checked)
+	}
+	key, shared := e.key(source)
+	var err *apiservercel.Error
+	if shared {
+		x.program, err = e.compiler.programs.Program(key, compile)
+	}
+	if !shared || err == nil && x.program.names != (programs.Digest{}) && x.program.names != e.digests().names {
+		x.program, err = compile()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// check parses and checks an expression.
+func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
+	env, err := e.env()
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	checked, issues, err := e.builtins.Check(env, source, nil)
+	if err != nil {
+		return nil, internal("compilation failed: %v", err)
+	}
 	if issues != nil {
 		return nil, &apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
@@ -28,40 +63,87 @@ func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) 
 			Cause:  apiservercel.NewCompilationError(issues),
 		}
 	}
-	return &Expression{environment: e, source: source, checked: checked}, nil
+	return checked, nil
+}
+
+// plan plans a checked expression. A program that cannot be planned holds the reason.
+func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiservercel.Error) {
+	env, err := e.env()
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	program := &Program{source: source, output: checked.OutputType(), variables: variablesOf(checked)}
+	if e.scope.Types == nil && isNamed(checked.NativeRep()) {
+		program.names = e.digests().names
+	}
+	program.planned, program.err = e.builtins.Plan(env, e.later(), checked, evaluator.Scope{}, false)
+	return program, nil
+}
+
+func internal(format string, args ...any) *apiservercel.Error {
+	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
+}
+
+// variablesOf returns the variables that an expression reads.
+func variablesOf(checked *cel.Ast) (read variables) {
+	for _, reference := range checked.NativeRep().ReferenceMap() {
+		switch reference.Name {
+		case Self:
+			read.self = true
+		case OldSelf:
+			read.oldSelf = true
+		}
+	}
+	return read
 }
 
 // Source returns the text of the expression.
-func (x *Expression) Source() string { return x.source }
+func (x *Expression) Source() string { return x.program.source }
 
 // OutputType returns the static type of the result.
-func (x *Expression) OutputType() *cel.Type { return x.checked.OutputType() }
+func (x *Expression) OutputType() *cel.Type { return x.program.output }
 
-// Reads reports whether the expression reads a variable, such as OldSelf.
+// Reads reports whether the expression reads a variable: Self or OldSelf.
 func (x *Expression) Reads(variable string) bool {
-	for _, reference := range x.checked.NativeRep().ReferenceMap() {
-		if reference.Name == variable {
-			return true
-		}
+	switch variable {
+	case Self:
+		return x.program.variables.self
+	case OldSelf:
+		return x.program.variables.oldSelf
+	default:
+		return false
 	}
-	return false
+}
+
+// ast returns the checked expression. It checks the expression again if the expression shares its program.
+func (x *Expression) ast() (*cel.Ast, error) {
+	if x.checked != nil {
+		return x.checked, nil
+	}
+	checked, err := x.environment.check(x.program.source)
+	if err != nil {
+		return nil, err
+	}
+	return checked, nil
 }
 
 // MaxCost returns the estimated cost of one evaluation in the worst case, in CEL cost units. The sizes of values are
 // bounded by the type of self.
 func (x *Expression) MaxCost() (uint64, error) {
-	estimate, err := x.environment.env.EstimateCost(x.checked, estimator(&x.environment.scope))
+	checked, err := x.ast()
+	if err != nil {
+		return 0, err
+	}
+	// The environments of all scopes estimate costs in the same way.
+	estimate, err := x.environment.base.EstimateCost(checked, estimator(&x.environment.scope))
 	return estimate.Max, err
 }
 
-// Program plans the expression.
+// Program returns the program of the expression. It returns an error if cel-go cannot plan the expression, for example if
+// a constant is not a valid duration.
 func (x *Expression) Program() (*Program, error) {
-	program, err := x.environment.env.Program(x.checked,
-		cel.CostLimit(celconfig.PerCallLimit),
-		cel.CostTracking(&library.CostEstimator{}),
-		cel.InterruptCheckFrequency(celconfig.CheckFrequency))
-	if err != nil {
-		return nil, err
+	if x.program.err != nil {
+		return nil, x.program.err
 	}
-	return &Program{source: x.source, program: program}, nil
+	return x.program, nil
 }

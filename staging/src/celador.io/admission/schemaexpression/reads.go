@@ -26,8 +26,12 @@ type Read struct {
 // SelfReads returns the parts of self that the result of the expression may depend on, in the order of the expression. It
 // may return more than the expression reads, but not less.
 func (x *Expression) SelfReads() []Read {
+	checked, err := x.ast()
+	if err != nil {
+		return []Read{{Whole: true}}
+	}
 	r := &reader{variables: map[string][][]string{Self: {nil}}}
-	r.consume(x.checked.NativeRep().Expr())
+	r.consume(checked.NativeRep().Expr())
 	return r.reads
 }
 

@@ -1,0 +1,42 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+
+	"celador.io/admission/internal/limits"
+)
+
+// An Activation holds the values of the variables of one scope. Programs that share an Activation share what its
+// values cache, and the limits of memory and of comparisons that CEL costs do not bound. It is not safe for concurrent use.
+type Activation struct {
+	// Self is the value of self.
+	Self ref.Val
+	// OldSelf is the value of oldSelf. Nil if the scope does not declare it.
+	OldSelf ref.Val
+
+	meter limits.Meter
+}
+
+// ResolveName implements interpreter.Activation.
+func (a *Activation) ResolveName(name string) (any, bool) {
+	switch name {
+	case Self:
+		return a.Self, a.Self != nil
+	case OldSelf:
+		return a.OldSelf, a.OldSelf != nil
+	case limits.MeterName:
+		return &a.meter, true
+	default:
+		return nil, false
+	}
+}
+
+// Parent implements interpreter.Activation.
+func (*Activation) Parent() interpreter.Activation { return nil }
+
+// Variable implements evaluator.Input. Schemas have no variables of policies, so it is never called.
+func (*Activation) Variable(int) ref.Val { return nil }

@@ -1,0 +1,83 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/internal/programs"
+)
+
+// An Environment compiles the expressions of one scope. It is safe for concurrent use.
+//
+// The environment of cel-go, which takes more time and memory than most expressions, is constructed when an expression is first
+// compiled that shares no program. Neither an Expression that shares its program nor a Program needs it.
+type Environment struct {
+	compiler *Compiler
+	scope    Scope
+	origin   environment.Type
+	base     *cel.Env
+	builtins *programs.Builtins
+	// env is the environment of cel-go with the variables and types of the scope.
+	env func() (*cel.Env, error)
+	// digests returns the digests of the types in the scope.
+	digests func() digests
+}
+
+// Environment returns the environment of a scope. Expressions of stored objects (environment.StoredExpressions) may use
+// all functions and types of the base environment. New expressions (environment.NewExpressions) may use only those
+// that the compatibility version allows.
+func (c *Compiler) Environment(scope Scope, origin environment.Type) (*Environment, error) {
+	base, err := c.base.Env(origin)
+	if err != nil {
+		return nil, err
+	}
+	builtins, err := c.functions.Of(origin)
+	if err != nil {
+		return nil, err
+	}
+	e := &Environment{compiler: c, scope: scope, origin: origin, base: base, builtins: builtins}
+	e.env = sync.OnceValues(e.extend)
+	e.digests = sync.OnceValue(func() digests { return digestTypes(scope.Self) })
+	return e, nil
+}
+
+// extend returns the base environment with the variables and types of the scope.
+func (e *Environment) extend() (*cel.Env, error) {
+	provider := apiservercel.NewDeclTypeProvider(e.scope.Self)
+	// Fields may have the names of CEL keywords in all compatibility versions since 1.31.
+	provider.SetRecognizeKeywordAsFieldName(true)
+	options, err := provider.EnvOptions(e.base.CELTypeProvider())
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, cel.Variable(Self, e.scope.Self.CelType()))
+	switch e.scope.OldSelf {
+	case PlainOldSelf:
+		options = append(options, cel.Variable(OldSelf, e.scope.Self.CelType()))
+	case OptionalOldSelf:
+		options = append(options, cel.Variable(OldSelf, types.NewOptionalType(e.scope.Self.CelType())))
+	}
+	if e.scope.Types != nil {
+		// A resolver falls back to the types of the environment that it extends.
+		options = append(options, common.ResolverEnvOption(e.scope.Types))
+	}
+	return e.base.Extend(options...)
+}
+
+// later returns the environment in which cel-go plans programs that closures decline to evaluate. Variables and the types of
+// self matter only while an expression is checked.
+func (e *Environment) later() programs.Env {
+	base, types := e.base, e.scope.Types
+	if types == nil {
+		return func() (*cel.Env, error) { return base, nil }
+	}
+	return func() (*cel.Env, error) { return base.Extend(common.ResolverEnvOption(types)) }
+}
