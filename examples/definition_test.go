@@ -83,8 +83,11 @@ func load(t testing.TB, directory string) *definition {
 	if d.crd, d.expressions, err = conversions.Split(&crd); err != nil {
 		t.Fatalf("%s: %v", directory, err)
 	}
+	if d.expressions == nil {
+		d.expressions = &apiextensions.Expressions{}
+	}
 	d.crd.Status.AcceptedNames = d.crd.Spec.Names
-	if d.schemas, err = schemas.New(d.crd); err != nil {
+	if d.schemas, err = schemas.New(d.crd, d.expressions.Defaults); err != nil {
 		t.Fatalf("%s: %v", directory, err)
 	}
 	d.validators = map[string]validation.SchemaValidator{}
