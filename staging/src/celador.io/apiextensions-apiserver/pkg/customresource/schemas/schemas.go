@@ -16,6 +16,7 @@ import (
 
 	expressions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
+	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 )
 
 // Schemas holds the structural schemas of all versions of one kind of custom resources. It is immutable and
@@ -24,7 +25,8 @@ type Schemas struct {
 	kind                  schema.GroupKind
 	preserveUnknownFields bool
 	versions              map[string]*structuralschema.Structural
-	rules                 map[string]*defaulting.Rules
+	defaultRules          map[string]*defaulting.Rules
+	validationRules       map[string]*validationrules.Rules
 }
 
 // New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an error
@@ -35,16 +37,18 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expr
 		kind:                  schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		preserveUnknownFields: crd.Spec.PreserveUnknownFields,
 		versions:              make(map[string]*structuralschema.Structural, len(crd.Spec.Versions)),
-		rules:                 make(map[string]*defaulting.Rules, len(defaults)),
+		defaultRules:          make(map[string]*defaulting.Rules, len(defaults)),
+		validationRules:       make(map[string]*validationrules.Rules, len(crd.Spec.Versions)),
 	}
 	for _, v := range crd.Spec.Versions {
 		structural, err := newStructural(v.Schema, crd.Spec.PreserveUnknownFields)
 		if err != nil {
 			return nil, fmt.Errorf("schema of version %s: %w", v.Name, err)
 		}
+		s.validationRules[v.Name] = validationrules.Take(structural, true)
 		s.versions[v.Name] = structural
 		if rules := defaulting.New(crd.Name, structural, defaults[v.Name]); rules != nil {
-			s.rules[v.Name] = rules
+			s.defaultRules[v.Name] = rules
 		}
 	}
 	return s, nil
@@ -82,9 +86,14 @@ func Internal(validation *apiextensionsv1.CustomResourceValidation) (*apiextensi
 	return internal.OpenAPIV3Schema, nil
 }
 
-// Structural returns the structural schema of a version with pruned defaults. It is nil for a version without a
-// schema, and for a schema that is not structural if spec.preserveUnknownFields is set.
+// ValidationRules returns the validation rules of a version, or nil if its schema has none.
+func (s *Schemas) ValidationRules(version string) *validationrules.Rules {
+	return s.validationRules[version]
+}
+
+// Structural returns the structural schema of a version with pruned defaults and without validation rules. It is nil for
+// a version without a schema, and for a schema that is not structural if spec.preserveUnknownFields is set.
 func (s *Schemas) Structural(version string) *structuralschema.Structural { return s.versions[version] }
 
 // DefaultRules returns the default rules of a version. It is nil for a version without rules.
-func (s *Schemas) DefaultRules(version string) *defaulting.Rules { return s.rules[version] }
+func (s *Schemas) DefaultRules(version string) *defaulting.Rules { return s.defaultRules[version] }

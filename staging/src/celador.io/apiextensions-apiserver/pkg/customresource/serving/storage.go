@@ -54,6 +54,9 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 	if rules := k.schemas.DefaultRules(v.Name); rules != nil {
 		config.Defaults = rules
 	}
+	if rules := k.schemas.ValidationRules(v.Name); rules != nil {
+		config.Rules = rules
+	}
 	version.Storage, err = customresource.NewStorage(config)
 	return err
 }

@@ -1,0 +1,81 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validationrules_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
+)
+
+// TestLimits compares what ends an evaluation with Kubernetes: limits of costs, and cancelled requests.
+func TestLimits(t *testing.T) {
+	const expensive = "self.all(a, self.all(b, self.all(c, a == a || b == b || c == c)))"
+	long := make([]any, 300)
+	for i := range long {
+		long[i] = "item"
+	}
+	for name, test := range map[string]struct {
+		rules  apiextensionsv1.ValidationRules
+		items  string // a rule of the items
+		budget int64
+		cancel bool
+		want   string // in an error
+	}{
+		"call": {
+			rules:  apiextensionsv1.ValidationRules{{Rule: expensive}, {Rule: "false"}},
+			budget: math.MaxInt64, want: "call cost exceeds limit for rule",
+		},
+		"call of a messageExpression": {
+			rules:  apiextensionsv1.ValidationRules{{Rule: "false", MessageExpression: expensive + " ? 'a' : 'b'"}, {Rule: "false"}},
+			budget: math.MaxInt64, want: "call cost exceeds limit for messageExpression",
+		},
+		"budget": {
+			rules:  apiextensionsv1.ValidationRules{{Rule: "self.all(a, self.exists(b, a == b))"}, {Rule: "false"}},
+			budget: 20, want: "running out of cost budget",
+		},
+		"budget of a messageExpression": {
+			rules:  apiextensionsv1.ValidationRules{{Rule: "false", MessageExpression: "self.all(a, a == 'item') ? 'a' : 'b'"}, {Rule: "false"}},
+			budget: 20, want: "messageExpression evaluation failed due to running out of cost budget",
+		},
+		"budget of all items": {items: "self != 'item'", budget: 20, want: "running out of cost budget"},
+		"no budget":           {rules: apiextensionsv1.ValidationRules{{Rule: "true"}}, budget: 0, want: "running out of cost budget"},
+		"exact budget":        {rules: apiextensionsv1.ValidationRules{{Rule: "self.size() > 1000"}}, budget: 3, want: "failed rule"},
+		"cancelled":           {rules: apiextensionsv1.ValidationRules{{Rule: "self.all(a, self.all(b, a == b))"}}, budget: math.MaxInt64, cancel: true, want: "operation interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			items := structuralschema.Structural{Generic: structuralschema.Generic{Type: "string"}}
+			if test.items != "" {
+				items.XValidations = apiextensionsv1.ValidationRules{{Rule: test.items}}
+			}
+			schema := structuralschema.Structural{Generic: structuralschema.Generic{Type: "array"}, Items: &items}
+			schema.XValidations = test.rules
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.cancel {
+				cancel()
+			}
+			warnings := &recorder{}
+			errs, remaining := cel.NewValidator(schema.DeepCopy(), false, celconfig.PerCallLimit).Validate(ctx, nil, &schema, long, nil, test.budget)
+			want := newOutcome(errs, warnings, remaining)
+			errs, remaining = validationrules.Take(schema.DeepCopy(), false).Evaluate(ctx, validationrules.Input{Value: long, Budget: test.budget})
+			got := newOutcome(errs, warnings, remaining)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-Kubernetes +Celador:\n%s", diff)
+			}
+			if !strings.Contains(strings.Join(got.Errors, "\n"), test.want) {
+				t.Errorf("want %q, got %q", test.want, got.Errors)
+			}
+		})
+	}
+}

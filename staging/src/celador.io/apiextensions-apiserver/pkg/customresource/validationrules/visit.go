@@ -1,0 +1,101 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validationrules
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/metrics"
+)
+
+// An evaluation evaluates the rules of one tree for one value.
+type evaluation struct {
+	ctx    context.Context
+	input  *Input
+	budget int64
+	errs   field.ErrorList
+	// at is the place of the visited node.
+	at place
+}
+
+// visit evaluates the rules of a node and of the nodes below. It returns false if no more rules may be evaluated,
+// with a negative budget.
+func (e *evaluation) visit(n *node, value, old any) bool {
+	start := time.Now()
+	defer func() { metrics.Metrics.ObserveEvaluation(time.Since(start)) }()
+	if n == nil || value == nil {
+		// Rules of a nullable schema are evaluated for values other than null only.
+		return true
+	}
+	if !e.evaluate(n, value, old) {
+		return false
+	}
+	for _, all := range n.allOf {
+		if !e.visitAt(step{kind: allOfStep}, all, value, old) {
+			return false
+		}
+	}
+	switch value := value.(type) {
+	case []any:
+		if n.items != nil {
+			old, _ := old.([]any)
+			return e.visitItems(n, value, old)
+		}
+	case map[string]any:
+		old, _ := old.(map[string]any)
+		return e.visitFields(n, value, old)
+	}
+	return true
+}
+
+func (e *evaluation) visitItems(n *node, items, old []any) bool {
+	// Only items of map lists have old values.
+	var oldItems common.MapList
+	if n.items.mayReadOld && len(old) > 0 {
+		oldItems = common.MakeMapList(&model.Structural{Structural: n.schema}, old)
+	}
+	for i, item := range items {
+		var before any
+		if oldItems != nil {
+			before = oldItems.Get(item)
+		}
+		if !e.visitAt(step{kind: indexStep, index: i}, n.items, item, before) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *evaluation) visitFields(n *node, fields, old map[string]any) bool {
+	if !cel.MapIsCorrelatable(n.schema.XMapType) {
+		old = nil
+	}
+	if n.additional != nil {
+		for name, value := range fields {
+			if !e.visitAt(step{kind: keyStep, name: name}, n.additional, value, old[name]) {
+				return false
+			}
+		}
+	}
+	for _, property := range n.properties {
+		if value, ok := fields[property.name]; ok {
+			if !e.visitAt(step{kind: propertyStep, name: property.name}, property.node, value, old[property.name]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (e *evaluation) visitAt(s step, n *node, value, old any) bool {
+	e.at = append(e.at, s)
+	proceed := e.visit(n, value, old)
+	e.at = e.at[:len(e.at)-1]
+	return proceed
+}
