@@ -70,6 +70,10 @@ conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apis
 conformance-crd: ## Run Kubernetes' own integration tests of custom resources against the server of this tree.
 	hack/conformance-crd.sh
 
+.PHONY: conformance-rules
+conformance-rules: ## Run Kubernetes' own tests of x-kubernetes-validations against the rules of this tree.
+	hack/conformance-rules.sh
+
 .PHONY: bench
 bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 15 minutes.
 	$(UPSTREAM_BUILD) -o bin/upstream-kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
