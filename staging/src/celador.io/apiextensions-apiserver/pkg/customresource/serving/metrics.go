@@ -27,7 +27,7 @@ var (
 		Help:           "Time to convert one custom resource with conversion rules, by CustomResourceDefinition, versions and success.",
 		Buckets:        metrics.ExponentialBuckets(1e-5, 4, 9),
 		StabilityLevel: metrics.ALPHA,
-	}, []string{"crd_name", "from_version", "to_version", "succeeded"})
+	}, []string{"crd", "from_version", "to_version", "succeeded"})
 
 	conversionErrors = metrics.NewCounterVec(&metrics.CounterOpts{
 		Namespace:      namespace,
@@ -35,7 +35,7 @@ var (
 		Name:           "errors_total",
 		Help:           "Custom resources that conversion rules did not convert, by CustomResourceDefinition, versions and reason.",
 		StabilityLevel: metrics.ALPHA,
-	}, []string{"crd_name", "from_version", "to_version", "reason"})
+	}, []string{"crd", "from_version", "to_version", "reason"})
 )
 
 func init() { legacyregistry.MustRegister(conversionDuration, conversionErrors) }

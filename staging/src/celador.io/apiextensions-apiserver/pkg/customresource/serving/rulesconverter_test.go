@@ -62,7 +62,7 @@ func newRules(t *testing.T, rules objectConverter) converters {
 		crdtest.Version("v2", map[string]apiextensionsv1.JSONSchemaProps{"new": {Type: "string"}}))
 	crd.Spec.Conversion.Strategy = "ConversionRules"
 	crd.Spec.Versions[0].SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: ".spec.old"}}
-	s, err := schemas.New(crd)
+	s, err := schemas.New(crd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestConversionStatus(t *testing.T) {
 	if err := testutil.GatherAndCompare(legacyregistry.DefaultGatherer, strings.NewReader(`
 # HELP celador_crd_conversion_errors_total [ALPHA] Custom resources that conversion rules did not convert, by CustomResourceDefinition, versions and reason.
 # TYPE celador_crd_conversion_errors_total counter
-celador_crd_conversion_errors_total{crd_name="widgets.example.com",from_version="v1",reason="evaluation",to_version="v2"} 1
+celador_crd_conversion_errors_total{crd="widgets.example.com",from_version="v1",reason="evaluation",to_version="v2"} 1
 `), "celador_crd_conversion_errors_total"); err != nil {
 		t.Error(err)
 	}
