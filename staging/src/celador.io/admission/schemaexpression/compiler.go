@@ -58,7 +58,8 @@ type Scope struct {
 	Self *apiservercel.DeclType
 	// OldSelf selects the declaration of oldSelf.
 	OldSelf OldSelfType
-	// Types resolves the types of objects that expressions may construct. Nil if there are none.
+	// Types resolves the types of objects that expressions may construct. Nil if there are none. It may implement
+	// FieldChecker.
 	Types common.TypeResolver
 	// NullResults makes Compile accept the literal null as a branch of the conditionals that form the result,
 	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().

@@ -46,26 +46,6 @@ func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) 
 	return x, nil
 }
 
-// check parses and checks an expression.
-func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
-	env, err := e.env()
-	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
-	}
-	checked, issues, err := e.builtins.Check(env, source, nil)
-	if err != nil {
-		return nil, internal("compilation failed: %v", err)
-	}
-	if issues != nil {
-		return nil, &apiservercel.Error{
-			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: "compilation failed: " + issues.String(),
-			Cause:  apiservercel.NewCompilationError(issues),
-		}
-	}
-	return checked, nil
-}
-
 // plan plans a checked expression. A program that cannot be planned holds the reason.
 func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiservercel.Error) {
 	env, err := e.env()

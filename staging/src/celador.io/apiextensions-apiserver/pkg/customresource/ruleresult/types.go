@@ -20,7 +20,7 @@ const ObjectType = "Object"
 
 // Types resolves the types of the objects that a rule may construct: Object, whose fields are those of a schema, and
 // Object.spec, Object.spec.endpoints and so on for the objects, list items and map values in it. It implements
-// common.TypeResolver, is immutable and safe for concurrent use.
+// common.TypeResolver and schemaexpression.FieldChecker, is immutable and safe for concurrent use.
 type Types struct {
 	byName map[string]*objectType
 }

@@ -1,0 +1,72 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"github.com/google/cel-go/cel"
+	celcommon "github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// A FieldChecker is a resolver of types that also checks the values of fields. cel-go compares the types of objects by
+// their names, so a resolver whose fields may be set to objects of self declares them as dynamic and compares by structure.
+type FieldChecker interface {
+	// CheckField returns an error, which says what to do, if a value of a static type cannot be the value of a field of
+	// a constructed object. The names of the type and of the field are those in the expression.
+	CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error
+}
+
+// check parses and checks an expression.
+func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
+	env, err := e.env()
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	var checked *cel.Ast
+	var issues *cel.Issues
+	if e.scope.NullResults {
+		checked, issues, err = checkNullResults(e.builtins, env, source)
+	} else {
+		checked, issues, err = e.builtins.Check(env, source, nil)
+	}
+	if err != nil {
+		return nil, internal("compilation failed: %v", err)
+	}
+	if fields, ok := e.scope.Types.(FieldChecker); ok && issues == nil {
+		issues = e.checkFields(fields, checked)
+	}
+	if issues != nil {
+		return nil, &apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: "compilation failed: " + issues.String(),
+			Cause:  apiservercel.NewCompilationError(issues),
+		}
+	}
+	return checked, nil
+}
+
+// checkFields checks the fields of the objects that a checked expression constructs.
+func (e *Environment) checkFields(fields FieldChecker, checked *cel.Ast) *cel.Issues {
+	native := checked.NativeRep()
+	info := native.SourceInfo()
+	errs := celcommon.NewErrors(checked.Source())
+	ast.PostOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
+		if node.Kind() != ast.StructKind {
+			return
+		}
+		object := node.AsStruct()
+		for _, entry := range object.Fields() {
+			field := entry.AsStructField()
+			value := native.GetType(field.Value().ID())
+			if err := fields.CheckField(object.TypeName(), field.Name(), value, e.scope.Self); err != nil {
+				errs.ReportErrorAtID(field.Value().ID(), info.GetStartLocation(field.Value().ID()), "%s", err.Error())
+			}
+		}
+	}))
+	if len(errs.GetErrors()) == 0 {
+		return nil
+	}
+	return cel.NewIssuesWithSourceInfo(errs, info)
+}
