@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // maxErrors is how many errors of the type checker are shown for one rule. Each repeats the line of the expression.
@@ -37,6 +40,9 @@ type hints struct {
 	self  *apiservercel.DeclType
 	// root is the type of the object.
 	root *apiservercel.DeclType
+	// target is the schema of the fields that constructors have, in the version to.
+	target *structuralschema.Structural
+	to     string
 }
 
 // of returns the hints for the errors of the type checker, each as a sentence without a full stop.
@@ -58,6 +64,10 @@ func (h hints) of(detail string) []string {
 
 // variable returns a hint for a variable that does not exist.
 func (h hints) variable(name string) string {
+	if strings.HasPrefix(name, ruleresult.ObjectType+".") {
+		return fmt.Sprintf("Version %s has no object at %s. Constructors have the paths of objects of that version: Object.spec.a{...} constructs spec.a, or an item or value if spec.a is a list or map",
+			h.to, strings.TrimPrefix(name, ruleresult.ObjectType+"."))
+	}
 	if name == "oldSelf" || name == "object" || name == "oldObject" {
 		return fmt.Sprintf("There is no %s: self is the object to convert, or the value at scope in it", name)
 	}
@@ -67,7 +77,7 @@ func (h hints) variable(name string) string {
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
 		return fmt.Sprintf("The rule has the scope %s, where self has no field %s. To read other parts of the object, use a scope further up, and put the rest of the path into field", h.scope, name)
 	}
-	if near := nearest(name, h.self); near != "" {
+	if near := h.nearest(name, false); near != "" {
 		return fmt.Sprintf("Fields are read through self: did you mean self.%s?", near)
 	}
 	return ""
@@ -81,7 +91,7 @@ func (h hints) field(name string) string {
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
 		return fmt.Sprintf("self is the value at the scope %s, not the whole object", h.scope)
 	}
-	if near := nearest(name, h.self); near != "" {
+	if near := h.nearest(name, true); near != "" {
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
 	if escaped, ok := apiservercel.Escape(name); ok && escaped != name {
@@ -95,17 +105,35 @@ var hiddenMetadata = map[string]bool{
 	"deletionGracePeriodSeconds": true, "finalizers": true, "ownerReferences": true, "managedFields": true, "selfLink": true,
 }
 
-// nearest returns the name of a field anywhere in a type that differs from the given name in case or in at most a third of its
-// letters. It returns "" if there is none.
-func nearest(name string, t *apiservercel.DeclType) string {
+// nearest returns the name of a field anywhere in self that differs from the given name in case or in at most a third of
+// its letters, or of a field that a constructor may have. It returns "" if there is none.
+func (h hints) nearest(name string, constructors bool) string {
 	best, bestDistance := "", len(name)/3+1
-	visitFields(t, func(field string) {
+	visit := func(field string) {
 		distance := editDistance(strings.ToLower(name), strings.ToLower(field))
 		if distance < bestDistance || distance == bestDistance && best != "" && field < best {
 			best, bestDistance = field, distance
 		}
-	})
+	}
+	visitFields(h.self, visit)
+	if constructors {
+		visitProperties(h.target, visit)
+	}
 	return best
+}
+
+func visitProperties(s *structuralschema.Structural, visit func(name string)) {
+	if s == nil {
+		return
+	}
+	visitProperties(s.Items, visit)
+	visitProperties(valueSchema(s), visit)
+	for name, property := range s.Properties {
+		if escaped, ok := apiservercel.Escape(name); ok {
+			visit(escaped)
+		}
+		visitProperties(&property, visit)
+	}
 }
 
 func visitFields(t *apiservercel.DeclType, visit func(name string)) {

@@ -3,14 +3,178 @@
 
 package conversion
 
-import "k8s.io/apimachinery/pkg/util/validation/field"
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	v1 "celador.io/api/apiextensions/v1"
+)
 
 // Validate checks the converters of a definition. path is the path of spec.conversion. old is the definition before an
-// update, and nil on creation: rules that are in old as well may use functions that the compatibility version does not
-// have, and may exceed the cost limits if the schemas have not changed either.
+// update, and nil on creation. A converter is not checked again if old has it and its schemas; otherwise, rules that old
+// has in the converter of the same versions may use functions that the compatibility version does not have.
 //
-// Call it for the strategy ConversionRules only. The schemas must be valid. Warnings are about data that
-// conversion loses.
+// Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions without one are
+// not compiled. Warnings are about data that conversion loses and about rules without effect.
 func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warnings []string) {
-	return nil, nil
+	v := validator{path: path.Child("converters"), definition: d, old: old, versions: map[string]*typedVersion{}}
+	for _, version := range d.Versions {
+		v.names = append(v.names, version.Name)
+		v.versions[version.Name] = newTypedVersion(version)
+	}
+	if len(d.Converters) > maxConverters {
+		v.errs = append(v.errs, field.TooMany(v.path, len(d.Converters), maxConverters))
+		return v.errs, nil
+	}
+	for i := range d.Converters {
+		if v.checkVersions(i) && !v.isUnchanged(&d.Converters[i]) {
+			v.checkConverter(i)
+		}
+	}
+	v.checkChains()
+	return v.errs, v.warnings
+}
+
+type validator struct {
+	// path is the path of spec.conversion.converters.
+	path            *field.Path
+	definition, old *Definition
+	names           []string
+	versions        map[string]*typedVersion
+
+	errs     field.ErrorList
+	warnings []string
+}
+
+// checkVersions checks the versions of a converter and reports whether its rules can be checked.
+func (v *validator) checkVersions(i int) bool {
+	path, converter := v.path.Index(i), &v.definition.Converters[i]
+	before := len(v.errs)
+	for _, version := range []struct{ field, name string }{{"fromVersion", converter.FromVersion}, {"toVersion", converter.ToVersion}} {
+		switch {
+		case version.name == "":
+			v.errs = append(v.errs, field.Required(path.Child(version.field), "must be the name of a version"))
+		case v.versions[version.name] == nil:
+			v.errs = append(v.errs, field.NotSupported(path.Child(version.field), version.name, v.names))
+		}
+	}
+	if len(v.errs) > before {
+		return false
+	}
+	if converter.FromVersion == converter.ToVersion {
+		v.errs = append(v.errs, field.Invalid(path.Child("toVersion"), converter.ToVersion, "must differ from fromVersion: objects are not converted to the version that they have"))
+		return false
+	}
+	for j := range i {
+		if other := &v.definition.Converters[j]; other.FromVersion == converter.FromVersion && other.ToVersion == converter.ToVersion {
+			duplicate := field.Duplicate(path, pair{converter.FromVersion, converter.ToVersion}.String())
+			duplicate.Detail = fmt.Sprintf("%s has the same versions: put all rules into one converter", v.path.Index(j))
+			v.errs = append(v.errs, duplicate)
+			return false
+		}
+	}
+	return true
+}
+
+// String returns the versions with an arrow.
+func (p pair) String() string { return chain{p.from, p.to}.String() }
+
+// oldConverter returns the converter of the same versions before the update, or nil if there was none.
+func (v *validator) oldConverter(converter *v1.Converter) *v1.Converter {
+	if v.old == nil {
+		return nil
+	}
+	i := slices.IndexFunc(v.old.Converters, func(c v1.Converter) bool {
+		return c.FromVersion == converter.FromVersion && c.ToVersion == converter.ToVersion
+	})
+	if i < 0 {
+		return nil
+	}
+	return &v.old.Converters[i]
+}
+
+// isUnchanged reports whether neither the converter nor the schemas of its versions have changed.
+func (v *validator) isUnchanged(converter *v1.Converter) bool {
+	old := v.oldConverter(converter)
+	if old == nil || !slices.Equal(old.Rules, converter.Rules) {
+		return false
+	}
+	for _, name := range []string{converter.FromVersion, converter.ToVersion} {
+		i := slices.IndexFunc(v.old.Versions, func(version Version) bool { return version.Name == name })
+		if i < 0 || !reflect.DeepEqual(v.old.Versions[i].Schema, v.versions[name].schema) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkConverter checks the rules of a converter whose versions exist.
+func (v *validator) checkConverter(i int) {
+	converter := &v.definition.Converters[i]
+	from, to := v.versions[converter.FromVersion], v.versions[converter.ToVersion]
+	if from.schema == nil || to.schema == nil {
+		return // The schemas' own errors are reported.
+	}
+	path := v.path.Index(i).Child("rules")
+	if len(converter.Rules) > maxRules {
+		v.errs = append(v.errs, field.TooMany(path, len(converter.Rules), maxRules))
+		return
+	}
+	rules := checkedRules{edge: newEdge(from, to), path: path}
+	old := v.oldConverter(converter)
+	before := len(v.errs)
+	for j := range converter.Rules {
+		origin := environment.NewExpressions
+		if old != nil && slices.Contains(old.Rules, converter.Rules[j]) {
+			origin = environment.StoredExpressions
+		}
+		v.errs = append(v.errs, rules.check(j, &converter.Rules[j], origin)...)
+	}
+	if len(v.errs) > before {
+		return // A rule with an error could set or read any field.
+	}
+	v.errs = append(v.errs, rules.checkCosts()...)
+	v.errs = append(v.errs, rules.checkRetypings()...)
+	if len(v.errs) == before {
+		v.warnings = append(v.warnings, rules.overwritten()...)
+		v.warnings = append(v.warnings, rules.losses()...)
+	}
+}
+
+// maxChainErrors bounds the pairs of versions for which errors are returned.
+const maxChainErrors = 10
+
+// checkChains checks that every pair of versions has one shortest chain of converters.
+func (v *validator) checkChains() {
+	if len(v.definition.Converters) == 0 && len(v.names) > 1 {
+		v.errs = append(v.errs, field.Required(v.path, "the strategy ConversionRules needs a converter for each pair of versions, or chains of converters; 'rules: []' keeps all fields that both versions have"))
+		return
+	}
+	g := newGraph(v.names, v.definition.Converters)
+	var errs field.ErrorList
+	for _, from := range v.names {
+		chains := g.chains(from)
+		for _, to := range v.names {
+			if from == to {
+				continue
+			}
+			switch found := chains[to]; len(found) {
+			case 0:
+				errs = append(errs, field.Required(v.path, fmt.Sprintf("no converter, and no chain of converters, leads from %s to %s: "+
+					"add a converter with fromVersion %s and toVersion %s; 'rules: []' keeps all fields that both versions have", from, to, from, to)))
+			case 2:
+				errs = append(errs, field.Invalid(v.path, pair{from, to}.String(), fmt.Sprintf("several shortest chains of converters lead from %s to %s: %s and %s. "+
+					"Add a converter with fromVersion %s and toVersion %s, or remove one of the chains", from, to, found[0], found[1], from, to)))
+			}
+		}
+	}
+	if len(errs) > maxChainErrors {
+		more := len(errs) - maxChainErrors
+		errs = append(errs[:maxChainErrors], field.Required(v.path, fmt.Sprintf("%d more pairs of versions have no converter", more)))
+	}
+	v.errs = append(v.errs, errs...)
 }

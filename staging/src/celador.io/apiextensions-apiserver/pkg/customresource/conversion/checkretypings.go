@@ -1,0 +1,114 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// checkRetypings checks that rules set the fields of the same name whose types differ.
+func (c *checkedRules) checkRetypings() field.ErrorList {
+	var errs field.ErrorList
+	for _, r := range retypings(c.edge.from.schema, c.edge.to.schema) {
+		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return r.covers(rule.path()) }) {
+			continue
+		}
+		errs = append(errs, field.Required(c.path, fmt.Sprintf("%s is %s in version %s and %s in version %s, and no rule sets it. Add a rule that converts the value%s; the rule null leaves the field unset",
+			r.path, describe(r.source), c.edge.from.name, describe(r.target), c.edge.to.name, r.example())))
+	}
+	return errs
+}
+
+// describe names the type that a schema declares.
+func describe(s *structuralschema.Structural) string {
+	switch {
+	case s.XIntOrString:
+		return "an integer or a string"
+	case s.Type == "array":
+		return "a list"
+	case s.Type == "object" && valueSchema(s) != nil:
+		return "a map"
+	case s.Type == "integer" || s.Type == "object":
+		return "an " + s.Type
+	default:
+		return "a " + s.Type
+	}
+}
+
+// scalarConversions holds expressions that convert v, by the types of the source and the target.
+var scalarConversions = map[[2]string]string{
+	{intOrString, "integer"}: "int(v)",
+	{intOrString, "string"}:  "string(v)",
+	{"integer", "string"}:    "string(v)",
+	{"number", "string"}:     "string(v)",
+	{"boolean", "string"}:    "string(v)",
+	{"string", "integer"}:    "int(v)",
+	{"string", "number"}:     "double(v)",
+	{"string", "boolean"}:    "v == 'true'",
+	{"number", "integer"}:    "int(v)",
+	{"boolean", "integer"}:   "v ? 1 : 0",
+	{"integer", "boolean"}:   "v != 0",
+}
+
+const intOrString = "integer or string"
+
+func scalarType(s *structuralschema.Structural) string {
+	if s.XIntOrString {
+		return intOrString
+	}
+	return s.Type
+}
+
+// example returns a rule that converts the field if both types are scalars, or a list and its items.
+func (r *retyping) example() string {
+	last := lastEach(r.path)
+	scope, name := r.path[:last+1], r.path[last+1:]
+	conversion, ok := scalarConversions[[2]string{scalarType(r.source), r.target.Type}]
+	switch {
+	case ok:
+	case r.target.Items != nil && r.source.Type == r.target.Items.Type:
+		conversion = "[v]"
+	default:
+		return ""
+	}
+	var fields []string
+	if len(scope) > 0 {
+		fields = append(fields, fmt.Sprintf("scope: %s", yamlText(scope.String())))
+	}
+	rule := strings.ReplaceAll(conversion, "v", "self")
+	if len(name) > 0 {
+		read, ok := optionalRead(name)
+		if !ok {
+			return ""
+		}
+		fields = append(fields, fmt.Sprintf("field: %s", yamlText(name.String())))
+		rule = fmt.Sprintf("%s.optMap(v, %s)", read, conversion)
+	}
+	fields = append(fields, fmt.Sprintf("rule: %s", yamlText(rule)))
+	return fmt.Sprintf(", such as {%s}", strings.Join(fields, ", "))
+}
+
+// yamlText quotes a text for YAML.
+func yamlText(text string) string { return fmt.Sprintf("%q", text) }
+
+// optionalRead returns an expression that reads a field of self that may be missing.
+func optionalRead(path rulepath.Path) (string, bool) {
+	text := "self"
+	for _, step := range path {
+		name, ok := apiservercel.Escape(step.Name)
+		if !ok {
+			return "", false
+		}
+		text += ".?" + name
+	}
+	return text, true
+}

@@ -1,0 +1,165 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// overwritten returns a warning for each rule whose result a later rule replaces.
+func (c *checkedRules) overwritten() []string {
+	var warnings []string
+	for i := range c.rules {
+		path := c.rules[i].path()
+		for j := i + 1; j < len(c.rules); j++ {
+			later := c.rules[j].path()
+			if len(later) > len(path) || !slices.Equal(later, path[:len(later)]) || mayMerge(c.rules[j].expression.OutputType()) {
+				continue
+			}
+			warnings = append(warnings, fmt.Sprintf("%s has no effect: %s sets the same field, or one above it, afterwards", c.path.Index(i), c.path.Index(j)))
+			break
+		}
+	}
+	return warnings
+}
+
+// losses returns a warning that names the fields of the source that the target does not have and that no rule reads.
+func (c *checkedRules) losses() []string {
+	var reads readFields
+	for _, rule := range c.rules {
+		for _, read := range rule.expression.SelfReads() {
+			path, described := absolute(rule, read.Path)
+			reads.add(path, read.Whole || !described)
+		}
+	}
+	from, to := c.edge.from.schema, c.edge.to.schema
+	var l losses
+	for _, name := range slices.Sorted(maps.Keys(from.Properties)) {
+		if name != "metadata" && !typeFields[name] {
+			l.field(nil, name, from, to, &reads)
+		}
+	}
+	if len(l.lost) == 0 {
+		return nil
+	}
+	lost := l.lost
+	more := ""
+	if len(lost) > maxLosses {
+		more = fmt.Sprintf(" and %d more fields", len(lost)-maxLosses)
+		lost = lost[:maxLosses]
+	}
+	return []string{fmt.Sprintf("%s: converting an object from %s to %s loses %s%s: %s cannot hold them, and no rule reads them. "+
+		"If they matter, add rules that set other fields from them, or keep them in an annotation, such as {field: \"metadata.annotations['example.com/%s']\", rule: \"json.encode(...)\"}",
+		c.path, c.edge.from.name, c.edge.to.name, strings.Join(lost, ", "), more, c.edge.to.name, c.edge.from.name)}
+}
+
+// maxLosses bounds the fields that a warning names.
+const maxLosses = 10
+
+// readFields are the fields that rules read, as a tree of names.
+type readFields struct {
+	// read is set if a rule reads the value itself, or at least its presence or size.
+	read bool
+	// whole is set if a rule reads everything in the value.
+	whole bool
+	below map[rulepath.Step]*readFields
+}
+
+func (r *readFields) add(path rulepath.Path, whole bool) {
+	for _, step := range path {
+		if r.below == nil {
+			r.below = map[rulepath.Step]*readFields{}
+		}
+		next := r.below[step]
+		if next == nil {
+			next = &readFields{}
+			r.below[step] = next
+		}
+		r = next
+	}
+	r.read, r.whole = true, r.whole || whole
+}
+
+// at returns the fields that are read below a step. A nil receiver has none.
+func (r *readFields) at(step rulepath.Step) *readFields {
+	if r == nil || r.whole {
+		return r
+	}
+	return r.below[step]
+}
+
+// losses collects the fields that conversion loses.
+type losses struct{ lost []string }
+
+func (l *losses) field(parent rulepath.Path, name string, source, target *structuralschema.Structural, reads *readFields) {
+	step := rulepath.Step{Name: name}
+	schema := source.Properties[name]
+	path := parent.Join(rulepath.Path{step})
+	if target == nil {
+		l.missing(path, &schema, reads.at(step))
+		return
+	}
+	kept := fieldSchema(target, name)
+	if kept == nil && target.XPreserveUnknownFields {
+		return
+	}
+	l.compare(path, &schema, kept, reads.at(step))
+}
+
+// compare collects the losses in a value. target is nil if the target does not have it.
+func (l *losses) compare(path rulepath.Path, source, target *structuralschema.Structural, reads *readFields) {
+	switch {
+	case reads != nil && reads.whole:
+		return
+	case target == nil || !keepsType(source, target):
+		l.missing(path, source, reads)
+		return
+	case isUntyped(target):
+		return
+	}
+	each := rulepath.Step{Each: true}
+	if source.Items != nil {
+		l.compare(path.Join(rulepath.Path{each}), source.Items, target.Items, reads.at(each))
+	}
+	if values := valueSchema(source); values != nil && valueSchema(target) != nil {
+		l.compare(path.Join(rulepath.Path{each}), values, valueSchema(target), reads.at(each))
+	} else if values != nil && !target.XPreserveUnknownFields {
+		l.add(path, "keys of ")
+	}
+	for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
+		l.field(path, name, source, target, reads)
+	}
+	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && valueSchema(target) == nil {
+		l.add(path, "unknown fields of ")
+	}
+}
+
+// missing collects a value that the target does not have, or the parts of it that no rule reads.
+func (l *losses) missing(path rulepath.Path, source *structuralschema.Structural, reads *readFields) {
+	each := rulepath.Step{Each: true}
+	switch {
+	case reads == nil:
+		l.add(path, "")
+	case reads.whole:
+	case source.Items != nil && reads.at(each) != nil:
+		l.missing(path.Join(rulepath.Path{each}), source.Items, reads.at(each))
+	case valueSchema(source) != nil && reads.at(each) != nil:
+		l.missing(path.Join(rulepath.Path{each}), valueSchema(source), reads.at(each))
+	case len(source.Properties) > 0:
+		for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
+			l.field(path, name, source, nil, reads)
+		}
+	case !reads.read:
+		l.add(path, "")
+	}
+}
+
+func (l *losses) add(path rulepath.Path, what string) { l.lost = append(l.lost, what+path.String()) }
