@@ -30,6 +30,8 @@ type conversion struct {
 	apiVersion string
 	// budget is the cost that the remaining rules may have.
 	budget uint64
+	// results converts the results of all rules of the chain.
+	results *ruleresult.Results
 	// values holds the values of the plan's scopes, as far as rules have needed them.
 	values []scopeValues
 }
@@ -133,7 +135,7 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 	if err != nil {
 		return err
 	}
-	value, set, err := ruleresult.Assign(existing, evaluation.Value, rule.target)
+	value, set, err := c.results.Assign(existing, evaluation.Value, rule.target)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // A Converter converts custom resources of one kind. It is immutable and safe for concurrent use. It plans the rules of
@@ -111,13 +113,14 @@ func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, 
 
 	object := in.Object
 	budget := uint64(maxObjectCost)
+	var results ruleresult.Results
 	for i, step := range chain.steps {
 		plan, planErr := step()
 		if planErr != nil {
 			copied := *planErr
 			return nil, fail(&copied)
 		}
-		conversion := conversion{plan: plan, source: object, apiVersion: c.gv(plan.to.name), budget: budget}
+		conversion := conversion{plan: plan, source: object, apiVersion: c.gv(plan.to.name), budget: budget, results: &results}
 		converted, stepErr := conversion.run(ctx)
 		if stepErr != nil {
 			stepErr.From, stepErr.To = plan.from.name, plan.to.name

@@ -25,6 +25,8 @@ var errBudget = errors.New("the rules before it have used up the cost limit of a
 type walk struct {
 	ctx    context.Context
 	budget int64
+	// results converts the results of all rules.
+	results ruleresult.Results
 	// changes counts the fields that have been set.
 	changes int
 	// dry makes the walk evaluate rules without setting fields.
@@ -175,7 +177,7 @@ func (w *walk) evaluate(s *scope, r *rule) (any, bool, reason, error) {
 		}
 		return nil, false, reasonEvaluation, evaluation.Err
 	}
-	value, set, err := ruleresult.Assign(nil, evaluation.Value, r.target)
+	value, set, err := w.results.Assign(nil, evaluation.Value, r.target)
 	if err != nil {
 		return nil, false, reasonResult, fmt.Errorf("the result does not fit the schema of the field: %w", err)
 	}

@@ -19,17 +19,28 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// Limits of one result. A request has at most 3 MiB and etcd accepts objects of 1.5 MiB, so larger results
-// could not be stored. A part that occurs several times in a result counts each time, because the unstructured value
-// shares nothing.
+// Limits of the results for one object. A request has at most 3 MiB and etcd accepts objects of 1.5 MiB, so larger
+// results could not be stored. A part that occurs several times in a result counts each time, because the unstructured
+// value shares nothing.
 const (
-	// MaxText is the maximum size in bytes of all strings in a result, keys included.
+	// MaxText is the maximum size in bytes of all strings in the results, keys included.
 	MaxText = 4 << 20
-	// MaxElements is the maximum number of values in a result, lists and maps included.
+	// MaxElements is the maximum number of values in the results, lists and maps included.
 	MaxElements = 1 << 20
 	// MaxDepth is the maximum depth of lists and maps in a result, as in JSON requests.
 	MaxDepth = 10000
 )
+
+// Results converts the results of the rules for one object. The limits apply to all of them together. The zero value is
+// ready to use. It is not safe for concurrent use.
+type Results struct {
+	elements, text, depth int
+}
+
+// Assign converts the only result for an object. See Results.Assign.
+func Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
+	return new(Results).Assign(existing, result, to)
+}
 
 // Assign returns the unstructured value that a field with the schema to has after a rule has returned result, and false
 // if the field is left unset, because the result is null or optional.none(). existing is the value before, or nil. A
@@ -39,7 +50,7 @@ const (
 //
 // In a constructed object, optional.none() leaves a field as it is, and null removes it, or sets it to null if
 // it is nullable. Fields of source objects that the schema does not declare are left out, as pruning would.
-func Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
+func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
 	if result == nil {
 		return nil, false, fmt.Errorf("the rule has no result")
 	}
@@ -47,8 +58,7 @@ func Assign(existing any, result ref.Val, to *structuralschema.Structural) (valu
 	if result == nil || result == types.NullValue {
 		return nil, false, nil
 	}
-	a := assignment{}
-	value, m := a.value(existing, result, to)
+	value, m := r.value(existing, result, to)
 	if m != nil {
 		return nil, false, m
 	}
@@ -69,34 +79,29 @@ func valueOf(v ref.Val) ref.Val {
 	}
 }
 
-// An assignment converts one result. It counts what it has converted.
-type assignment struct {
-	elements, text, depth int
-}
-
 // enter counts a value and its text. leave must be called after its parts are converted.
-func (a *assignment) enter(text int) *mismatch {
-	a.elements++
-	a.text += text
-	a.depth++
+func (r *Results) enter(text int) *mismatch {
+	r.elements++
+	r.text += text
+	r.depth++
 	switch {
-	case a.elements > MaxElements:
-		return &mismatch{reason: fmt.Sprintf("the result has more than %d values: filter lists, or return a part of them", MaxElements)}
-	case a.text > MaxText:
-		return &mismatch{reason: fmt.Sprintf("the result has more than %d bytes of text: shorten it", MaxText)}
-	case a.depth > MaxDepth:
+	case r.elements > MaxElements:
+		return &mismatch{reason: fmt.Sprintf("the results of the rules have more than %d values: filter lists, or return a part of them", MaxElements)}
+	case r.text > MaxText:
+		return &mismatch{reason: fmt.Sprintf("the results of the rules have more than %d bytes of text: shorten them", MaxText)}
+	case r.depth > MaxDepth:
 		return &mismatch{reason: fmt.Sprintf("the lists and maps of the result are nested deeper than %d", MaxDepth)}
 	}
 	return nil
 }
 
-func (a *assignment) leave() { a.depth-- }
+func (r *Results) leave() { r.depth-- }
 
 // value converts v, which is not nil, to a value of a schema. existing is the value that a constructed object is
 // merged into.
-func (a *assignment) value(existing any, v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
-	defer a.leave()
-	if m := a.enter(textOf(v)); m != nil {
+func (r *Results) value(existing any, v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
+	defer r.leave()
+	if m := r.enter(textOf(v)); m != nil {
 		return nil, m
 	}
 	switch v := v.(type) {
@@ -108,17 +113,17 @@ func (a *assignment) value(existing any, v ref.Val, to *structuralschema.Structu
 		}
 		return nil, &mismatch{got: "null", want: describeSchema(to), advice: "only optional fields can be left out with null"}
 	case *object:
-		return a.object(existing, v, to)
+		return r.object(existing, v, to)
 	case traits.Lister:
 		if items, ok := goData(v).([]any); ok {
-			return a.rawList(items, to)
+			return r.rawList(items, to)
 		}
-		return a.list(v, to)
+		return r.list(v, to)
 	case traits.Mapper:
 		if entries, ok := goData(v).(map[string]any); ok {
-			return a.rawMap(entries, to)
+			return r.rawMap(entries, to)
 		}
-		return a.entries(v, to)
+		return r.entries(v, to)
 	}
 	return scalar(v, to)
 }
@@ -141,7 +146,7 @@ func isAny(to *structuralschema.Structural) bool {
 }
 
 // object converts a constructed object. It changes existing, if that is an object.
-func (a *assignment) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Results) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !isAny(to) {
 		return nil, &mismatch{got: describeType(v.objectType.celType), want: describeSchema(to), advice: advice(v.objectType.celType, to)}
 	}
@@ -155,7 +160,7 @@ func (a *assignment) object(existing any, v *object, to *structuralschema.Struct
 		if !ok {
 			property = name
 		}
-		a.text += len(property)
+		r.text += len(property)
 		step := rulepath.Step{Name: property}
 		schema, known := fieldSchema(to, property)
 		if !known {
@@ -169,7 +174,7 @@ func (a *assignment) object(existing any, v *object, to *structuralschema.Struct
 			delete(fields, property)
 			continue
 		}
-		value, m := a.value(fields[property], field, schema)
+		value, m := r.value(fields[property], field, schema)
 		if m != nil {
 			return nil, m.below(step)
 		}
@@ -210,15 +215,15 @@ func itemSchema(to *structuralschema.Structural) *structuralschema.Structural {
 	return to.Items
 }
 
-func (a *assignment) list(v traits.Lister, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Results) list(v traits.Lister, to *structuralschema.Structural) (any, *mismatch) {
 	schema := itemSchema(to)
 	if schema == nil {
-		return nil, a.mismatch(v, to)
+		return nil, r.mismatch(v, to)
 	}
 	size, ok := v.Size().(types.Int)
 	if !ok || int64(size) > MaxElements {
-		a.elements = MaxElements
-		return nil, a.enter(0)
+		r.elements = MaxElements
+		return nil, r.enter(0)
 	}
 	items := make([]any, 0, size)
 	for i := range int(size) {
@@ -227,7 +232,7 @@ func (a *assignment) list(v traits.Lister, to *structuralschema.Structural) (any
 		if item == nil {
 			item = types.NullValue
 		}
-		value, m := a.value(nil, item, schema)
+		value, m := r.value(nil, item, schema)
 		if m != nil {
 			return nil, m.below(step)
 		}
@@ -237,14 +242,14 @@ func (a *assignment) list(v traits.Lister, to *structuralschema.Structural) (any
 }
 
 // entries converts a map that is no Go data, such as a map literal.
-func (a *assignment) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !isAny(to) {
-		return nil, a.mismatch(v, to)
+		return nil, r.mismatch(v, to)
 	}
 	size, ok := v.Size().(types.Int)
 	if !ok || int64(size) > MaxElements {
-		a.elements = MaxElements
-		return nil, a.enter(0)
+		r.elements = MaxElements
+		return nil, r.enter(0)
 	}
 	converted := make(map[string]any, size)
 	for it := v.Iterator(); it.HasNext() == types.True; {
@@ -254,7 +259,7 @@ func (a *assignment) entries(v traits.Mapper, to *structuralschema.Structural) (
 		}
 		name := string(key)
 		step := rulepath.Step{Name: name}
-		a.text += len(name)
+		r.text += len(name)
 		if !utf8.ValidString(name) {
 			return nil, &mismatch{reason: "a key of a map is not valid UTF-8"}
 		}
@@ -269,7 +274,7 @@ func (a *assignment) entries(v traits.Mapper, to *structuralschema.Structural) (
 		if entry = valueOf(entry); entry == nil {
 			continue
 		}
-		value, m := a.value(nil, entry, schema)
+		value, m := r.value(nil, entry, schema)
 		if m != nil {
 			return nil, m.below(step)
 		}
@@ -278,7 +283,7 @@ func (a *assignment) entries(v traits.Mapper, to *structuralschema.Structural) (
 	return converted, nil
 }
 
-func (a *assignment) mismatch(v ref.Val, to *structuralschema.Structural) *mismatch {
+func (r *Results) mismatch(v ref.Val, to *structuralschema.Structural) *mismatch {
 	t, ok := v.Type().(*types.Type)
 	if !ok {
 		return &mismatch{got: v.Type().TypeName(), want: describeSchema(to)}

@@ -4,8 +4,13 @@
 package ruleresult_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/schemaexpression"
 )
 
 // TestConstructorErrors checks what authors read when they construct objects that do not fit the schema.
@@ -34,5 +39,29 @@ func TestConstructorErrors(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tc.want)
 			}
 		})
+	}
+}
+
+// TestComparedObjects checks that comparing constructed objects ends with an error, also inside lists, where an error of a
+// comparison would count as equal.
+func TestComparedObjects(t *testing.T) {
+	f := newFixture(t)
+	for _, rule := range []string{
+		"Object.spec{int: 1} == Object.spec{int: 2}",
+		"[Object.spec{int: 1}] == [Object.spec{int: 2}]",
+		"Object.spec{int: 1} in [Object.spec{int: 2}]",
+	} {
+		expression, celErr := f.environment.Compile(rule)
+		if celErr != nil {
+			t.Fatal(celErr)
+		}
+		program, err := expression.Program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		evaluation := program.Evaluate(context.Background(), &schemaexpression.Activation{Self: types.NullValue})
+		if evaluation.Err == nil || !strings.Contains(evaluation.Err.Error(), "constructed objects cannot be compared") {
+			t.Errorf("%s: got %v, %v", rule, evaluation.Value, evaluation.Err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
@@ -94,9 +95,12 @@ func (o *object) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("a constructed %s cannot be converted to %s", o.objectType.TypeName(), to.TypeName())
 }
 
-// Equal implements ref.Val. Comparing objects that contain an object twice would take exponential time.
+// Equal implements ref.Val. It ends the evaluation: comparing objects that contain an object twice takes exponential time,
+// and lists of cel-go take items whose comparison is an error for equal.
 func (o *object) Equal(ref.Val) ref.Val {
-	return types.NewErr("constructed objects cannot be compared: compare their fields")
+	panic(interpreter.EvalCancelledError{
+		Message: "constructed objects cannot be compared: compare the values that they are made from", Cause: interpreter.CostLimitExceeded,
+	})
 }
 
 // Type implements ref.Val.

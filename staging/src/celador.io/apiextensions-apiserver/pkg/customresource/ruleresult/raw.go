@@ -15,21 +15,21 @@ import (
 )
 
 // raw converts a JSON value of the source, or of json.decode, to a value of a schema. It copies lists and maps.
-func (a *assignment) raw(value any, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Results) raw(value any, to *structuralschema.Structural) (any, *mismatch) {
 	var v ref.Val
 	switch value := value.(type) {
 	case map[string]any:
-		defer a.leave()
-		if m := a.enter(0); m != nil {
+		defer r.leave()
+		if m := r.enter(0); m != nil {
 			return nil, m
 		}
-		return a.rawMap(value, to)
+		return r.rawMap(value, to)
 	case []any:
-		defer a.leave()
-		if m := a.enter(0); m != nil {
+		defer r.leave()
+		if m := r.enter(0); m != nil {
 			return nil, m
 		}
-		return a.rawList(value, to)
+		return r.rawList(value, to)
 	case nil:
 		v = types.NullValue
 	case ref.Val:
@@ -37,17 +37,17 @@ func (a *assignment) raw(value any, to *structuralschema.Structural) (any, *mism
 	default:
 		v = types.DefaultTypeAdapter.NativeToValue(value)
 	}
-	return a.value(nil, v, to)
+	return r.value(nil, v, to)
 }
 
-func (a *assignment) rawList(items []any, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Results) rawList(items []any, to *structuralschema.Structural) (any, *mismatch) {
 	schema := itemSchema(to)
 	if schema == nil {
 		return nil, &mismatch{got: "list", want: describeSchema(to), advice: advice(types.ListType, to)}
 	}
 	converted := make([]any, 0, len(items))
 	for i, item := range items {
-		value, m := a.raw(item, schema)
+		value, m := r.raw(item, schema)
 		if m != nil {
 			return nil, m.below(rulepath.Step{Item: true, Index: i})
 		}
@@ -56,7 +56,7 @@ func (a *assignment) rawList(items []any, to *structuralschema.Structural) (any,
 	return converted, nil
 }
 
-func (a *assignment) rawMap(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !isAny(to) {
 		return nil, &mismatch{got: "map", want: describeSchema(to), advice: advice(types.MapType, to)}
 	}
@@ -72,14 +72,14 @@ func (a *assignment) rawMap(entries map[string]any, to *structuralschema.Structu
 		if entry == nil && declared && !schema.Nullable && !isAny(schema) {
 			continue // An optional field of an object may be null in the source.
 		}
-		a.text += len(name)
-		value, m := a.raw(entry, schema)
+		r.text += len(name)
+		value, m := r.raw(entry, schema)
 		if m != nil {
 			// Of several errors, the one of the first name is returned each time.
 			if failed == nil || name < failedAt {
 				failed, failedAt = m, name
 			}
-			if a.exceeded() {
+			if r.exceeded() {
 				break
 			}
 			continue
@@ -93,8 +93,8 @@ func (a *assignment) rawMap(entries map[string]any, to *structuralschema.Structu
 }
 
 // exceeded reports whether a limit is exceeded, so that nothing more needs to be converted.
-func (a *assignment) exceeded() bool {
-	return a.elements > MaxElements || a.text > MaxText || a.depth >= MaxDepth
+func (r *Results) exceeded() bool {
+	return r.elements > MaxElements || r.text > MaxText || r.depth >= MaxDepth
 }
 
 // listFields returns the first names of the properties of a schema.

@@ -5,6 +5,7 @@ package ruleresult_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -223,12 +224,12 @@ func TestLimits(t *testing.T) {
 		value ref.Val
 		want  string
 	}{
-		"shared parts":   {shared, "the result has more than 1048576 values: filter lists, or return a part of them"},
-		"concatenations": {chain, "the result has more than 1048576 values: filter lists, or return a part of them"},
+		"shared parts":   {shared, "the results of the rules have more than 1048576 values: filter lists, or return a part of them"},
+		"concatenations": {chain, "the results of the rules have more than 1048576 values: filter lists, or return a part of them"},
 		"deep":           {deep, "the lists and maps of the result are nested deeper than 10000"},
 		"deep JSON":      {types.DefaultTypeAdapter.NativeToValue(raw), "the lists and maps of the result are nested deeper than 10000"},
-		"long text":      {twice(long), "the result has more than 4194304 bytes of text: shorten it"},
-		"long keys":      {types.NewRefValMap(types.DefaultTypeAdapter, manyKeys), "the result has more than 4194304 bytes of text: shorten it"},
+		"long text":      {twice(long), "the results of the rules have more than 4194304 bytes of text: shorten them"},
+		"long keys":      {types.NewRefValMap(types.DefaultTypeAdapter, manyKeys), "the results of the rules have more than 4194304 bytes of text: shorten them"},
 		"invalid UTF-8":  {types.String("\xff"), "the result is not valid UTF-8"},
 		"error":          {types.NewErr("broken"), "broken"},
 	} {
@@ -238,6 +239,15 @@ func TestLimits(t *testing.T) {
 				t.Errorf("got %v, %v, want %s", set, err, tc.want)
 			}
 		})
+	}
+	var results ruleresult.Results
+	var failed error
+	for range 3 {
+		_, _, err := results.Assign(nil, long, anything)
+		failed = errors.Join(failed, err)
+	}
+	if failed == nil {
+		t.Error("the limits do not apply to all results together")
 	}
 	if _, set, err := ruleresult.Assign(nil, nil, anything); set || err == nil {
 		t.Errorf("got %v, %v for no result", set, err)

@@ -46,8 +46,11 @@ func scalar(v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 func unfit(v ref.Val, to *structuralschema.Structural) *mismatch {
 	switch v := v.(type) {
 	case types.Double:
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return &mismatch{got: describeDouble(v), want: describeSchema(to), advice: "JSON has no such number"}
+		}
 		if to.Type == "integer" || to.Type == "number" {
-			return &mismatch{got: strconv.FormatFloat(float64(v), 'g', -1, 64), want: describeSchema(to), advice: "write int(...) to cut off the fraction of a finite number"}
+			return &mismatch{got: describeDouble(v), want: describeSchema(to), advice: "write int(...) to cut off the fraction"}
 		}
 	case types.Uint:
 		return &mismatch{got: fmt.Sprintf("the uint %d", uint64(v)), want: describeSchema(to)}
@@ -62,6 +65,8 @@ func unfit(v ref.Val, to *structuralschema.Structural) *mismatch {
 	}
 	return &mismatch{got: describeType(t), want: describeSchema(to), advice: advice(t, to)}
 }
+
+func describeDouble(v types.Double) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
 
 func text(v ref.Val) (any, bool) {
 	s, ok := v.(types.String)
