@@ -4,6 +4,7 @@
 package crdtest
 
 import (
+	"context"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,8 +17,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Storage is a RESTOptionsGetter whose storages hold nothing, and that counts them.
+// Storage is a RESTOptionsGetter whose storages hold nothing or one object, and that counts them. The storages cannot be
+// written to, but requests with the option dryRun work.
 type Storage struct {
+	// Object, if set, is the object under every key.
+	Object *unstructured.Unstructured
+
 	// Fail, if set, is returned instead of a storage whenever as many are open as Capacity.
 	Fail     error
 	Capacity int64
@@ -48,14 +53,27 @@ func (s *Storage) decorate(*storagebackend.ConfigForResource, string, func(runti
 	s.open.Add(1)
 	s.opened.Add(1)
 	var closed atomic.Bool
-	return empty{}, func() {
+	return stored{object: s.Object}, func() {
 		if closed.CompareAndSwap(false, true) {
 			s.open.Add(-1)
 		}
 	}, nil
 }
 
-// empty has no objects. It implements only what opening a storage calls.
-type empty struct{ storage.Interface }
+// stored implements what opening a storage, reading and dry runs call.
+type stored struct {
+	storage.Interface
+	object *unstructured.Unstructured
+}
 
-func (empty) ReadinessCheck() error { return nil }
+func (stored) ReadinessCheck() error { return nil }
+
+func (stored) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
+
+func (s stored) Get(_ context.Context, key string, _ storage.GetOptions, into runtime.Object) error {
+	if s.object == nil {
+		return storage.NewKeyNotFoundError(key, 0)
+	}
+	s.object.DeepCopyInto(into.(*unstructured.Unstructured))
+	return nil
+}

@@ -4,6 +4,8 @@
 package validationrules_test
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -77,4 +79,62 @@ func BenchmarkFirstWrite(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkHeap reports the heap that the rules of two versions hold after a write in each.
+func BenchmarkHeap(b *testing.B) {
+	object := crdtest.HTTPRouteObject("v1").Object
+	for name, hold := range map[string]func(schema *structuralschema.Structural) any{
+		"kubernetes": func(schema *structuralschema.Structural) any {
+			validator := cel.NewValidator(schema, true, celconfig.PerCallLimit)
+			validator.Validate(b.Context(), nil, schema, object, nil, celconfig.RuntimeCELCostBudget)
+			return validator
+		},
+		"celador": func(schema *structuralschema.Structural) any {
+			rules := validationrules.Take(schema, true)
+			rules.Validate(b.Context(), object, nil)
+			return rules
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				const definitions = 5
+				schemas := make([]*structuralschema.Structural, 2*definitions)
+				for i := range schemas {
+					schemas[i] = distinct(httpRoute(b), i/2)
+				}
+				before := inUse()
+				held := make([]any, len(schemas))
+				for i := range held {
+					held[i] = hold(schemas[i])
+				}
+				b.ReportMetric((inUse()-before)/definitions, "heap-B/definition")
+				runtime.KeepAlive(held)
+				runtime.KeepAlive(schemas)
+			}
+		})
+	}
+}
+
+// distinct appends a comment to all rules, so that definitions with different numbers share no programs.
+func distinct(s *structuralschema.Structural, number int) *structuralschema.Structural {
+	for i := range s.XValidations {
+		s.XValidations[i].Rule += fmt.Sprintf(" // %d", number)
+	}
+	for name, property := range s.Properties {
+		s.Properties[name] = *distinct(&property, number)
+	}
+	if s.Items != nil {
+		distinct(s.Items, number)
+	}
+	return s
+}
+
+// inUse returns the bytes of heap in use.
+func inUse() float64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC() // frees what pools kept
+	runtime.ReadMemStats(&stats)
+	return float64(stats.HeapAlloc)
 }
