@@ -17,6 +17,7 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -216,7 +217,7 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 
 // explain returns the errors of the type checker with hints.
 func (e *edge) explain(celErr *apiservercel.Error, text string, r *compiledRule, origin environment.Type) string {
-	detail := firstErrors(celErr.Detail)
+	detail := ruleerror.Shorten(celErr.Detail)
 	if origin == environment.NewExpressions {
 		if env, err := e.environment(r, environment.StoredExpressions); err == nil {
 			if _, err := env.Compile(text); err == nil {

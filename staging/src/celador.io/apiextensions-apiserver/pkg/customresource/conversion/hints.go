@@ -12,21 +12,9 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
-
-// maxErrors is how many errors of the type checker are shown for one rule. Each repeats the line of the expression.
-const maxErrors = 3
-
-// firstErrors shortens the errors of the type checker.
-func firstErrors(detail string) string {
-	const start = "\nERROR: "
-	parts := strings.Split(detail, start)
-	if len(parts) <= maxErrors {
-		return detail
-	}
-	return fmt.Sprintf("%s\n... and %d more errors", strings.Join(parts[:maxErrors], start), len(parts)-maxErrors)
-}
 
 var (
 	undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
@@ -105,21 +93,16 @@ var hiddenMetadata = map[string]bool{
 	"deletionGracePeriodSeconds": true, "finalizers": true, "ownerReferences": true, "managedFields": true, "selfLink": true,
 }
 
-// nearest returns the name of a field anywhere in self that differs from the given name in case or in at most a third of
-// its letters, or of a field that a constructor may have. It returns "" if there is none.
+// nearest returns the name of a field anywhere in self, or of a field that a constructor may have, that the given name was
+// probably meant to be. It returns "" if there is none.
 func (h hints) nearest(name string, constructors bool) string {
-	best, bestDistance := "", len(name)/3+1
-	visit := func(field string) {
-		distance := editDistance(strings.ToLower(name), strings.ToLower(field))
-		if distance < bestDistance || distance == bestDistance && best != "" && field < best {
-			best, bestDistance = field, distance
-		}
-	}
+	var fields []string
+	visit := func(field string) { fields = append(fields, field) }
 	visitFields(h.self, visit)
 	if constructors {
 		visitProperties(h.target, visit)
 	}
-	return best
+	return ruleerror.Nearest(name, slices.Values(fields))
 }
 
 func visitProperties(s *structuralschema.Structural, visit func(name string)) {
@@ -145,30 +128,4 @@ func visitFields(t *apiservercel.DeclType, visit func(name string)) {
 		visit(name)
 		visitFields(field.Type, visit)
 	}
-}
-
-// editDistance returns how many letters must be inserted, removed or replaced to turn a into b. For long names, which take
-// quadratic time, it returns a distance at which no names are near.
-func editDistance(a, b string) int {
-	const longName = 128
-	if len(a) > longName || len(b) > longName {
-		return longName
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -128,6 +128,9 @@ func (v *validator) checkConverter(i int) {
 	old := v.oldConverter(converter)
 	before := len(v.errs)
 	for j := range converter.Rules {
+		if len(v.errs) >= maxErrors {
+			break // Each error repeats a part of a rule.
+		}
 		origin := environment.NewExpressions
 		if old != nil && slices.Contains(old.Rules, converter.Rules[j]) {
 			origin = environment.StoredExpressions
@@ -144,6 +147,9 @@ func (v *validator) checkConverter(i int) {
 		v.warnings = append(v.warnings, rules.losses()...)
 	}
 }
+
+// maxErrors bounds the errors of rules.
+const maxErrors = 100
 
 // maxChainErrors bounds the pairs of versions for which errors are returned.
 const maxChainErrors = 10

@@ -15,6 +15,7 @@ import (
 
 	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -150,7 +151,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	}
 	expression, failure := environment.Compile(r.source)
 	if failure != nil {
-		return field.Invalid(path, r.source, failure.Detail+hint(failure, self))
+		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hint(failure, self))
 	}
 	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))

@@ -11,6 +11,8 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
 // Resolve returns the schema at the path in a schema. It returns an error that names the step for which the schema
@@ -101,11 +103,8 @@ func (p Path) keyHint(i int) string {
 }
 
 const (
-	// longName is the length in bytes above which names are not compared and are cut off in errors. Comparing takes
-	// quadratic time.
+	// longName is the length in bytes above which names are cut off in errors.
 	longName = 128
-	// maxDistance is how many letters of a misspelt name may be wrong.
-	maxDistance = 3
 	// listedNames is how many names of fields an error lists.
 	listedNames = 10
 )
@@ -144,43 +143,10 @@ func listNames(schema *structuralschema.Structural) string {
 
 // nearest returns the property whose name resembles a name most, or "" if none does.
 func nearest(name string, properties map[string]structuralschema.Structural) string {
-	if len(name) > longName {
-		return ""
-	}
 	if unescaped, ok := apiservercel.Unescape(name); ok && unescaped != name {
 		if _, ok := properties[unescaped]; ok {
 			return unescaped
 		}
 	}
-	best, bestDistance := "", min(len(name)/2, maxDistance)+1
-	for _, candidate := range slices.Sorted(maps.Keys(properties)) {
-		if len(candidate) > longName {
-			continue
-		}
-		if distance := editDistance(strings.ToLower(name), strings.ToLower(candidate)); distance < bestDistance {
-			best, bestDistance = candidate, distance
-		}
-	}
-	return best
-}
-
-// editDistance returns how many bytes must be inserted, removed or replaced to turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ruleerror.Nearest(name, maps.Keys(properties))
 }

@@ -1,0 +1,126 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ruleerror makes errors in the rules of a CustomResourceDefinition readable.
+package ruleerror
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxErrors is how many errors of the type checker are shown for one rule. Each repeats a line of the expression.
+	maxErrors = 3
+	// maxLine is the length in characters from which the line of an expression is cut to the part around the error.
+	maxLine = 160
+	// maxMessage is the length in characters from which a message is cut.
+	maxMessage = 500
+	// before is how much of a cut line is shown before the error.
+	before = 60
+)
+
+// Shorten shortens the errors of the type checker for one expression: of many errors it keeps the first ones, of a long line
+// the part around the error.
+func Shorten(detail string) string {
+	const start = "\nERROR: "
+	parts := strings.Split(detail, start)
+	more := ""
+	if len(parts) > maxErrors {
+		more = fmt.Sprintf("\n... and %d more errors", len(parts)-maxErrors)
+		parts = parts[:maxErrors]
+	}
+	for i := range parts {
+		parts[i] = shortenLines(parts[i])
+	}
+	return strings.Join(parts, start) + more
+}
+
+// shortenLines cuts messages, and the line of the expression that an error repeats with the dots below it that lead to
+// the position.
+func shortenLines(text string) string {
+	const margin = " | "
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		expression, ok := strings.CutPrefix(line, margin)
+		switch {
+		case !ok:
+			lines[i] = cut(line, 0, maxMessage)
+		case len(expression) > maxLine && i+1 < len(lines) && strings.HasPrefix(lines[i+1], margin):
+			// The dots stand for characters.
+			position := utf8.RuneCountInString(lines[i+1][len(margin):]) - 1
+			lines[i] = margin + cut(expression, position-before, maxLine)
+			lines[i+1] = margin + strings.Repeat(".", min(position, before+len("..."))) + "^"
+		default:
+			lines[i] = margin + cut(expression, 0, maxLine)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cut returns the characters of a text from an index on.
+func cut(text string, from, length int) string {
+	if len(text) <= length {
+		return text
+	}
+	characters := []rune(text)
+	from = max(min(from, len(characters)-1), 0)
+	to := min(from+length, len(characters))
+	part := string(characters[from:to])
+	if from > 0 {
+		part = "..." + part
+	}
+	if to < len(characters) {
+		part += "..."
+	}
+	return part
+}
+
+const (
+	// longName is the length in bytes above which names are not compared, because comparing takes quadratic time.
+	longName = 128
+	// maxDistance is how many letters of a misspelt name may be wrong.
+	maxDistance = 3
+)
+
+// Nearest returns the candidate that a name was probably meant to be: one that differs in at most three letters, and in less than
+// half of the letters of the name. Case does not count. It returns "" if there is none.
+func Nearest(name string, candidates iter.Seq[string]) string {
+	if len(name) > longName {
+		return ""
+	}
+	best, bestDistance := "", min(len(name)/2, maxDistance)+1
+	for candidate := range candidates {
+		if len(candidate) > longName {
+			continue
+		}
+		distance := editDistance(strings.ToLower(name), strings.ToLower(candidate))
+		if distance < bestDistance || distance == bestDistance && best != "" && candidate < best {
+			best, bestDistance = candidate, distance
+		}
+	}
+	return best
+}
+
+// editDistance returns how many bytes must be inserted, removed or replaced to turn a into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
