@@ -64,7 +64,9 @@ type Scope struct {
 	// NullResults makes Compile accept the literal null as a branch of the conditionals that form the result,
 	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().
 	NullResults bool
-	// MaxDynamicSize is the estimated size of values that have no static type and do not come from self, such as those that a
-	// function decodes from a text. 0 means that they can have any size, so that comprehensions over them exceed all limits.
+	// MaxDynamicSize makes MaxCost estimate sizes that Kubernetes does not: of values behind optionals and in reordered
+	// lists by their origin in self, and of values from elsewhere, such as those that a function decodes from a text, as
+	// MaxDynamicSize. 0 means that these values have any size, so that calls and comprehensions on them exceed all limits, as
+	// in Kubernetes.
 	MaxDynamicSize uint64
 }

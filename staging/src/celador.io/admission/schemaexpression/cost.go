@@ -4,7 +4,9 @@
 package schemaexpression
 
 import (
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -12,8 +14,12 @@ import (
 )
 
 // estimator returns Kubernetes' cost estimator with the sizes of the values in self and of the texts of scalars.
-func estimator(scope *Scope) checker.CostEstimator {
-	return costs{&library.CostEstimator{SizeEstimator: sizes{scope.Self, scope.MaxDynamicSize}}}
+func estimator(scope *Scope, checked *cel.Ast) checker.CostEstimator {
+	s := sizes{self: scope.Self}
+	if scope.MaxDynamicSize > 0 {
+		s.dynamic, s.origins = scope.MaxDynamicSize, read(checked).origins
+	}
+	return costs{&library.CostEstimator{SizeEstimator: s}}
 }
 
 // costs estimates calls that Kubernetes' estimator knows too little about.
@@ -22,16 +28,17 @@ type costs struct{ checker.CostEstimator }
 // sizes estimates the sizes of values by their types.
 type sizes struct {
 	self *apiservercel.DeclType
-	// dynamic is Scope.MaxDynamicSize.
+	// dynamic is Scope.MaxDynamicSize. If it is 0, sizes are those that Kubernetes estimates.
 	dynamic uint64
+	// origins holds the origins of the values of all expressions by their IDs.
+	origins map[int64]origin
 }
 
 // EstimateSize implements checker.CostEstimator. The path of a node starts with the variable.
 func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
-	// A field of the result of a function has a path that starts with the field.
-	if s.dynamic > 0 && node.Type().Kind() == types.DynKind && (len(path) == 0 || path[0] != Self && path[0] != OldSelf) {
-		return &checker.SizeEstimate{Max: s.dynamic}
+	if s.dynamic > 0 && (len(path) == 0 || path[0] != Self && path[0] != OldSelf) {
+		return s.estimateByOrigin(node)
 	}
 	if len(path) == 0 {
 		return nil
@@ -43,6 +50,48 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 		}
 	}
 	return &checker.SizeEstimate{Max: uint64(at.MaxElements)}
+}
+
+// estimateByOrigin estimates the size of a value that cel-go has no path for, such as one behind an optional.
+func (s sizes) estimateByOrigin(node checker.AstNode) *checker.SizeEstimate {
+	switch node.Type().Kind() {
+	case types.StringKind, types.BytesKind, types.ListKind, types.MapKind, types.DynKind:
+	default:
+		return nil
+	}
+	e := node.Expr()
+	if e == nil {
+		return &checker.SizeEstimate{Max: s.dynamic}
+	}
+	from := s.origins[e.ID()]
+	if len(from.parts) == 0 {
+		// cel-go may know the sizes of the items of literals.
+		if e.Kind() == ast.IdentKind && !from.computed && node.Type().Kind() != types.DynKind {
+			return nil
+		}
+		return &checker.SizeEstimate{Max: s.dynamic}
+	}
+	var size uint64
+	for _, part := range from.parts {
+		size = max(size, s.partSize(part))
+	}
+	return &checker.SizeEstimate{Max: size}
+}
+
+// partSize returns the greatest size of a part of self.
+func (s sizes) partSize(part []string) uint64 {
+	at := s.self
+	for _, step := range part {
+		if at.ElemType != nil {
+			at = at.ElemType
+		} else if field, ok := at.Fields[step]; ok {
+			at = field.Type
+		} else if at.CelType().Kind() != types.StringKind {
+			return s.dynamic
+		}
+		// A part of a text, such as split returns, is no longer than the text.
+	}
+	return uint64(max(at.MaxElements, 0))
 }
 
 // below returns the type of the elements, keys or field that a step of a path leads to, or nil if there is none.

@@ -115,7 +115,7 @@ func (x *Expression) MaxCost() (uint64, error) {
 		return 0, err
 	}
 	// The environments of all scopes estimate costs in the same way.
-	estimate, err := x.environment.base.EstimateCost(checked, estimator(&x.environment.scope))
+	estimate, err := x.environment.base.EstimateCost(checked, estimator(&x.environment.scope, checked))
 	return estimate.Max, err
 }
 

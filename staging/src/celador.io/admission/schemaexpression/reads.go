@@ -6,6 +6,7 @@ package schemaexpression
 import (
 	"slices"
 
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
@@ -30,9 +31,22 @@ func (x *Expression) SelfReads() []Read {
 	if err != nil {
 		return []Read{{Whole: true}}
 	}
-	r := &reader{variables: map[string][][]string{Self: {nil}}}
+	return read(checked).reads
+}
+
+// read collects the reads of a checked expression.
+func read(checked *cel.Ast) *reader {
+	r := &reader{variables: map[string][][]string{Self: {nil}}, computed: map[string]bool{}, origins: map[int64]origin{}}
 	r.consume(checked.NativeRep().Expr())
-	return r.reads
+	return r
+}
+
+// An origin says where the value of an expression comes from.
+type origin struct {
+	// parts are the parts of self that the value is, or is an optional of, or that lists have the same items as.
+	parts [][]string
+	// computed is set for a variable whose value comes out of a function.
+	computed bool
 }
 
 // reader collects reads from a checked expression.
@@ -40,6 +54,10 @@ type reader struct {
 	reads []Read
 	// variables holds the parts of self that the variables in scope stand for.
 	variables map[string][][]string
+	// computed holds the variables in scope whose values come out of functions.
+	computed map[string]bool
+	// origins holds the origins of the values of all expressions by their IDs.
+	origins map[int64]origin
 }
 
 // consume records that the value of an expression is read as a whole.
@@ -58,6 +76,13 @@ func (r *reader) record(parts [][]string, whole bool) {
 // parts returns the parts of self that the value of an expression stands for. It records what the expression reads to
 // compute its value, but not the parts that it returns.
 func (r *reader) parts(e ast.Expr) [][]string {
+	parts := r.find(e)
+	isVariable := e.Kind() == ast.IdentKind
+	r.origins[e.ID()] = origin{parts: parts, computed: isVariable && r.computed[e.AsIdent()]}
+	return parts
+}
+
+func (r *reader) find(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
 		return r.variables[e.AsIdent()]
@@ -103,12 +128,24 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		}
 		r.consume(operands[1])
 		return extend(parts, Entry)
+	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
+		// The results are no longer than the text. The parts say where they come from; the text is read either way.
+		parts := r.parts(operands[0])
+		r.record(parts, true)
+		r.consume(operands[1:]...)
+		return parts
+	case "slice":
+		r.consume(operands[1:]...)
+		return r.parts(operands[0])
+	case "first", "last":
+		return extend(r.parts(operands[0]), Entry)
 	case "size", "hasValue":
 		for _, operand := range operands {
 			r.record(r.parts(operand), false)
 		}
 		return nil
-	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "or", "orValue":
+	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "or", "orValue", "distinct", "reverse", "sort":
+		// The items of a list in another order.
 		return r.union(operands)
 	}
 	r.consume(operands...)
@@ -141,10 +178,15 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	} else {
 		bound[c.IterVar()] = extend(entries, Entry)
 	}
-	shadowed := map[string][][]string{}
+	shadowed, shadowedComputed := map[string][][]string{}, map[string]bool{}
 	for name, parts := range bound {
-		shadowed[name] = r.variables[name]
+		shadowed[name], shadowedComputed[name] = r.variables[name], r.computed[name]
+		source := c.IterRange()
+		if name == c.AccuVar() {
+			source = c.AccuInit()
+		}
 		r.variables[name] = parts
+		r.computed[name] = source.Kind() != ast.LiteralKind && source.Kind() != ast.ListKind && source.Kind() != ast.MapKind
 	}
 	// The step of cel.bind is the variable itself, which does not read it.
 	if step := c.LoopStep(); step.Kind() != ast.IdentKind || step.AsIdent() != c.AccuVar() {
@@ -153,11 +195,11 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	// The iteration variables are not in scope in the result.
 	for name, parts := range shadowed {
 		if name != c.AccuVar() {
-			r.variables[name] = parts
+			r.variables[name], r.computed[name] = parts, shadowedComputed[name]
 		}
 	}
 	result := r.parts(c.Result())
-	r.variables[c.AccuVar()] = shadowed[c.AccuVar()]
+	r.variables[c.AccuVar()], r.computed[c.AccuVar()] = shadowed[c.AccuVar()], shadowedComputed[c.AccuVar()]
 	return result
 }
 

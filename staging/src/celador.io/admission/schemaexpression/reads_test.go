@@ -53,6 +53,7 @@ func TestSelfReads(t *testing.T) {
 		{"{'a': self.item}", "self.item"},
 		{"dyn(self.item).name", "self.item.name"},
 		{"self.?item.optMap(i, i.size).orValue(0)", "self.item? self.item.size"},
+		{"self.items.slice(1, self.items.size())[0].name", "self.items? self.items.[*].name"},
 	}
 	for _, test := range tests {
 		t.Run(test.expression, func(t *testing.T) {
