@@ -17,11 +17,13 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	conversions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
@@ -51,6 +53,11 @@ func TestDefinitions(t *testing.T) {
 		}
 		d.objects(t)
 	}
+}
+
+// converted are the directories of the examples with conversion rules.
+var converted = []string{
+	"crd-alertmanager-config", "crd-auth-config", "crd-certificate", "crd-machine-health-check", "crd-pipeline-run", "crd-pod-ips",
 }
 
 // A definition is the CustomResourceDefinition of an example.
@@ -107,8 +114,30 @@ func load(t testing.TB, directory string) *definition {
 func (d *definition) expectValid(t testing.TB, object *unstructured.Unstructured) {
 	t.Helper()
 	if errs := validation.ValidateCustomResource(nil, object.Object, d.validators[object.GroupVersionKind().Version]); len(errs) > 0 {
-		t.Errorf("%s: %v", d.directory, errs.ToAggregate())
+		t.Errorf("%s: %v\n%s", d.directory, errs.ToAggregate(), dump(object))
 	}
+}
+
+// conversion returns what package conversion needs to know of the definition.
+func (d *definition) conversion() *conversion.Definition {
+	c := &conversion.Definition{
+		Kind:       schema.GroupKind{Group: d.crd.Spec.Group, Kind: d.crd.Spec.Names.Kind},
+		Converters: d.expressions.Converters,
+	}
+	for _, version := range d.crd.Spec.Versions {
+		c.Versions = append(c.Versions, conversion.Version{Name: version.Name, Schema: d.schemas.Structural(version.Name)})
+	}
+	return c
+}
+
+// others returns the names of the versions other than the given one.
+func (d *definition) others(version string) (names []string) {
+	for _, v := range d.crd.Spec.Versions {
+		if v.Name != version {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // objects returns the objects of an example by the names of their files, without suffix. It ends the test if an object
