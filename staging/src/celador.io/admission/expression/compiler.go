@@ -120,10 +120,13 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
+	later, err := programs.Encoded(permanent, ast)
+	if err != nil {
+		later = nil // the program keeps its environment
+	}
 	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
 	// never needs that program.
-	planned, err := functions.Plan(env, func() (*cel.Env, error) { return permanent, nil }, ast,
-		evaluator.Scope{Variables: Variables, Positions: c.positions}, true)
+	planned, err := functions.Plan(env, ast, evaluator.Scope{Variables: Variables, Positions: c.positions}, later, true)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
@@ -72,12 +73,23 @@ func (e *Environment) extend() (*cel.Env, error) {
 	return e.base.Extend(options...)
 }
 
-// later returns the environment in which cel-go plans programs that closures decline to evaluate. Variables and the types of
-// self matter only while an expression is checked.
-func (e *Environment) later() programs.Env {
-	base, types := e.base, e.scope.Types
-	if types == nil {
-		return func() (*cel.Env, error) { return base, nil }
+// later checks an expression again if closures decline to evaluate it. Until then, it keeps the scope but not the environment
+// of cel-go in memory.
+func (e *Environment) later(source string) programs.Later {
+	scope, compiler, origin := e.scope, e.compiler, e.origin
+	return func() (*cel.Env, *ast.AST, error) {
+		again, err := compiler.Environment(scope, origin)
+		if err != nil {
+			return nil, nil, err
+		}
+		env, err := again.env()
+		if err != nil {
+			return nil, nil, err
+		}
+		checked, invalid := again.check(source)
+		if invalid != nil {
+			return nil, nil, invalid
+		}
+		return env, checked.NativeRep(), nil
 	}
-	return func() (*cel.Env, error) { return base.Extend(common.ResolverEnvOption(types)) }
 }

@@ -7,15 +7,16 @@ import (
 	"context"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
 )
 
-// An Env returns an environment in which cel-go can plan a checked expression at any later time. Programs
-// keep what it refers to in memory.
-type Env func() (*cel.Env, error)
+// Later returns a checked expression, and an environment in which cel-go can plan it, at any time after the
+// expression was planned for the evaluator. It is safe for concurrent use.
+type Later func() (*cel.Env, *ast.AST, error)
 
 // A Program is a planned expression. It is safe for concurrent use.
 type Program struct {
@@ -26,20 +27,23 @@ type Program struct {
 	interpreted interpreted
 }
 
-// Plan plans an expression that env has checked. later must extend the environment of the functions, too,
-// and construct the same objects as env.
+// Plan plans an expression that env has checked. It keeps neither env nor the checked expression if the
+// evaluator supports the expression and later is not nil.
 //
 // Plan returns an error if cel-go cannot plan the expression, for example if a constant is not a valid
 // duration. It does not try if the evaluator supports the expression, unless interpret is set: planning
 // for cel-go takes a multiple of the time.
-func (b *Builtins) Plan(env *cel.Env, later Env, checked *cel.Ast, scope evaluator.Scope, interpret bool) (*Program, error) {
+func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, later Later, interpret bool) (*Program, error) {
 	program := &Program{}
 	if planned, err := b.plan(env, checked, scope); err == nil {
 		program.closures = *planned
 	}
-	postponed := program.Planned() > 0 && program.interpreted.postpone(later, checked.NativeRep(), b.Library)
-	if postponed && !interpret {
-		return program, nil
+	postponed := later != nil && program.Planned() > 0
+	if postponed {
+		program.interpreted.later, program.interpreted.library = later, b.Library
+		if !interpret {
+			return program, nil
+		}
 	}
 	interpreted, err := instantiate(env, checked.NativeRep(), b.Library)
 	if err != nil {
