@@ -56,7 +56,11 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	if e.scope.Types == nil && isNamed(checked.NativeRep()) {
 		program.names = e.digests().names
 	}
-	program.planned, program.err = e.builtins.Plan(env, checked, evaluator.Scope{}, e.later(source), false)
+	scope := evaluator.Scope{}
+	if e.scope.Types != nil {
+		scope.Constructor = env.CELTypeProvider()
+	}
+	program.planned, program.err = e.builtins.Plan(env, checked, scope, e.later(source), false)
 	return program, nil
 }
 

@@ -26,12 +26,16 @@ type attribute struct {
 	qualifiers []qualifier
 	// presence is set for has(): the result is whether the last selection finds a value.
 	presence bool
+	// chained is set if the result is an optional: a qualifier is optional, as in object.?spec, or the
+	// attribute selects from an optional.
+	chained bool
 }
 
 // A qualifier is a selection or an index. If constant is nil, index evaluates the key.
 type qualifier struct {
 	constant ref.Val
 	index    step
+	optional bool
 }
 
 // node returns the attribute as an incomplete node. The node is completed when no further selection
@@ -58,6 +62,9 @@ func (a *attribute) standalone() step {
 func (a *attribute) nested() step { return a.resolve(0) }
 
 func (a *attribute) resolve(cost uint64) step {
+	if a.chained {
+		return a.chain(cost)
+	}
 	base := a.base
 	cost += a.selected + uint64(len(a.qualifiers))
 	if cost == 0 {
@@ -180,7 +187,11 @@ func (p *planner) selection(e ast.Expr) (node, error) {
 		return unsupported("field of a Go type")
 	}
 	a = a.with(qualifier{constant: types.String(selected.FieldName())})
+	a.chained = a.chained || p.isOptional(selected.Operand())
 	if selected.IsTestOnly() {
+		if a.chained {
+			return unsupported("has() of an optional")
+		}
 		if a.own == 0 {
 			return unsupported("has() of a conditional")
 		}
@@ -229,7 +240,11 @@ func (p *planner) isPath(e ast.Expr) bool {
 		_, isVariable := p.policyVariable(selected)
 		return !isVariable
 	case ast.CallKind:
-		return e.AsCall().FunctionName() == operators.Index
+		switch e.AsCall().FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			return true
+		}
+		return false
 	default:
 		return false
 	}
@@ -266,8 +281,8 @@ func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 	return i, ok && !strings.Contains(name, "__")
 }
 
-// index plans operand[key].
-func (p *planner) index(operand, key ast.Expr) (node, error) {
+// index plans operand[key] and, if optional is set, operand[?key] and operand.?key.
+func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
 	a, err := p.operand(operand)
 	if err != nil {
 		return node{}, err
@@ -276,12 +291,25 @@ func (p *planner) index(operand, key ast.Expr) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	switch {
-	case k.constant != nil:
-		return a.with(qualifier{constant: k.constant}).node(), nil
-	case k.attribute != nil:
-		return a.with(qualifier{index: k.attribute.nested()}).node(), nil
-	default:
-		return unsupported("computed index")
+	q := qualifier{constant: k.constant, optional: optional}
+	if q.constant == nil {
+		if k.attribute == nil {
+			return unsupported("computed index")
+		}
+		q.index = k.attribute.nested()
 	}
+	if text, ok := q.constant.(types.String); ok && p.isField(operand, string(text)) {
+		return unsupported("field of a Go type")
+	}
+	a = a.with(q)
+	a.chained = a.chained || optional || p.isOptional(operand)
+	if a.chained && a.own == 0 {
+		return unsupported("optional selection from a conditional")
+	}
+	return a.node(), nil
+}
+
+// isOptional reports whether the static type of an expression is an optional.
+func (p *planner) isOptional(e ast.Expr) bool {
+	return p.GetType(e.ID()).TypeName() == types.OptionalType.TypeName()
 }

@@ -20,8 +20,11 @@ func (p *planner) call(e ast.Expr) (node, error) {
 		exprs = append([]ast.Expr{call.Target()}, exprs...)
 	}
 	function := call.FunctionName()
-	if function == operators.Index {
-		return p.index(exprs[0], exprs[1])
+	switch function {
+	case operators.Index:
+		return p.index(exprs[0], exprs[1], false)
+	case operators.OptIndex, operators.OptSelect:
+		return p.index(exprs[0], exprs[1], true)
 	}
 	if !supported.Has(function) {
 		return unsupported("function %s", function)
@@ -52,6 +55,10 @@ func (p *planner) call(e ast.Expr) (node, error) {
 		return equality(args, true), nil
 	case operators.NotEquals:
 		return equality(args, false), nil
+	case "or", "orValue":
+		return alternative(args[0], args[1], function == "orValue"), nil
+	case "optional.none":
+		return none(), nil
 	}
 	implementation := p.library.Find(function, overload)
 	if implementation == nil {

@@ -15,19 +15,24 @@ import (
 )
 
 func (p *planner) list(list ast.ListExpr) (node, error) {
-	if len(list.OptionalIndices()) > 0 {
-		return unsupported("optional element")
-	}
 	elements, err := p.planAll(list.Elements())
 	if err != nil {
 		return node{}, err
 	}
+	optionals := make([]bool, len(elements))
+	for _, i := range list.OptionalIndices() {
+		optionals[i] = true
+	}
 	adapter := p.library.adapter
 	n := node{eval: func(f *frame) ref.Val {
-		values := make([]ref.Val, len(elements))
+		values := make([]ref.Val, 0, len(elements))
 		for i, element := range elements {
-			if values[i] = element.eval(f); values[i] == nil {
+			value, ok := entry(element.eval(f), optionals[i])
+			if !ok {
 				return nil
+			}
+			if value != nil {
+				values = append(values, value)
 			}
 		}
 		if limits.CountElements(f, len(elements)) != nil {
@@ -44,12 +49,10 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 
 func (p *planner) mapping(m ast.MapExpr) (node, error) {
 	entries := m.Entries()
-	keys, values := make([]node, len(entries)), make([]node, len(entries))
+	keys, values, optionals := make([]node, len(entries)), make([]node, len(entries)), make([]bool, len(entries))
 	for i, e := range entries {
 		entry := e.AsMapEntry()
-		if entry.IsOptional() {
-			return unsupported("optional entry")
-		}
+		optionals[i] = entry.IsOptional()
 		var err error
 		if keys[i], err = p.plan(entry.Key()); err != nil {
 			return node{}, err
@@ -66,11 +69,15 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 			if key == nil {
 				return nil
 			}
-			value := values[i].eval(f)
-			if value == nil {
+			value, ok := entry(values[i].eval(f), optionals[i])
+			if !ok {
 				return nil
 			}
-			built[key] = value
+			if value == nil {
+				delete(built, key)
+			} else {
+				built[key] = value
+			}
 		}
 		if limits.CountElements(f, 2*len(keys)) != nil {
 			return nil
@@ -82,6 +89,46 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 		n.fold()
 	}
 	return n, nil
+}
+
+// object plans the construction of an object. Package limits counts all fields, as for other literals.
+func (p *planner) object(o ast.StructExpr) (node, error) {
+	name, constructor := o.TypeName(), p.scope.Constructor
+	if constructor == nil {
+		return unsupported("object %s", name)
+	}
+	if _, found := constructor.FindStructType(name); !found {
+		return unsupported("unknown type %s", name)
+	}
+	fields := o.Fields()
+	names, values, optionals := make([]string, len(fields)), make([]step, len(fields)), make([]bool, len(fields))
+	for i, e := range fields {
+		field := e.AsStructField()
+		value, err := p.plan(field.Value())
+		if err != nil {
+			return node{}, err
+		}
+		names[i], values[i], optionals[i] = field.Name(), value.eval, field.IsOptional()
+	}
+	return node{eval: func(f *frame) ref.Val {
+		built := make(map[string]ref.Val, len(names))
+		for i, name := range names {
+			value, ok := entry(values[i](f), optionals[i])
+			if !ok {
+				return nil
+			}
+			if value == nil {
+				delete(built, name)
+			} else {
+				built[name] = value
+			}
+		}
+		if limits.CountElements(f, len(names)) != nil {
+			return nil
+		}
+		f.cost += common.StructCreateBaseCost
+		return plain(constructor.NewValue(name, built))
+	}}, nil
 }
 
 func allConstant(nodes []node) bool {

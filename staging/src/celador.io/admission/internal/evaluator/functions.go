@@ -27,6 +27,8 @@ var standardCost = sets.New(
 var supported = standardCost.Union(sets.New(
 	operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.Equals, operators.NotEquals,
 
+	"optional.of", "optional.ofNonZeroValue", "optional.none", "value", "hasValue", "or", "orValue",
+
 	overloads.TimeGetFullYear, overloads.TimeGetMonth, overloads.TimeGetDate, overloads.TimeGetDayOfMonth,
 	overloads.TimeGetDayOfWeek, overloads.TimeGetDayOfYear, overloads.TimeGetHours, overloads.TimeGetMinutes,
 	overloads.TimeGetSeconds, overloads.TimeGetMilliseconds,

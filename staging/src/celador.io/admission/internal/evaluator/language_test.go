@@ -124,6 +124,6 @@ func (l *language) plan(source string, ast *cel.Ast) (p *program, err error) {
 		return nil, err
 	}
 	p = &program{source: source, ast: ast, reference: reference}
-	p.planned, p.reason = evaluator.Plan(l.Env, ast, l.library, evaluator.Scope{Variables: "variables", Positions: positionsOf(variableNames)})
+	p.planned, p.reason = evaluator.Plan(l.Env, ast, l.library, evaluator.Scope{Variables: "variables", Positions: positionsOf(variableNames), Constructor: l.CELTypeProvider()})
 	return p, nil
 }

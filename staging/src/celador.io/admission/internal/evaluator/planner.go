@@ -14,7 +14,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// A Scope describes the variables of a policy, which the expression reads as fields of an object.
+// A Scope describes what an expression may use other than the variables of its environment: the variables of
+// a policy, which it reads as fields of an object, and the types that it constructs.
 type Scope struct {
 	// Variables is the name of the object whose fields are the policy's variables. If it is empty,
 	// the expression has no access to variables.
@@ -22,6 +23,9 @@ type Scope struct {
 	// Positions maps the names of the policy's variables to their positions. For a name that
 	// several variables have, it holds the position of the last.
 	Positions map[string]int
+	// Constructor resolves the types of objects that the expression constructs. Programs keep it in memory. If
+	// it is nil, the evaluator does not support such expressions.
+	Constructor types.Provider
 }
 
 // Plan returns a program for an expression that env has checked. library must be made from env or
@@ -122,6 +126,8 @@ func (p *planner) build(e ast.Expr) (node, error) {
 		return p.list(e.AsList())
 	case ast.MapKind:
 		return p.mapping(e.AsMap())
+	case ast.StructKind:
+		return p.object(e.AsStruct())
 	case ast.ComprehensionKind:
 		return p.comprehension(e.AsComprehension())
 	default:

@@ -108,10 +108,10 @@ func (f *frame) nextIteration() bool {
 // every point of an evaluation, the cost is at least as high as cel-go's.
 func (f *frame) exhausted() bool { return f.cost > celconfig.PerCallLimit }
 
-// plain returns v, or nil to decline if v is an error, an unknown or an optional.
+// plain returns v, or nil to decline if v is an error or an unknown.
 func plain(v ref.Val) ref.Val {
 	switch v.(type) {
-	case *types.Err, *types.Unknown, *types.Optional:
+	case *types.Err, *types.Unknown:
 		return nil
 	default:
 		return v
