@@ -21,7 +21,7 @@ properties:
   spec:
     type: object
     x-kubernetes-default:
-    - rule: "has(self.type) && self.type == 'LoadBalancer' ? optional.of('Cluster') : optional.none()"
+    - rule: "has(self.type) && self.type == 'LoadBalancer' ? 'Cluster' : null"
       field: externalTrafficPolicy
     properties:
       type: {type: string}
@@ -40,7 +40,7 @@ properties:
     - {field: early, rule: "has(self.late) ? 'late first' : 'early first'"}
     - {field: late, rule: "self.early"}
     - {field: url, rule: "'never: an earlier rule sets the field'"}
-    - {field: skipped, rule: "has(self.host) ? optional.none() : optional.of('no host')"}
+    - {field: skipped, rule: "has(self.host) ? null : 'no host'"}
     - {field: skipped, rule: "'a second rule of the field'"}
     properties:
       host: {type: string}

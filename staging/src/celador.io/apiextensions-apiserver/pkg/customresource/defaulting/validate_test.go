@@ -79,8 +79,8 @@ func TestValidate(t *testing.T) {
 		{name: "a leading dot", spec: `{field: .other, rule: self.name}`},
 		{name: "a field in the embedded resource", spec: `{field: template.spec.name, rule: self.name}`},
 		{name: "a key of a map", spec: `{field: "limits['example.com/a']", rule: self.number}`},
-		{name: "several rules of a field", spec: `{field: other, rule: "has(self.name) ? optional.of(self.name) : optional.none()"}, {field: other, rule: "'a'"}`},
-		{name: "a condition", spec: `{field: other, rule: "has(self.name) ? (size(self.name) > 2 ? optional.of(self.name) : optional.none()) : optional.none()"}`},
+		{name: "several rules of a field", spec: `{field: other, rule: "has(self.name) ? self.name : null"}, {field: other, rule: "'a'"}`},
+		{name: "a condition", spec: `{field: other, rule: "has(self.name) ? (size(self.name) > 2 ? self.name : null) : null"}`},
 		{name: "type and names of the resource", root: `{field: spec.name, rule: "self.apiVersion + self.kind + self.metadata.name + self.metadata.generateName"}`},
 
 		{name: "no rule", spec: `{field: other, rule: " "}`, path: atSpec + ".rule", texts: []string{"Required value", "write a CEL expression"}},
@@ -91,7 +91,7 @@ func TestValidate(t *testing.T) {
 		{name: "an unknown field in the expression", spec: `{field: other, rule: self.nothing}`, path: atSpec + ".rule", texts: []string{"undefined field 'nothing'"}},
 		{name: "labels in the expression", root: `{field: spec.other, rule: "self.metadata.labels['a']"}`, path: atRoot + ".rule", texts: []string{"undefined field 'labels'", "can read name and generateName"}},
 		{name: "the wrong type", spec: `{field: other, rule: self.number}`, path: atSpec + ".rule", texts: []string{"the result cannot be the value of other", "string"}},
-		{name: "the wrong type of a branch", spec: `{field: other, rule: "has(self.name) ? optional.of(self.number) : optional.none()"}`, path: atSpec + ".rule", texts: []string{"the result cannot be the value of other", "string"}},
+		{name: "the wrong type of a branch", spec: `{field: other, rule: "has(self.name) ? self.number : null"}`, path: atSpec + ".rule", texts: []string{"the result cannot be the value of other", "string"}},
 
 		{name: "an unknown field", spec: `{field: nothing, rule: "'a'"}`, path: atSpec + ".field", texts: []string{`Invalid value: "nothing"`}},
 		{name: "the path from the root", spec: `{field: spec.other, rule: "'a'"}`, path: atSpec + ".field", texts: []string{`Invalid value: "spec.other": the path is relative to the schema of the rule, which is in spec: write "other"`}},
