@@ -20,15 +20,21 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
+// properties returns the schema of a YAML text.
+func properties(t testing.TB, text string) *apiextensionsv1.JSONSchemaProps {
+	t.Helper()
+	props := &apiextensionsv1.JSONSchemaProps{}
+	if err := yaml.UnmarshalStrict([]byte(text), props); err != nil {
+		t.Fatal(err)
+	}
+	return props
+}
+
 // structural returns the structural schema of a YAML text.
 func structural(t testing.TB, text string) *structuralschema.Structural {
 	t.Helper()
-	var props apiextensionsv1.JSONSchemaProps
-	if err := yaml.UnmarshalStrict([]byte(text), &props); err != nil {
-		t.Fatal(err)
-	}
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&props, &internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(properties(t, text), &internal, nil); err != nil {
 		t.Fatal(err)
 	}
 	s, err := structuralschema.NewStructural(&internal)
@@ -39,9 +45,9 @@ func structural(t testing.TB, text string) *structuralschema.Structural {
 }
 
 // spec returns the schema of an object whose spec has the properties in a YAML text.
-func spec(t testing.TB, properties string) *structuralschema.Structural {
+func spec(t testing.TB, fields string) *structuralschema.Structural {
 	t.Helper()
-	return structural(t, "type: object\nproperties:\n  spec:\n    type: object\n    properties:\n"+indent(indent(indent(properties))))
+	return structural(t, "type: object\nproperties:\n  spec:\n    type: object\n    properties:\n"+indent(indent(indent(fields))))
 }
 
 func indent(text string) string {
