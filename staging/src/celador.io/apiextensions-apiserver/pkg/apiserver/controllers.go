@@ -107,5 +107,5 @@ func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv
 	if err != nil {
 		return nil, err
 	}
-	return resource.Stored().Storage.CustomResource, nil
+	return resource.Deleter(), nil
 }

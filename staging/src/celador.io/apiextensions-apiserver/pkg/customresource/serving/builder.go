@@ -21,6 +21,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 	"celador.io/apiextensions-apiserver/pkg/features"
+	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
 // Builder builds Resources. It is safe for concurrent use if its fields are not changed.
@@ -64,6 +65,8 @@ type kind struct {
 	types       managedfields.TypeConverter
 	equivalents runtime.EquivalentResourceMapper
 	replicas    managedfields.ResourcePathMappings
+	// tolerant is that of the Resource.
+	tolerant *customresource.Config
 }
 
 func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*kind, error) {
@@ -126,7 +129,7 @@ func (k *kind) addVersions(resource *Resource) error {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		if v.Storage {
-			resource.stored = version
+			resource.stored, resource.tolerant = version, k.tolerant
 		}
 	}
 	return k.addStatusScopes(resource.versions)

@@ -26,7 +26,9 @@ type Resource struct {
 	expressions *apiextensions.Expressions
 	versions    map[string]*Version
 	stored      *Version
-	requests    *leases
+	// tolerant configures the storage of Deleter. Nil unless there are conversion rules.
+	tolerant *customresource.Config
+	requests *leases
 }
 
 // Version serves one version of the custom resources. It is immutable.

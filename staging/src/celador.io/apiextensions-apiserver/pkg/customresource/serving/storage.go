@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	"k8s.io/klog/v2"
 
+	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
@@ -41,6 +42,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
 	}
 
+	options := codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.converters.stored, Schemas: k.schemas, Served: gv, Stored: k.stored}
 	config := &customresource.Config{
 		Resource: gv.WithResource(names.Plural).GroupResource(), Singular: gv.WithResource(names.Singular).GroupResource(),
 		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
@@ -48,7 +50,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		Schema: k.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
 		Status: status, Scale: scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
 		Typer:       typer,
-		RESTOptions: codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.converters.stored, Schemas: k.schemas, Served: gv, Stored: k.stored},
+		RESTOptions: options,
 		Table:       table,
 	}
 	if rules := k.schemas.DefaultRules(v.Name); rules != nil {
@@ -56,6 +58,9 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 	}
 	if rules := k.schemas.ValidationRules(v.Name); rules != nil {
 		config.Rules = rules
+	}
+	if v.Storage && strategyOf(k.crd) == v1.ConversionRules {
+		k.tolerant = tolerantConfig(*config, options)
 	}
 	version.Storage, err = customresource.NewStorage(config)
 	return err
