@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package customresources tests how a running server serves custom resources while their definitions
-// change. All tests share one server with default flags; each defines custom resources in API groups of
+// change. All tests share one server with conversion rules; each defines custom resources in API groups of
 // its own.
 package customresources
 
@@ -32,5 +32,6 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dataDir)
-	return testserver.MainIn(dataDir, m, func(clients testserver.Clients) { admin = clients })
+	return testserver.MainIn(dataDir, m, func(clients testserver.Clients) { admin = clients },
+		"--feature-gates=CustomResourceConversionRules=true,AllowUnsafeMalformedObjectDeletion=true")
 }
