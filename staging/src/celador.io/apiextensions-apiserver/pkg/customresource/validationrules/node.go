@@ -125,5 +125,5 @@ func (n *node) addProgram(resourceRoot bool, declared *apiservercel.DeclType) {
 	}
 	n.values = schemaexpression.NewSchema(&model.Structural{Structural: values})
 	rules := n.rules
-	n.program = sync.OnceValue(func() *program { return sharedProgram(rules, declared) })
+	n.program = sync.OnceValue(func() *program { return compile(rules, declared) })
 }

@@ -17,7 +17,11 @@ import (
 	"celador.io/admission/schemaexpression"
 )
 
-// A program holds the compiled rules of a node. It is immutable, and nodes with equal rules and types share it.
+// selfType is the name of the type of self in error messages. Rules cannot refer to it: Kubernetes' validation of
+// CustomResourceDefinitions compiles them with a name that changes each time.
+const selfType = "selfType"
+
+// A program holds the compiled rules of a node. It is immutable.
 type program struct {
 	rules []compiledRule
 	// err is set if the type cannot be used in expressions. No rule is compiled then.
@@ -38,13 +42,13 @@ type compiledRule struct {
 
 // compile compiles the rules of a node whose values have the declared type. The type is nil if expressions cannot read
 // such values.
-func compile(rules apiextensionsv1.ValidationRules, declared *apiservercel.DeclType, typeName string) *program {
+func compile(rules apiextensionsv1.ValidationRules, declared *apiservercel.DeclType) *program {
 	start := time.Now()
 	defer func() { metrics.Metrics.ObserveCompilation(time.Since(start)) }()
 	if declared == nil {
 		return &program{err: errors.New("failed to convert to declType for CEL validation rules")}
 	}
-	environments := environments{self: declared.MaybeAssignTypeName(typeName)}
+	environments := environments{self: declared.MaybeAssignTypeName(selfType)}
 	p := &program{rules: make([]compiledRule, len(rules))}
 	for i := range rules {
 		rule := &rules[i]

@@ -5,8 +5,8 @@
 // costs and ratcheting of Kubernetes.
 //
 // The rules of a version form a tree, which has only those nodes of the schema that have rules or lead to some. A node is compiled
-// when the first object reaches it: reading custom resources compiles nothing. Nodes with equal rules and equal types
-// share their programs, across versions and CustomResourceDefinitions.
+// when the first object reaches it: reading custom resources compiles nothing. Equal rules over equal types share their programs,
+// across versions and CustomResourceDefinitions.
 package validationrules
 
 import (

@@ -125,7 +125,7 @@ func (u update) correlation() *common.CorrelatedObject {
 }
 
 // typeName matches the names of types without fixed names.
-var typeName = regexp.MustCompile(`selfType[0-9a-f]+`)
+var typeName = regexp.MustCompile(`selfType[0-9]*`)
 
 func newOutcome(errs field.ErrorList, warnings *recorder, remaining int64) outcome {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
