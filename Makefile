@@ -35,6 +35,10 @@ build: ## Build bin/kube-apiserver and bin/celador.
 demo: build ## Show a policy at work on a throw-away server.
 	hack/demo.sh
 
+.PHONY: demo-crd
+demo-crd: build ## Show conversion rules and default expressions at work on a throw-away server.
+	hack/demo-crd.sh
+
 .PHONY: run
 run: build ## The same as demo, but the server keeps running until Ctrl-C.
 	hack/demo.sh --keep
