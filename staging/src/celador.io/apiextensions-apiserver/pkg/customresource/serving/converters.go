@@ -52,7 +52,8 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
 	}
-	safe := safeConverter{unsafe}
+	safe := new(*unsafe)
+	safe.safe = true
 	return converters{safe: safe, unsafe: unsafe, stored: safe}, nil
 }
 

@@ -23,7 +23,7 @@ type objectConverter interface {
 }
 
 // rulesConverter converts custom resources between versions with conversion rules, and coerces the results. It may
-// change its input; safeConverter does not. Like Kubernetes' converter of webhooks, it leaves objects of the requested
+// change its input unless it is safe. Like Kubernetes' converter of webhooks, it leaves objects of the requested
 // version alone and fails as a whole if it cannot convert an item of a list.
 type rulesConverter struct {
 	// ObjectConvertor is Kubernetes' converter of the strategy None. It converts Scale objects and checks field labels, and
@@ -33,6 +33,8 @@ type rulesConverter struct {
 	versions map[schema.GroupVersion]bool
 	schemas  *schemas.Schemas
 	rules    objectConverter
+	// safe makes the results of conversions independent of the input.
+	safe bool
 }
 
 // Convert implements runtime.ObjectConvertor. out has the version to convert to.
@@ -71,6 +73,9 @@ func (c *rulesConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	}
 	switch in := in.(type) {
 	case *unstructured.Unstructured:
+		if c.safe && from.GroupVersion() == to.GroupVersion() {
+			return in.DeepCopy(), nil
+		}
 		return c.convert(in, to.GroupVersion())
 	case *unstructured.UnstructuredList:
 		return c.convertList(in, to.GroupVersion())
@@ -79,6 +84,8 @@ func (c *rulesConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	}
 }
 
+// convertList returns a list that shares the items of the right version with in, also if the converter is safe: lists are
+// converted to be encoded, and copying the objects of a large list takes more memory than the response.
 func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schema.GroupVersion) (runtime.Object, error) {
 	out := &unstructured.UnstructuredList{Object: maps.Clone(in.Object), Items: make([]unstructured.Unstructured, len(in.Items))}
 	for i := range in.Items {
@@ -95,15 +102,20 @@ func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schem
 	return out, nil
 }
 
-// convert returns in itself if it has the version.
+// convert returns in itself if it has the version, and otherwise an object that shares values with in, unless the converter is
+// safe.
 func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	from := in.GroupVersionKind()
 	if from.GroupVersion() == to {
 		return in, nil
 	}
 	if isEmpty(in) {
-		in.SetGroupVersionKind(to.WithKind(from.Kind))
-		return in, nil
+		empty := &unstructured.Unstructured{}
+		empty.SetGroupVersionKind(to.WithKind(from.Kind))
+		return empty, nil
+	}
+	if c.safe {
+		in = in.DeepCopy()
 	}
 	start := time.Now()
 	out, err := c.rules.Convert(context.Background(), in, to.Version)
@@ -123,20 +135,4 @@ func isEmpty(in *unstructured.Unstructured) bool {
 	_, hasKind := in.Object["kind"]
 	_, hasVersion := in.Object["apiVersion"]
 	return len(in.Object) == 2 && hasKind && hasVersion
-}
-
-// safeConverter converts copies of its input.
-type safeConverter struct{ *rulesConverter }
-
-// Convert implements runtime.ObjectConvertor.
-func (c safeConverter) Convert(in, out, context any) error {
-	if object, ok := in.(*unstructured.Unstructured); ok {
-		in = object.DeepCopy()
-	}
-	return c.rulesConverter.Convert(in, out, context)
-}
-
-// ConvertToVersion implements runtime.ObjectConvertor.
-func (c safeConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
-	return c.rulesConverter.ConvertToVersion(in.DeepCopyObject(), target)
 }

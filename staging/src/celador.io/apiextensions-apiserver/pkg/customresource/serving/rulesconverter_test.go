@@ -77,6 +77,7 @@ func newRules(t *testing.T, rules objectConverter) converters {
 	}
 	if rules != nil {
 		c.unsafe.(*rulesConverter).rules = rules
+		c.safe.(*rulesConverter).rules = rules
 	}
 	return c
 }
