@@ -1,0 +1,174 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
+)
+
+// expensive returns a schema without limits in which n rules have the expression. Such rules are refused, but may have been
+// stored by a server with other limits.
+func expensive(t testing.TB, n int, expression string) (*structuralschema.Structural, apiextensions.SchemaDefaults) {
+	t.Helper()
+	structural, _ := parse(t, `
+type: object
+properties:
+  text: {type: string}
+  set: {type: object, additionalProperties: {type: boolean}}
+`)
+	var rules []v1.DefaultRule
+	for i := range n {
+		rules = append(rules, v1.DefaultRule{Field: fmt.Sprintf("set.f%02d", i), Rule: expression})
+	}
+	return structural, apiextensions.SchemaDefaults{"": rules}
+}
+
+func text(length int) map[string]any {
+	return map[string]any{"text": strings.Repeat("a", length), "set": map[string]any{}}
+}
+
+// One evaluation may cost 1M, all for an object 10M. Concatenation costs a tenth of the length of its result.
+func TestRuntimeLimits(t *testing.T) {
+	tests := []struct {
+		name       string
+		crd        string
+		rules      int
+		expression string
+		set        int
+		errs, last string
+		// counted is the number of errors in the metric.
+		counted float64
+	}{
+		{name: "cheap", crd: "cheap.example.com", rules: 2, expression: "self.text.size() > 0", set: 2},
+		{name: "one evaluation", crd: "one.example.com", rules: 1, expression: "(self.text + self.text + self.text).size() > 0",
+			errs: "set.f00: Invalid value: null", last: "cost limit exceeded", counted: 1},
+		{name: "all evaluations", crd: "all.example.com", rules: 30, expression: "(self.text + self.text).size() > 0", set: 20,
+			errs: "set.f20: Invalid value: null", last: "the rules before it have used up the cost limit of an object", counted: 10},
+	}
+	const length = 2_510_000
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			structural, defaults := expensive(t, test.rules, test.expression)
+			rules := defaulting.New(test.crd, structural, defaults)
+			object := text(length)
+			rules.Default(object)
+			set := len(object["set"].(map[string]any))
+			if set != test.set {
+				t.Errorf("got %d fields set, want %d", set, test.set)
+			}
+			if got := counted(t, test.crd); got != test.counted {
+				t.Errorf("got %v errors in the metric, want %v", got, test.counted)
+			}
+			errs := rules.Validate(t.Context(), text(length), nil)
+			if len(errs) != test.rules-test.set {
+				t.Fatalf("got %d errors, want %d", len(errs), test.rules-test.set)
+			}
+			if len(errs) == 0 {
+				return
+			}
+			if !strings.HasPrefix(errs[0].Error(), test.errs) {
+				t.Errorf("got error %q, want %q", errs[0], test.errs)
+			}
+			if last := errs[len(errs)-1].Error(); !strings.Contains(last, test.last) {
+				t.Errorf("got error %q, want %q", last, test.last)
+			}
+		})
+	}
+}
+
+// counted returns celador_crd_default_errors_total for a CustomResourceDefinition and reason cost.
+func counted(t *testing.T, crd string) float64 {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "celador_crd_default_errors_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			labels := map[string]string{}
+			for _, label := range metric.GetLabel() {
+				labels[label.GetName()] = label.GetValue()
+			}
+			if labels["crd"] == crd && labels["reason"] == "cost" {
+				return metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+// The limit of a version is the sum of its rules.
+func TestVersionLimit(t *testing.T) {
+	structural, defaults := parse(t, `
+type: object
+properties:
+  names: {type: array, maxItems: 500, items: {type: string, maxLength: 50}}
+  set: {type: object, additionalProperties: {type: boolean}}
+`)
+	defaults = apiextensions.SchemaDefaults{}
+	for i := range 40 {
+		defaults[""] = append(defaults[""], v1.DefaultRule{Field: fmt.Sprintf("set.f%02d", i), Rule: "self.names.all(a, self.names.exists(b, a < b))"})
+	}
+	errs := defaulting.Validate(structural, defaults, nil, root)
+	if len(errs) != 1 || errs[0].Field != "schema" || !strings.Contains(errs[0].Detail, "of all x-kubernetes-default of the version is") {
+		t.Errorf("got errors %v, want one for the version", errs)
+	}
+	if errs := defaulting.Validate(structural, apiextensions.SchemaDefaults{"": defaults[""][:2]}, nil, root); len(errs) > 0 {
+		t.Errorf("got errors %v for two rules, want none", errs)
+	}
+}
+
+// Rules are compiled at the first use, by whoever comes first.
+func TestConcurrency(t *testing.T) {
+	_, rules := compile(t, chains)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			object := map[string]any{"metadata": map[string]any{"name": "a"}, "spec": map[string]any{"port": int64(1)}}
+			rules.Default(object)
+			if url := object["spec"].(map[string]any)["url"]; url != "https://a.example.com:1" {
+				t.Errorf("got URL %v", url)
+			}
+			rules.Validate(t.Context(), object, nil)
+		})
+	}
+	group.Wait()
+}
+
+// A misplaced rule is an error at its place.
+func TestMisplacedRules(t *testing.T) {
+	structural, _ := parse(t, `{type: object, properties: {a: {type: string}}}`)
+	defaults := apiextensions.SchemaDefaults{
+		"/anyOf/0":              {{Field: "a", Rule: "'x'"}},
+		"/properties/a/allOf/1": {{Rule: "'x'"}},
+	}
+	errs := defaulting.Validate(structural, defaults, nil, root)
+	want := []string{"schema.anyOf[0].x-kubernetes-default", "schema.properties[a].allOf[1].x-kubernetes-default"}
+	if len(errs) != len(want) {
+		t.Fatalf("got errors %v, want %d", errs, len(want))
+	}
+	for i := range want {
+		if errs[i].Field != want[i] || !strings.Contains(errs[i].Detail, "not allowed in allOf, anyOf, oneOf and not") {
+			t.Errorf("got error %v, want one at %s", errs[i], want[i])
+		}
+	}
+	object := map[string]any{}
+	defaulting.New("widgets.example.com", structural, defaults).Default(object)
+	if len(object) > 0 {
+		t.Errorf("misplaced rules have set %v", object)
+	}
+}
