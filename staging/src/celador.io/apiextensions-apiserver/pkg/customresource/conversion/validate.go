@@ -149,7 +149,7 @@ func (v *validator) checkConverter(i int) {
 }
 
 // maxErrors bounds the errors of rules.
-const maxErrors = 100
+const maxErrors = 20
 
 // maxChainErrors bounds the pairs of versions for which errors are returned.
 const maxChainErrors = 10
