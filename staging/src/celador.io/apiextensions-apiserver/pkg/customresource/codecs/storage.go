@@ -19,9 +19,10 @@ import (
 type Storage struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
-	// Converter converts between the versions and coerces its results. It must not change its input.
-	Converter runtime.ObjectConvertor
-	Schemas   *schemas.Schemas
+	// Encoding and Decoding convert between the versions and coerce their results. Encoding must not change its input.
+	// Decoding may, because no one else has an object that was just decoded.
+	Encoding, Decoding runtime.ObjectConvertor
+	Schemas            *schemas.Schemas
 	// Served is the version of objects in memory, Stored the storage version.
 	Served, Stored schema.GroupVersion
 }
@@ -39,10 +40,13 @@ func (s Storage) GetRESTOptions(resource schema.GroupResource, _ runtime.Object)
 // codec returns a codec that coerces and defaults a stored object in its own version before the conversion, because
 // conversion webhooks expect pruned and defaulted objects.
 func (s Storage) codec(c runtime.Codec) runtime.Codec {
-	return versioning.NewCodec(c,
-		s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
-		s.Converter,
-		Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
-		s.Schemas.Defaulter(scheme.Scheme),
-		s.Stored, s.Served, "customResourceStorage")
+	with := func(converter runtime.ObjectConvertor) runtime.Codec {
+		return versioning.NewCodec(c,
+			s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
+			converter,
+			Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
+			s.Schemas.Defaulter(scheme.Scheme),
+			s.Stored, s.Served, "customResourceStorage")
+	}
+	return runtime.NewCodec(with(s.Encoding), with(s.Decoding))
 }

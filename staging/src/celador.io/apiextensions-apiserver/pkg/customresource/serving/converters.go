@@ -24,14 +24,14 @@ import (
 type converters struct {
 	// safe does not change its input, unsafe may.
 	safe, unsafe runtime.ObjectConvertor
-	// stored is safe and coerces its results.
-	stored runtime.ObjectConvertor
+	// encoding is safe and decoding is not. Both coerce their results.
+	encoding, decoding runtime.ObjectConvertor
 }
 
 func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
 	if strategyOf(crd) != v1.ConversionRules {
 		safe, unsafe, err := b.Converters.NewConverter(crd)
-		return converters{safe: safe, unsafe: unsafe, stored: s.Converter(safe)}, err
+		return converters{safe: safe, unsafe: unsafe, encoding: s.Converter(safe), decoding: s.Converter(unsafe)}, err
 	}
 	if expressions == nil {
 		return converters{}, errors.New("the converters of spec.conversion are missing")
@@ -54,7 +54,7 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	}
 	safe := new(*unsafe)
 	safe.safe = true
-	return converters{safe: safe, unsafe: unsafe, stored: safe}, nil
+	return converters{safe: safe, unsafe: unsafe, encoding: safe, decoding: unsafe}, nil
 }
 
 func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStrategyType {

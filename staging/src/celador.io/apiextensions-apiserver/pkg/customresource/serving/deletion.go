@@ -58,7 +58,7 @@ func (d deleter) DeleteCollection(ctx context.Context, validate rest.ValidateObj
 // they cannot be converted. It has no cache.
 func tolerantConfig(config customresource.Config, options codecs.Storage) *customresource.Config {
 	options.RESTOptionsGetter = undecorated{options.RESTOptionsGetter}
-	options.Converter = tolerantConverter{options.Converter}
+	options.Encoding, options.Decoding = tolerantConverter{options.Encoding}, tolerantConverter{options.Encoding}
 	config.RESTOptions = options
 	return &config
 }

@@ -230,7 +230,7 @@ func TestNoRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, test.gate)
 			c := newRules(t, nil)
-			for converter, converts := range map[string]runtime.ObjectConvertor{"safe": c.safe, "unsafe": c.unsafe, "stored": c.stored} {
+			for converter, converts := range map[string]runtime.ObjectConvertor{"safe": c.safe, "unsafe": c.unsafe, "encoding": c.encoding, "decoding": c.decoding} {
 				_, err := converts.ConvertToVersion(newWidget("v1", "w", nil), v2Version)
 				checkConversion(t, nil, nil, test.want, err)
 				if err == nil {

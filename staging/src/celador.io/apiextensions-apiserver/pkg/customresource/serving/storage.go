@@ -42,7 +42,7 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
 	}
 
-	options := codecs.Storage{RESTOptionsGetter: k.RESTOptions, Converter: k.converters.stored, Schemas: k.schemas, Served: gv, Stored: k.stored}
+	options := codecs.Storage{RESTOptionsGetter: k.RESTOptions, Encoding: k.converters.encoding, Decoding: k.converters.decoding, Schemas: k.schemas, Served: gv, Stored: k.stored}
 	config := &customresource.Config{
 		Resource: gv.WithResource(names.Plural).GroupResource(), Singular: gv.WithResource(names.Singular).GroupResource(),
 		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
