@@ -33,5 +33,5 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dataDir)
 	return testserver.MainIn(dataDir, m, func(clients testserver.Clients) { admin = clients },
-		"--feature-gates=CustomResourceConversionRules=true,AllowUnsafeMalformedObjectDeletion=true")
+		"--feature-gates=CustomResourceConversionRules=true")
 }
