@@ -127,16 +127,15 @@ func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	if r.source, err = r.scope.Resolve(from.schema); err != nil {
 		return &problem{"scope", fmt.Sprintf("in version %s, %s", e.from.name, err)}
 	}
-	scope, err := r.scope.Resolve(to.schema)
-	if err != nil {
-		return &problem{"scope", fmt.Sprintf("in version %s, %s. The rule sets a field in the same place that it reads: to move values to another place, use a scope that both versions have",
-			e.to.name, err)}
+	if _, err := r.scope.Resolve(to.schema); err != nil {
+		return &problem{"scope", sentence(fmt.Sprintf("in version %s, %s", e.to.name, err)) +
+			" The rule sets a field in the same place that it reads: to move values to another place, use a scope that both versions have"}
 	}
 	if p := e.checkEntries(r.scope); p != nil {
 		return p
 	}
-	if r.target, err = r.field.Resolve(scope); err != nil {
-		return &problem{"field", fmt.Sprintf("in version %s%s, %s", e.to.name, atScope(r.scope), err)}
+	if r.target, err = r.path().Resolve(to.schema); err != nil {
+		return &problem{"field", fmt.Sprintf("in version %s, %s", e.to.name, err)}
 	}
 	if r.self, r.cardinality = from.selfAt(r.scope); r.self == nil {
 		return &problem{"scope", fmt.Sprintf("the schema of version %s does not declare the type of %s, so that expressions cannot read it", e.from.name, r.scope)}
@@ -144,11 +143,12 @@ func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	return nil
 }
 
-func atScope(scope rulepath.Path) string {
-	if len(scope) == 0 {
-		return ""
+// sentence ends a text with a full stop, unless it is a question.
+func sentence(text string) string {
+	if strings.HasSuffix(text, "?") {
+		return text
 	}
-	return fmt.Sprintf(" at %s", scope)
+	return text + "."
 }
 
 // checkEntries returns a problem if [*] in the scope stands for the items of a list in one version and for the values of

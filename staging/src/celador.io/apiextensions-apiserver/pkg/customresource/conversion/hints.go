@@ -19,6 +19,7 @@ import (
 var (
 	undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
 	undefined  = regexp.MustCompile(`undefined field '([^']*)'`)
+	unselected = regexp.MustCompile(`type '[^']*' does not support field selection`)
 )
 
 // hints says what to write instead of names that the type checker does not know.
@@ -45,7 +46,14 @@ func (h hints) of(detail string) []string {
 		add(h.variable(match[1]))
 	}
 	for _, match := range undefined.FindAllStringSubmatch(detail, -1) {
+		if hiddenMetadata[match[1]] && strings.Contains(detail, "metadata."+match[1]) {
+			add("Of metadata, rules can read name, generateName, namespace, labels and annotations")
+			continue
+		}
 		add(h.field(match[1]))
+	}
+	if h.scope != "" && len(all) == 0 && unselected.MatchString(detail) {
+		add(h.notRoot())
 	}
 	return all
 }
@@ -73,19 +81,36 @@ func (h hints) variable(name string) string {
 
 // field returns a hint for a field that does not exist.
 func (h hints) field(name string) string {
-	if hiddenMetadata[name] {
-		return "Of metadata, rules can read name, generateName, namespace, labels and annotations"
-	}
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
-		return fmt.Sprintf("self is the value at the scope %s, not the whole object", h.scope)
+		return h.notRoot()
+	}
+	if hint := h.escaped(name); hint != "" {
+		return hint
 	}
 	if near := h.nearest(name, true); near != "" {
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
-	if escaped, ok := apiservercel.Escape(name); ok && escaped != name {
-		return fmt.Sprintf("Write %s for the field %q", escaped, name)
-	}
 	return ""
+}
+
+func (h hints) notRoot() string {
+	return fmt.Sprintf("self is the value at the scope %s, not the whole object", h.scope)
+}
+
+// escaped returns a hint for a field whose name has a character that is an operator of CEL, such as x-prop.
+func (h hints) escaped(start string) string {
+	hint := ""
+	visitFields(h.self, func(field string) {
+		name, ok := apiservercel.Unescape(field)
+		if rest, isStart := strings.CutPrefix(name, start); ok && isStart && name != field && rest != "" && !isIdentifier(rest[0]) {
+			hint = fmt.Sprintf("Write %s for the field %q", field, name)
+		}
+	})
+	return hint
+}
+
+func isIdentifier(c byte) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 var hiddenMetadata = map[string]bool{

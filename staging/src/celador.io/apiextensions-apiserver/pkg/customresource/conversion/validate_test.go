@@ -81,7 +81,7 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "list without [*]", from: items, to: items, rules: "[{scope: 'spec.list', field: name, rule: \"'x'\"}]",
 		errs: []string{
-			rule + `.field: Invalid value: "name": in version v2 at spec.list, the object is a list, which has no field "name": write [*] in scope to run the rule for every item`,
+			rule + `.field: Invalid value: "name": in version v2, spec.list is a list, which has no field "name": write spec.list[*] in scope to run the rule for every item`,
 		},
 	}, {
 		name: "[*] at a list that becomes a map", from: items, to: "list: {type: object, additionalProperties: {type: object, properties: {name: {type: string}}}}",
@@ -146,6 +146,16 @@ func TestValidateRules(t *testing.T) {
 		name: "field outside the scope", from: text, to: text, rules: "[{scope: spec, field: text, rule: self.metadata.name}]",
 		errs: []string{
 			rule + ".rule: Invalid value: \"self.metadata.name\": compilation failed: ERROR: <input>:1:5: undefined field 'metadata'\n | self.metadata.name\n | ....^\nself is the value at the scope spec, not the whole object",
+		},
+	}, {
+		name: "object at a scalar scope", from: text, to: text, rules: "[{scope: spec.text, rule: self.metadata.name}]",
+		errs: []string{
+			rule + ".rule: Invalid value: \"self.metadata.name\": compilation failed: ERROR: <input>:1:5: type 'string' does not support field selection\n | self.metadata.name\n | ....^\nself is the value at the scope spec.text, not the whole object",
+		},
+	}, {
+		name: "name with a dash", from: "x-prop: {type: string}", to: "x-prop: {type: string}", rules: "[{field: spec.x-prop, rule: self.spec.x-prop}]",
+		errs: []string{
+			rule + ".rule: Invalid value: \"self.spec.x-prop\": compilation failed: ERROR: <input>:1:10: undefined field 'x'\n | self.spec.x-prop\n | .........^\nERROR: <input>:1:13: undeclared reference to 'prop' (in container '')\n | self.spec.x-prop\n | ............^\nWrite x__dash__prop for the field \"x-prop\"",
 		},
 	}, {
 		name: "oldSelf", from: text, to: text, rules: "[{field: spec.text, rule: oldSelf.spec.text}]",
