@@ -5,6 +5,24 @@
 // expressions and conversion rules of custom resources. Such an expression reads 'self', a value whose type a schema
 // declares, and in validation rules also 'oldSelf', the value before an update.
 //
+// A Compiler returns the Environment of a Scope: the types of self and oldSelf, and the types of objects that expressions may
+// construct. An Environment compiles an Expression, which has a type, an estimated cost and a Program. Servers keep programs
+// and nothing else: a Program takes about a kilobyte, an Environment thirty. Equal expressions over equal types share their
+// Program while it is in use, across versions and resources.
+//
+// A Schema describes how values are read, and Value returns the CEL value of an unstructured value. Programs that are evaluated
+// with the same Activation share the parts of the values that were read before.
+//
+// Values, costs and errors are those of Kubernetes' validation rules. Closures evaluate an expression (package
+// internal/evaluator). They decline expressions with functions that they do not know, such as those of sets, and
+// evaluations that end with an error; cel-go then checks, plans and evaluates the expression, and keeps its program. The
+// differences from Kubernetes are:
+//
+//   - An expression whose types take too long to check is invalid (package internal/typesize).
+//   - An evaluation ends with an error if it exceeds the limits of memory and of comparisons that CEL costs do not bound (package
+//     internal/limits).
+//   - Iterating over dyn(self), where self is an object, skips unknown fields.
+//
 // The package knows neither CustomResourceDefinitions nor what a result is used for. Package expression is its
 // counterpart for the expressions of policies.
 package schemaexpression
