@@ -20,25 +20,29 @@ import (
 
 // TestLimits compares what ends an evaluation with Kubernetes: limits of costs, and cancelled requests.
 func TestLimits(t *testing.T) {
-	const expensive = "self.all(a, self.all(b, self.all(c, a == a || b == b || c == c)))"
-	long := make([]any, 300)
+	const expensive = "self.all(a, self.all(b, size(a + b) > 0))"
+	many, long := make([]any, 300), make([]any, 20)
+	for i := range many {
+		many[i] = "item"
+	}
 	for i := range long {
-		long[i] = "item"
+		long[i] = strings.Repeat("long", 10000)
 	}
 	for name, test := range map[string]struct {
 		rules  apiextensionsv1.ValidationRules
-		items  string // a rule of the items
+		item   string // a rule of the items
+		list   []any
 		budget int64
 		cancel bool
 		want   string // in an error
 	}{
 		"call": {
-			rules:  apiextensionsv1.ValidationRules{{Rule: expensive}, {Rule: "false"}},
-			budget: math.MaxInt64, want: "call cost exceeds limit for rule",
+			rules: apiextensionsv1.ValidationRules{{Rule: expensive}, {Rule: "false"}},
+			list:  long, budget: math.MaxInt64, want: "call cost exceeds limit for rule",
 		},
 		"call of a messageExpression": {
-			rules:  apiextensionsv1.ValidationRules{{Rule: "false", MessageExpression: expensive + " ? 'a' : 'b'"}, {Rule: "false"}},
-			budget: math.MaxInt64, want: "call cost exceeds limit for messageExpression",
+			rules: apiextensionsv1.ValidationRules{{Rule: "false", MessageExpression: expensive + " ? 'a' : 'b'"}, {Rule: "false"}},
+			list:  long, budget: math.MaxInt64, want: "call cost exceeds limit for messageExpression",
 		},
 		"budget": {
 			rules:  apiextensionsv1.ValidationRules{{Rule: "self.all(a, self.exists(b, a == b))"}, {Rule: "false"}},
@@ -48,15 +52,18 @@ func TestLimits(t *testing.T) {
 			rules:  apiextensionsv1.ValidationRules{{Rule: "false", MessageExpression: "self.all(a, a == 'item') ? 'a' : 'b'"}, {Rule: "false"}},
 			budget: 20, want: "messageExpression evaluation failed due to running out of cost budget",
 		},
-		"budget of all items": {items: "self != 'item'", budget: 20, want: "running out of cost budget"},
+		"budget of all items": {item: "self != 'item'", budget: 20, want: "running out of cost budget"},
 		"no budget":           {rules: apiextensionsv1.ValidationRules{{Rule: "true"}}, budget: 0, want: "running out of cost budget"},
 		"exact budget":        {rules: apiextensionsv1.ValidationRules{{Rule: "self.size() > 1000"}}, budget: 3, want: "failed rule"},
 		"cancelled":           {rules: apiextensionsv1.ValidationRules{{Rule: "self.all(a, self.all(b, a == b))"}}, budget: math.MaxInt64, cancel: true, want: "operation interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			items := structuralschema.Structural{Generic: structuralschema.Generic{Type: "string"}}
-			if test.items != "" {
-				items.XValidations = apiextensionsv1.ValidationRules{{Rule: test.items}}
+			if test.item != "" {
+				items.XValidations = apiextensionsv1.ValidationRules{{Rule: test.item}}
+			}
+			if test.list == nil {
+				test.list = many
 			}
 			schema := structuralschema.Structural{Generic: structuralschema.Generic{Type: "array"}, Items: &items}
 			schema.XValidations = test.rules
@@ -66,9 +73,9 @@ func TestLimits(t *testing.T) {
 				cancel()
 			}
 			warnings := &recorder{}
-			errs, remaining := cel.NewValidator(schema.DeepCopy(), false, celconfig.PerCallLimit).Validate(ctx, nil, &schema, long, nil, test.budget)
+			errs, remaining := cel.NewValidator(schema.DeepCopy(), false, celconfig.PerCallLimit).Validate(ctx, nil, &schema, test.list, nil, test.budget)
 			want := newOutcome(errs, warnings, remaining)
-			errs, remaining = validationrules.Take(schema.DeepCopy(), false).Evaluate(ctx, validationrules.Input{Value: long, Budget: test.budget})
+			errs, remaining = validationrules.Take(schema.DeepCopy(), false).Evaluate(ctx, validationrules.Input{Value: test.list, Budget: test.budget})
 			got := newOutcome(errs, warnings, remaining)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-Kubernetes +Celador:\n%s", diff)
