@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
@@ -24,6 +25,9 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 	path := field.NewPath("spec", "conversion")
 	if !crd.Expressions.ConversionRules {
 		return field.ErrorList{field.Forbidden(path.Child("converters"), "may only be set if strategy is ConversionRules")}, nil
+	}
+	if preserve := crd.Spec.PreserveUnknownFields; preserve != nil && *preserve {
+		return field.ErrorList{field.Invalid(path.Child("strategy"), v1.ConversionRules, "must be None if spec.preserveUnknownFields is true")}, nil
 	}
 	current := conversionDefinition(crd)
 	if old == nil || !old.Expressions.HasConversion() {

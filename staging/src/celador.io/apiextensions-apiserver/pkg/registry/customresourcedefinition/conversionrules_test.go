@@ -26,6 +26,9 @@ func TestConversionRules(t *testing.T) {
 		noReverse  = "spec.conversion.converters: "
 		wrongRule  = "spec.conversion.converters[1].rules[0].rule: Invalid value"
 	)
+	preserving := func(conversion string) string {
+		return strings.Replace(manifest(conversion, object, object), `"spec": {`, `"spec": {"preserveUnknownFields": true, `, 1)
+	}
 	for name, test := range map[string]struct {
 		// old is the stored manifest. Empty on create.
 		old, updated string
@@ -41,6 +44,7 @@ func TestConversionRules(t *testing.T) {
 		"an invalid rule is kept in a change":    {old: manifest(wrong, object, object), updated: manifest(wrongMoved, object, object)},
 		"an invalid rule gets another schema":    {old: manifest(wrong, object, object), updated: manifest(wrong, object, length), errs: []string{wrongRule}},
 		"a version is added without a converter": {old: manifest(converters, object, object), updated: manifest(converters, object, object, object), errs: []string{noReverse, noReverse, noReverse, noReverse}},
+		"unknown fields are preserved":           {old: preserving(none), updated: preserving(converters), errs: []string{`spec.conversion.strategy: Invalid value: "ConversionRules": must be None`}},
 		"converters are added to None":           {old: manifest(none, object, object), updated: manifest(oneWay, object, object), errs: []string{noReverse}},
 	} {
 		t.Run(name, func(t *testing.T) {
