@@ -75,7 +75,7 @@ func (r *retyping) example() string {
 	conversion, ok := scalarConversions[[2]string{scalarType(r.source), r.target.Type}]
 	switch {
 	case ok:
-	case r.target.Items != nil && r.source.Type == r.target.Items.Type:
+	case r.target.Items != nil && r.source.Type == r.target.Items.Type && r.source.Type != "object" && r.source.Type != "array":
 		conversion = "[v]"
 	default:
 		return ""

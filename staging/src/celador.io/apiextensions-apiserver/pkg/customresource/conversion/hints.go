@@ -54,6 +54,10 @@ func (h hints) of(detail string) []string {
 	}
 	if h.scope != "" && len(all) == 0 && unselected.MatchString(detail) {
 		add(h.notRoot())
+		return all
+	}
+	for _, hint := range ruleerror.Hints(detail) {
+		add(hint)
 	}
 	return all
 }
@@ -87,7 +91,11 @@ func (h hints) field(name string) string {
 	if hint := h.escaped(name); hint != "" {
 		return hint
 	}
-	if near := h.nearest(name, true); near != "" {
+	switch near := h.nearest(name, true); near {
+	case "":
+	case name:
+		return fmt.Sprintf("There are fields %q in other places. self has the fields of the version that is converted, constructors those of version %s", name, h.to)
+	default:
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
 	return ""

@@ -125,7 +125,7 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "text of JSON without decode", from: text, to: "o: {type: object, properties: {a: {type: string}}}", rules: "[{field: spec.o, rule: self.metadata.annotations.x}]",
 		errs: []string{
-			rule + `.rule: Invalid value: "self.metadata.annotations.x": the rule returns string, but the field is an object: construct the object with Object.<path of the field>{...}, or write the map as {...}`,
+			rule + `.rule: Invalid value: "self.metadata.annotations.x": the rule returns string, but the field is an object: construct the object with Object.spec.o{...}`,
 		},
 	}, {
 		name: "bare field name", from: text, to: text, rules: "[{field: spec.text, rule: spec.text}]",
@@ -190,7 +190,7 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "type of an item", from: items, to: items, rules: "[{scope: 'spec.list[*]', rule: self.name}]",
 		errs: []string{
-			rule + `.rule: Invalid value: "self.name": the rule returns string, but the field is an object: construct the object with Object.<path of the field>{...}, or write the map as {...}`,
+			rule + `.rule: Invalid value: "self.name": the rule returns string, but the field is an object: construct the object with Object.spec.list{...}`,
 		},
 	}, {
 		name: "type of a constructed field", from: "size: {type: integer}\no: {type: object, properties: {s: {type: string}}}", to: "o: {type: object, properties: {s: {type: string}}}",

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/schemaexpression"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -28,6 +30,9 @@ func explain(at *place, text string, err error) string {
 	path, malformed := rulepath.ParseScope(index.ReplaceAllString(text, "[*]"))
 	if malformed != nil {
 		return err.Error()
+	}
+	if at.schema.Type != "object" && at.schema.Type != "array" && len(path) > 0 {
+		return fmt.Sprintf("the schema of the rule has no fields: leave field empty to set %s, or move the rule to the schema of an object around the field", at.property)
 	}
 	if len(path) > 1 && path[0].Name == at.property {
 		if _, err := path[1:].Resolve(at.schema); err == nil {
@@ -67,6 +72,12 @@ func hint(failure *apiservercel.Error, self *apiservercel.DeclType) string {
 		if match := undefined.FindStringSubmatch(issue.Message); match != nil && metadataFields.Has(match[1]) {
 			return "; of metadata, default expressions can read name and generateName, in the schema of the root only"
 		}
+		if match := undefined.FindStringSubmatch(issue.Message); match != nil && len(self.Fields) > 0 {
+			return fmt.Sprintf("; self is the object with the rule, or around the field with the rule, and not the whole custom resource. Its fields are %s", fieldNames(self))
+		}
+		if hints := ruleerror.Hints(issue.Message); len(hints) > 0 {
+			return "; " + hints[0]
+		}
 		match := undeclared.FindStringSubmatch(issue.Message)
 		if match == nil {
 			continue
@@ -80,4 +91,14 @@ func hint(failure *apiservercel.Error, self *apiservercel.DeclType) string {
 		}
 	}
 	return ""
+}
+
+// fieldNames lists the first names of the fields of self.
+func fieldNames(self *apiservercel.DeclType) string {
+	const listed = 10
+	names := sortedKeys(self.Fields)
+	if len(names) > listed {
+		names = append(names[:listed], "...")
+	}
+	return strings.Join(names, ", ")
 }

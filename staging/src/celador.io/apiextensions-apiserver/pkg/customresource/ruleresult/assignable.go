@@ -5,6 +5,7 @@ package ruleresult
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -99,6 +100,11 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		if !ok {
 			return c.mismatch(t, to)
 		}
+		if !isMap && !preservesUnknown(to) && len(fields) > 0 && len(to.Properties) > 0 && !haveCommon(fields, to) {
+			m := c.mismatch(t, to)
+			m.want, m.advice = "an object with other fields ("+listFields(to)+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
+			return m
+		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			property, ok := apiservercel.Unescape(name)
 			if !ok {
@@ -120,6 +126,31 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		return c.mismatch(t, to)
 	}
 }
+
+// haveCommon reports whether an object has a field that a schema declares.
+func haveCommon(fields map[string]*cel.Type, to *structuralschema.Structural) bool {
+	for name := range fields {
+		if property, ok := apiservercel.Unescape(name); ok {
+			if _, ok := to.Properties[property]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// constructor returns the name of the type that constructs objects of a schema. Equal schemas have several.
+func (c *checker) constructor(to *structuralschema.Structural) string {
+	for _, name := range slices.Sorted(maps.Keys(c.types.byName)) {
+		if reflect.DeepEqual(c.types.byName[name].schema, to) {
+			return name
+		}
+	}
+	return anyConstructor
+}
+
+// anyConstructor stands for the name of an unknown type in errors.
+const anyConstructor = "Object.<path of the field>"
 
 // fields returns the types of the fields of an object type by their names in expressions, and false if the type is none of
 // self and none that rules construct.
@@ -190,8 +221,12 @@ func held(t *cel.Type) *cel.Type {
 	return t
 }
 
-func (*checker) mismatch(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	return &mismatch{got: describeType(t), want: describeSchema(to), advice: advice(t, to)}
+func (c *checker) mismatch(t *cel.Type, to *structuralschema.Structural) *mismatch {
+	text := advice(t, to)
+	if strings.Contains(text, anyConstructor) {
+		text = strings.ReplaceAll(text, anyConstructor, c.constructor(to))
+	}
+	return &mismatch{got: describeType(t), want: describeSchema(to), advice: text}
 }
 
 // describeType describes a static type.
@@ -225,11 +260,14 @@ func advice(t *cel.Type, to *structuralschema.Structural) string {
 	case to.Type == "array":
 		return "write [...] to make a list of it"
 	case to.Type == "object" && kind == types.MapKind && len(to.Properties) > 0:
-		return "construct the object with Object.<path of the field>{...}"
+		return "construct the object with " + anyConstructor + "{...}"
 	case to.Type == "object" && kind == types.MapKind:
 		return "the keys of a map must be strings: write string(...) for the keys"
 	case to.Type == "object":
-		return "construct the object with Object.<path of the field>{...}, or write the map as {...}"
+		if len(to.Properties) > 0 {
+			return "construct the object with " + anyConstructor + "{...}"
+		}
+		return "write the map as {...}"
 	case kind == types.StructKind || kind == types.MapKind:
 		return "select the field that you want, such as self.spec.replicas"
 	}

@@ -1,0 +1,47 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleerror
+
+import (
+	"regexp"
+	"strings"
+)
+
+var overload = regexp.MustCompile(`found no matching overload for '([^']*)' applied to '\(([^']*)\)'`)
+
+// Hints returns what to write instead of common mistakes that the type checker reports, each as a sentence without a
+// full stop.
+func Hints(detail string) []string {
+	var hints []string
+	for _, match := range overload.FindAllStringSubmatch(detail, -1) {
+		if hint := overloadHint(match[1], match[2]); hint != "" {
+			hints = append(hints, hint)
+		}
+	}
+	if strings.Contains(detail, "does not support field selection") {
+		hints = append(hints, "Write keys with dots or slashes in brackets and quotes, such as self.metadata.labels['example.com/zone']")
+	}
+	return hints
+}
+
+// overloadHint returns the hint for an operator that does not have the types of its operands, which are separated by commas.
+func overloadHint(operator, operands string) string {
+	types := strings.Split(operands, ", ")
+	isNull := func(t string) bool { return t == "null" }
+	null := isNull(types[len(types)-1]) || len(types) > 1 && isNull(types[len(types)-2])
+	switch {
+	case operator == "_?_:_" && null:
+		return "null is allowed only as the result of the whole rule. In lists, maps and constructors, leave entries out with optionals: [?self.?spec.?a], {?'k': self.?spec.?a}, Object.spec{?a: self.?spec.?a}; elsewhere, write self.?spec.?a.orValue('')"
+	case operator == "_?_:_":
+		return "Both results of ?: must have the same type: convert one of them, such as with string(...) or int(...)"
+	case (operator == "_==_" || operator == "_!=_") && null:
+		return "Fields are unset rather than null: write has(self.spec.a) to ask whether a field is set"
+	case operator == "_+_" && strings.Contains(operands, "string"):
+		return "Texts can only be joined with texts: write string(...) around the other value"
+	case (operator == "_==_" || operator == "_!=_" || operator == "_<_" || operator == "_>_") && len(types) == 2:
+		return "Only values of the same type can be compared: convert one of them, such as with string(...) or int(...)"
+	default:
+		return ""
+	}
+}
