@@ -252,6 +252,12 @@ func TestValidateRules(t *testing.T) {
 			rule + ".rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared): the rule reads values without limits; in version v1, set maxItems of spec.list, maxLength of spec.list[*]",
 		},
 	}, {
+		// The product of the estimated numbers of items is far over the limit, but a request cannot have so many.
+		name:  "cheap rule for nested lists without limits",
+		from:  "a: {type: array, items: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: boolean}}}}}}}",
+		to:    "a: {type: array, items: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: boolean}, d: {type: string}}}}}}}",
+		rules: "[{scope: 'spec.a[*].b[*]', field: d, rule: \"self.c ? '=~' : '='\"}]",
+	}, {
 		name: "cost of all rules", from: text + "list: {type: array, maxItems: 1000, items: {type: string, maxLength: 1}}", to: text,
 		rules: "[" + repeat("{field: spec.text, rule: \"self.spec.list.all(a, self.spec.list.exists(b, a == b)) ? 'x' : 'y'\"}, ", 20) + "]",
 		errs: []string{

@@ -8,6 +8,7 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
@@ -80,5 +81,12 @@ func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, cardin
 			return nil, 0
 		}
 	}
-	return self, cardinality
+	return self, min(cardinality, mostInRequest(self))
+}
+
+// mostInRequest returns how many values of a type an object has at most, because a request is limited in size.
+// Kubernetes estimates the evaluations of validation rules below lists and maps without limits likewise.
+func mostInRequest(t *apiservercel.DeclType) uint64 {
+	const separator = 1
+	return uint64(celconfig.MaxRequestSizeBytes / (max(t.MinSerializedSize, 0) + separator))
 }
