@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy and
-// webhook match conditions with Kubernetes'. It runs the scenarios that docs/performance.md
+// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy, webhook match
+// conditions and custom resources with Kubernetes'. It runs the scenarios that docs/performance.md
 // describes and prints one table.
 package main
 
@@ -24,7 +24,7 @@ import (
 
 func main() {
 	s := &session{start: time.Now()}
-	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6, S10 and S11, and shorter")
+	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6 and S10 to S14, and shorter")
 	only := flag.String("only", "", "run only these scenarios, separated by commas, such as S1,S7")
 	flag.StringVar(&s.output, "output", "_output", "directory for bench.json, bench.svg and the logs of servers")
 	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8 and S9")
@@ -78,6 +78,9 @@ var scenarios = []scenario{
 	{[]string{"S9"}, false, wholeServer},
 	{[]string{"S10"}, true, allExcluded},
 	{[]string{"S11"}, true, allMutating},
+	{[]string{"S12"}, true, validateCreate},
+	{[]string{"S13"}, true, firstWrite},
+	{[]string{"S14"}, true, convert},
 }
 
 // choose returns the scenarios with the given IDs, separated by commas. Without IDs, it returns the
@@ -95,7 +98,7 @@ func choose(only string, quick bool) ([]scenario, error) {
 	for id := range strings.SplitSeq(only, ",") {
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return slices.Contains(s.ids, id) })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no scenario %q, only S1 to S11", id)
+			return nil, fmt.Errorf("there is no scenario %q, only S1 to S14", id)
 		}
 		chosen = append(chosen, scenarios[at])
 	}

@@ -14,6 +14,8 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/klog/v2"
 
+	v1ext "celador.io/api/apiextensions/v1"
+
 	"celador.io/celador/test/benchmark/input"
 )
 
@@ -73,6 +75,37 @@ func TestMutating(t *testing.T) {
 		own := regexp.MustCompile(fmt.Sprintf(`(?m)[-_./]%d($|\D)|=20%d$`, i, i))
 		if !own.MatchString(text) {
 			t.Errorf("policy %d has not changed the pod", i)
+		}
+	}
+}
+
+// Both sides must accept the same object and refuse another one, with rules of any number.
+func TestValidationRules(t *testing.T) {
+	routes := &routes{}
+	for range 2 {
+		versions, err := routes.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, create := range newRules {
+			if err := checkRules(create(versions[i])); err != nil {
+				t.Errorf("%s: %v", plugins[i].name, err)
+			}
+		}
+	}
+}
+
+// The readers of S14 convert with rules and without.
+func TestReaders(t *testing.T) {
+	for name, converters := range map[string][]v1ext.Converter{"None": nil, "rules": routeConverters()} {
+		reader, err := routeReader(converters)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, objects := range []int{1, 3} {
+			if err := reader.read(objects); err != nil {
+				t.Errorf("%s, %d objects: %v", name, objects, err)
+			}
 		}
 	}
 }
@@ -148,12 +181,12 @@ func TestChoose(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11"}},
-		{quick: true, want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S10", "S11"}},
+		{want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14"}},
+		{quick: true, want: []string{"S1", "S2", "S3", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S14"}},
 		{only: "S3", want: []string{"S2", "S3"}},
 		{only: "S9,S1", quick: true, want: []string{"S9", "S1"}},
-		{only: "S", err: `there is no scenario "S", only S1 to S11`},
-		{only: "S1,", err: `there is no scenario "", only S1 to S11`},
+		{only: "S", err: `there is no scenario "S", only S1 to S14`},
+		{only: "S1,", err: `there is no scenario "", only S1 to S14`},
 	} {
 		chosen, err := choose(test.only, test.quick)
 		var got []string

@@ -1,0 +1,199 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/crdtest"
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
+	"celador.io/apiextensions-apiserver/pkg/features"
+
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+const (
+	// listed is the number of objects in the list of S14.
+	listed = 1000
+	// maxConversion is the highest time of a read with conversion rules, in times of one with strategy None.
+	maxConversion = 1.3
+)
+
+// routeConverters returns converters between the versions v1 and v2 of the HTTPRoute of crdtest. That from v1 has five rules,
+// two of which set a field of every item of a list.
+func routeConverters() []v1.Converter {
+	return []v1.Converter{
+		{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{
+			{Field: "spec.hostnames", Rule: "has(self.spec.hostnames) ? self.spec.hostnames.map(h, h.lowerAscii()) : null"},
+			{Field: "metadata.annotations['example.com/gateway']", Rule: "self.spec.parentRefs[0].name"},
+			{Field: "metadata.labels['example.com/stored']", Rule: "'v1'"},
+			{Scope: "spec.rules[*]", Field: "name", Rule: "has(self.name) ? self.name.lowerAscii() : 'unnamed'"},
+			{Scope: "spec.rules[*]", Field: "timeouts.request", Rule: "has(self.timeouts) && has(self.timeouts.request) ? self.timeouts.request : '30s'"},
+		}},
+		{FromVersion: "v2", ToVersion: "v1"},
+	}
+}
+
+// convert runs S14: the cost of reading custom resources in a version other than the stored one.
+func convert(s *session) error {
+	object, err := routeReader(nil)
+	if err != nil {
+		return err
+	}
+	rules, err := routeReader(routeConverters())
+	if err != nil {
+		return err
+	}
+	for _, read := range []struct {
+		about   string
+		objects int
+	}{{"one object", 1}, {"list of 1,000", listed}} {
+		s.progress("S14: %s", read.about)
+		runtime.GC()
+		costs, err := measure.Alternate(s.effort,
+			func() error { return object.read(read.objects) },
+			func() error { return rules.read(read.objects) })
+		if err != nil {
+			return err
+		}
+		s.Add(report.Row{
+			Scenario: "S14", About: "5 conversion rules, " + read.about, Unit: report.Times,
+			Upstream: 1, Celador: costs[1].Nanoseconds / costs[0].Nanoseconds,
+			Target: report.Target{Max: maxConversion},
+			Note: fmt.Sprintf("in times of strategy None; None %.1f µs and %.0f allocs, rules %.1f µs and %.0f allocs for each object",
+				costs[0].Nanoseconds/1000/float64(read.objects), costs[0].Allocations/float64(read.objects),
+				costs[1].Nanoseconds/1000/float64(read.objects), costs[1].Allocations/float64(read.objects)),
+		})
+	}
+	return nil
+}
+
+// A reader reads custom resources in v2 that are stored in v1, as a server does between etcd and the response: it decodes,
+// coerces, defaults, converts and encodes them.
+type reader struct {
+	stored []byte
+	codec  apiruntime.Codec
+}
+
+// routeReader returns a reader of HTTPRoutes that are converted with the converters, or with strategy None without any.
+func routeReader(converters []v1.Converter) (*reader, error) {
+	crd := crdtest.HTTPRoute("v1", "v2")
+	var expressions *apiextensions.Expressions
+	if converters != nil {
+		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.CustomResourceConversionRules): true}); err != nil {
+			return nil, err
+		}
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.ConversionStrategyType(v1.ConversionRules)}
+		expressions = &apiextensions.Expressions{ConversionRules: true, Converters: converters}
+	}
+	factory, err := conversion.NewCRConverterFactory(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	storages := &codecRecorder{}
+	builder := &serving.Builder{RESTOptions: storages, Converters: factory}
+	resource, err := builder.Build(context.Background(), crd, expressions)
+	if err != nil {
+		return nil, err
+	}
+	defer resource.Destroy()
+	if len(storages.codecs) != len(crd.Spec.Versions) {
+		return nil, fmt.Errorf("%d codecs of %d versions", len(storages.codecs), len(crd.Spec.Versions))
+	}
+	stored, err := apiruntime.Encode(unstructured.UnstructuredJSONScheme, crdtest.HTTPRouteObject("v1"))
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{stored: stored, codec: storages.codecs[1]}
+	return r, r.check(converters != nil)
+}
+
+// check returns an error if the object is not converted.
+func (r *reader) check(rules bool) error {
+	object, err := r.decode()
+	if err != nil {
+		return err
+	}
+	if version := object.GroupVersionKind().Version; version != "v2" {
+		return fmt.Errorf("the object has version %s", version)
+	}
+	if (object.GetLabels()["example.com/stored"] == "v1") != rules {
+		return errors.New("the rules have no effect, or those of another definition")
+	}
+	return nil
+}
+
+func (r *reader) decode() (*unstructured.Unstructured, error) {
+	object, err := apiruntime.Decode(r.codec, r.stored)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("decoded %T", object)
+	}
+	return u, nil
+}
+
+// read decodes as many objects and encodes them, in a list if there are several.
+func (r *reader) read(objects int) error {
+	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "example.com/v2", "kind": "HTTPRouteList"}}
+	for range objects {
+		object, err := r.decode()
+		if err != nil {
+			return err
+		}
+		if objects == 1 {
+			return unstructured.UnstructuredJSONScheme.Encode(object, discard{})
+		}
+		list.Items = append(list.Items, *object)
+	}
+	return unstructured.UnstructuredJSONScheme.Encode(list, discard{})
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// codecRecorder is a RESTOptionsGetter that stores nothing and keeps the codecs of the storages, in the order of the
+// versions.
+type codecRecorder struct{ codecs []apiruntime.Codec }
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (r *codecRecorder) GetRESTOptions(resource schema.GroupResource, _ apiruntime.Object) (generic.RESTOptions, error) {
+	config := storagebackend.Config{Codec: unstructured.UnstructuredJSONScheme}
+	return generic.RESTOptions{
+		StorageConfig:  config.ForResource(resource),
+		Decorator:      r.decorate,
+		ResourcePrefix: resource.Group + "/" + resource.Resource,
+	}, nil
+}
+
+func (r *codecRecorder) decorate(config *storagebackend.ConfigForResource, _ string, _ func(apiruntime.Object) (string, error), _, _ func() apiruntime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+	r.codecs = append(r.codecs, config.Codec)
+	return unread{}, func() {}, nil
+}
+
+// unread is a storage of which only opening is called.
+type unread struct{ storage.Interface }
+
+func (unread) ReadinessCheck() error { return nil }

@@ -1,0 +1,229 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/crdtest"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
+
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+// heldDefinitions is the number of CustomResourceDefinitions in the heap of S13, whose rules differ in their texts.
+const heldDefinitions = 10
+
+// A validate validates a new object by the validation rules of a version.
+type validate func(object map[string]any) field.ErrorList
+
+// newRules holds the functions that set up the validation rules of a schema, as for the first read of a custom resource.
+// Upstream is first.
+var newRules = [2]func(*structuralschema.Structural) validate{
+	func(schema *structuralschema.Structural) validate {
+		validator := cel.NewValidator(schema, true, celconfig.PerCallLimit)
+		return func(object map[string]any) field.ErrorList {
+			errs, _ := validator.Validate(context.Background(), nil, schema, object, nil, celconfig.RuntimeCELCostBudget)
+			return errs
+		}
+	},
+	func(schema *structuralschema.Structural) validate {
+		rules := validationrules.Take(schema, true)
+		return func(object map[string]any) field.ErrorList {
+			return rules.Validate(context.Background(), object, nil)
+		}
+	},
+}
+
+// validateCreate runs S12: the cost of the validation rules of an HTTPRoute when one is created.
+func validateCreate(s *session) error {
+	s.progress("S12: 72 validation rules")
+	routes := &routes{}
+	versions, err := routes.next()
+	if err != nil {
+		return err
+	}
+	object := crdtest.HTTPRouteObject("v1").Object
+	var calls []func() error
+	for i, create := range newRules {
+		rules := create(versions[0].DeepCopy())
+		if err := checkRules(rules); err != nil {
+			return fmt.Errorf("%s: %w", plugins[i].name, err)
+		}
+		calls = append(calls, func() error { return rules(object).ToAggregate() })
+	}
+	runtime.GC()
+	costs, err := measure.Alternate(s.effort, calls...)
+	if err != nil {
+		return err
+	}
+	s.addTime("S12", "create, 72 validation rules", report.Point{Upstream: &costs[0], Celador: &costs[1]}, 5)
+	s.Add(report.Row{
+		Scenario: "S12", About: "allocations", Unit: report.Allocations,
+		Upstream: costs[0].Allocations, Celador: costs[1].Allocations,
+		Target: report.Target{Times: 5},
+	})
+	return nil
+}
+
+// checkRules returns an error unless the rules accept the object and refuse an invalid one.
+func checkRules(rules validate) error {
+	object := crdtest.HTTPRouteObject("v1")
+	if errs := rules(object.Object); len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	parents := object.Object["spec"].(map[string]any)["parentRefs"].([]any)
+	parents[1] = parents[0]
+	if len(rules(object.Object)) == 0 {
+		return errors.New("the rules accept two equal parents")
+	}
+	return nil
+}
+
+// firstWrite runs S13: what the first read and the first write of a custom resource cost that has 72 rules in each of two
+// versions.
+func firstWrite(s *session) error {
+	s.progress("S13: 72 validation rules in two versions")
+	routes := &routes{}
+	object := crdtest.HTTPRouteObject("v1").Object
+	var reads, writes []func() error
+	for _, create := range newRules {
+		reads = append(reads, func() error {
+			versions, err := routes.next()
+			if err != nil {
+				return err
+			}
+			for _, version := range versions {
+				create(version)
+			}
+			return nil
+		})
+		writes = append(writes, func() error { return routes.write(create, object) })
+	}
+	// Schemas are made in the call, because no two calls may have rules with the same texts.
+	costs, err := measure.Alternate(s.effort, append([]func() error{func() error { _, err := routes.next(); return err }}, append(reads, writes...)...)...)
+	if err != nil {
+		return err
+	}
+	schemas, costs := costs[0], costs[1:]
+	for i := range costs {
+		costs[i].Nanoseconds = max(costs[i].Nanoseconds-schemas.Nanoseconds, 1000)
+	}
+	s.addTime("S13", "2 x 72 rules, first write", report.Point{Upstream: &costs[2], Celador: &costs[3]}, 5)
+	s.addTime("S13", "2 x 72 rules, first read", report.Point{Upstream: &costs[0], Celador: &costs[1]}, 5)
+
+	// Both servers hold the schemas for other purposes as well.
+	alone, err := routes.heap(func(schema *structuralschema.Structural) validate {
+		return func(map[string]any) field.ErrorList { runtime.KeepAlive(schema); return nil }
+	}, object)
+	if err != nil {
+		return err
+	}
+	held := [2]float64{}
+	for i, create := range newRules {
+		if held[i], err = routes.heap(create, object); err != nil {
+			return err
+		}
+		held[i] -= alone
+	}
+	s.Add(report.Row{
+		Scenario: "S13", About: "2 x 72 rules, heap", Unit: report.Bytes,
+		Upstream: held[0], Celador: held[1], Target: report.Target{Times: 5},
+		Note: fmt.Sprintf("average of %d CustomResourceDefinitions, after a write in each version, without the schemas", heldDefinitions),
+	})
+	return nil
+}
+
+// routes makes schemas of HTTPRoutes. Their rules have different texts each time, so that nothing that is compiled for one
+// definition serves another one.
+type routes struct{ made int }
+
+// next returns the schemas of two versions.
+func (r *routes) next() ([]*structuralschema.Structural, error) {
+	r.made++
+	crd := crdtest.HTTPRoute("v1", "v2")
+	for i := range crd.Spec.Versions {
+		pad(crd.Spec.Versions[i].Schema.OpenAPIV3Schema, r.made)
+	}
+	var versions []*structuralschema.Structural
+	for _, version := range crd.Spec.Versions {
+		internal, err := schemas.Internal(version.Schema)
+		if err != nil {
+			return nil, err
+		}
+		schema, err := structuralschema.NewStructural(internal)
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, schema)
+	}
+	return versions, nil
+}
+
+// pad appends a comment with a number to all rules of a schema.
+func pad(schema *apiextensionsv1.JSONSchemaProps, number int) {
+	for i := range schema.XValidations {
+		rule := &schema.XValidations[i].Rule
+		*rule = fmt.Sprintf("%s // %d", strings.TrimSpace(*rule), number)
+	}
+	for name, property := range schema.Properties {
+		pad(&property, number)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil {
+		pad(schema.Items.Schema, number)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		pad(schema.AdditionalProperties.Schema, number)
+	}
+}
+
+// write sets up the rules of both versions and validates an object by each.
+func (r *routes) write(create func(*structuralschema.Structural) validate, object map[string]any) error {
+	_, err := r.written(create, object)
+	return err
+}
+
+func (r *routes) written(create func(*structuralschema.Structural) validate, object map[string]any) (rules []validate, err error) {
+	versions, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	for _, version := range versions {
+		validate := create(version)
+		if errs := validate(object); len(errs) > 0 {
+			return nil, errs.ToAggregate()
+		}
+		rules = append(rules, validate)
+	}
+	return rules, nil
+}
+
+// heap returns the bytes of heap that the rules of one definition use after a write in both versions, with
+// their schemas.
+func (r *routes) heap(create func(*structuralschema.Structural) validate, object map[string]any) (float64, error) {
+	held := make([][]validate, heldDefinitions)
+	before := inUse()
+	for i := range held {
+		var err error
+		if held[i], err = r.written(create, object); err != nil {
+			return 0, err
+		}
+	}
+	after := inUse()
+	runtime.KeepAlive(held)
+	return (after - before) / heldDefinitions, nil
+}
