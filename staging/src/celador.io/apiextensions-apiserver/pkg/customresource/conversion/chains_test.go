@@ -4,6 +4,7 @@
 package conversion_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,21 @@ func TestValidateUpdate(t *testing.T) {
 	added.Converters[0].Rules = append(added.Converters[0].Rules, v1.ConversionRule{Field: "spec.text", Rule: "'x'"})
 	if errs, _ := validate(added, old); len(errs) == 0 {
 		t.Error("a rule was added")
+	}
+}
+
+func TestValidateManyRules(t *testing.T) {
+	d := widgets(t, "{}", "{}", "[]")
+	d.Converters[0].Rules = make([]v1.ConversionRule, 501)
+	if errs, _ := validate(d, nil); !slices.Equal(errs, []string{"spec.conversion.converters[0].rules: Too many: 501: must have at most 500 items"}) {
+		t.Error(errs)
+	}
+	d = definition(t, "v1 v2 v3", "v1>v2 v2>v3 v3>v2 v2>v1 v1>v3")
+	for i := range d.Converters {
+		d.Converters[i].Rules = make([]v1.ConversionRule, 401)
+	}
+	if errs, _ := validate(d, nil); !slices.Equal(errs, []string{"spec.conversion.converters: Forbidden: the converters have 2005 rules, and may have at most 2000"}) {
+		t.Error(errs)
 	}
 }
 

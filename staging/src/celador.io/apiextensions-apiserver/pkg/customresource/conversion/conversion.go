@@ -131,8 +131,9 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 	if len(at) > 0 {
 		path = at.Join(rule.field)
 	}
-	existing, err := get(path, c.target)
-	if err != nil {
+	existing, _, err := path.Get(c.target)
+	null := nullParent(path, c.target, err)
+	if err != nil && null == nil {
 		return err
 	}
 	value, set, err := c.results.Assign(existing, evaluation.Value, rule.target)
@@ -145,8 +146,31 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 	if !set {
 		return path.Delete(c.target)
 	}
+	if null != nil {
+		if _, err := null.Set(c.target, map[string]any{}, false); err != nil {
+			return err
+		}
+	}
 	_, err = path.Set(c.target, value, true)
 	return err
+}
+
+// nullParent returns the path of the null that is the reason why there is no value at a path. A rule that sets a field
+// in a null object replaces it. The result is nil if there is no error or it has another reason.
+func nullParent(path rulepath.Path, object map[string]any, err error) rulepath.Path {
+	if err == nil {
+		return nil
+	}
+	for i := 1; i < len(path); i++ {
+		value, found, err := path[:i].Get(object)
+		if err != nil || !found {
+			return nil
+		}
+		if value == nil && !path[i].Item {
+			return path[:i]
+		}
+	}
+	return nil
 }
 
 // assignRoot makes an object the result of the conversion. A rule that returns nothing leaves the object as it is.
@@ -160,12 +184,6 @@ func (c *conversion) assignRoot(value any, set bool) error {
 	}
 	c.target = object
 	return nil
-}
-
-// get returns the value at a path, or nil if there is none.
-func get(path rulepath.Path, object map[string]any) (any, error) {
-	value, _, err := path.Get(object)
-	return value, err
 }
 
 // prune returns a copy of the object without what the plan's target version does not specify.

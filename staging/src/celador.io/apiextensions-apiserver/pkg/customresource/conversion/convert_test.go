@@ -45,6 +45,14 @@ func TestConvert(t *testing.T) {
 		rules: "[{field: spec.a.b.c, rule: self.spec.text}]",
 		in:    "text: x", out: "a: {b: {c: x}}",
 	}, {
+		name: "a parent that is null", from: text, to: "a: {type: object, nullable: true, properties: {b: {type: string}, c: {type: string}}}",
+		rules: "[{field: spec.a.b, rule: self.spec.text}, {field: spec.a.c, rule: 'null'}]",
+		in:    "text: x\na: null", out: "a: {b: x}",
+	}, {
+		name: "a parent that stays null", from: text, to: "a: {type: object, nullable: true, properties: {b: {type: string}}}",
+		rules: "[{field: spec.a.b, rule: 'null'}]",
+		in:    "a: null", out: "a: null",
+	}, {
 		name: "no parents for null", from: text, to: "a: {type: object, properties: {b: {type: string}}}",
 		rules: "[{field: spec.a.b, rule: 'has(self.spec.text) ? self.spec.text : null'}]",
 		in:    "{}", out: "{}",

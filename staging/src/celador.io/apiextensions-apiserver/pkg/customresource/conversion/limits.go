@@ -16,6 +16,8 @@ const (
 	maxConverters = 100
 	// maxRules bounds the rules of a converter.
 	maxRules = 500
+	// maxAllRules bounds the rules of all converters. Checking a rule takes about a millisecond.
+	maxAllRules = 2000
 	// maxRuleLength bounds the length of an expression in bytes, as for CEL selectors of devices in Kubernetes.
 	maxRuleLength = 10 * 1024
 	// maxPathLength bounds the lengths of scope and field in bytes.

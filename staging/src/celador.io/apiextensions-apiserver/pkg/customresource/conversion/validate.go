@@ -26,8 +26,7 @@ func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warni
 		v.names = append(v.names, version.Name)
 		v.versions[version.Name] = newTypedVersion(version)
 	}
-	if len(d.Converters) > maxConverters {
-		v.errs = append(v.errs, field.TooMany(v.path, len(d.Converters), maxConverters))
+	if v.checkCounts(); len(v.errs) > 0 {
 		return v.errs, nil
 	}
 	for i := range d.Converters {
@@ -48,6 +47,25 @@ type validator struct {
 
 	errs     field.ErrorList
 	warnings []string
+}
+
+// checkCounts checks the numbers of converters and rules.
+func (v *validator) checkCounts() {
+	if n := len(v.definition.Converters); n > maxConverters {
+		v.errs = append(v.errs, field.TooMany(v.path, n, maxConverters))
+		return
+	}
+	all := 0
+	for i, converter := range v.definition.Converters {
+		n := len(converter.Rules)
+		if n > maxRules {
+			v.errs = append(v.errs, field.TooMany(v.path.Index(i).Child("rules"), n, maxRules))
+		}
+		all += n
+	}
+	if all > maxAllRules && len(v.errs) == 0 {
+		v.errs = append(v.errs, field.Forbidden(v.path, fmt.Sprintf("the converters have %d rules, and may have at most %d", all, maxAllRules)))
+	}
 }
 
 // checkVersions checks the versions of a converter and reports whether its rules can be checked.
@@ -120,10 +138,6 @@ func (v *validator) checkConverter(i int) {
 		return // The schemas' own errors are reported.
 	}
 	path := v.path.Index(i).Child("rules")
-	if len(converter.Rules) > maxRules {
-		v.errs = append(v.errs, field.TooMany(path, len(converter.Rules), maxRules))
-		return
-	}
 	rules := checkedRules{edge: newEdge(from, to), path: path}
 	old := v.oldConverter(converter)
 	before := len(v.errs)
