@@ -70,13 +70,13 @@ func hint(failure *apiservercel.Error, self *apiservercel.DeclType) string {
 	}
 	for _, issue := range compilation.Issues.Errors() {
 		if match := undefined.FindStringSubmatch(issue.Message); match != nil && metadataFields.Has(match[1]) {
-			return "; of metadata, default expressions can read name and generateName, in the schema of the root only"
+			return "\nOf metadata, default expressions can read name and generateName, in the schema of the root only"
 		}
 		if match := undefined.FindStringSubmatch(issue.Message); match != nil && len(self.Fields) > 0 {
-			return fmt.Sprintf("; self is the object with the rule, or around the field with the rule, and not the whole custom resource. Its fields are %s", fieldNames(self))
+			return fmt.Sprintf("\nself is the object with the rule, or around the field with the rule, and not the whole custom resource. Its fields are %s", fieldNames(self))
 		}
 		if hints := ruleerror.Hints(issue.Message); len(hints) > 0 {
-			return "; " + hints[0]
+			return "\n" + hints[0]
 		}
 		match := undeclared.FindStringSubmatch(issue.Message)
 		if match == nil {
@@ -84,10 +84,10 @@ func hint(failure *apiservercel.Error, self *apiservercel.DeclType) string {
 		}
 		name := match[1]
 		if name == schemaexpression.OldSelf {
-			return "; default expressions have no oldSelf, because they also run when an object is read"
+			return "\nDefault expressions have no oldSelf, because they also run when an object is read"
 		}
 		if _, ok := self.Fields[name]; ok {
-			return fmt.Sprintf("; write %s.%s", schemaexpression.Self, name)
+			return fmt.Sprintf("\nFields are read through self: write %s.%s", schemaexpression.Self, name)
 		}
 	}
 	return ""

@@ -232,10 +232,22 @@ func (c *checker) mismatch(t *cel.Type, to *structuralschema.Structural) *mismat
 // describeType describes a static type.
 func describeType(t *cel.Type) string {
 	if t.Kind() == types.StructKind && !isLibrary(t) {
-		return "an object of the type " + t.TypeName()
+		name, path, nested := strings.Cut(t.TypeName(), ".")
+		switch {
+		case name == ObjectType:
+			return "an " + t.TypeName()
+		case !nested:
+			return "an object like self"
+		default:
+			// The names of types in self are paths in the object.
+			return "an object like " + entryNames.Replace(path)
+		}
 	}
 	return protobufNames.Replace(t.String())
 }
+
+// entryNames replaces the names that types of list items and map values have in Kubernetes.
+var entryNames = strings.NewReplacer(".@idx", "[*]", ".@elem", "[*]")
 
 // protobufNames replaces the names of types that have shorter names in expressions.
 var protobufNames = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration")

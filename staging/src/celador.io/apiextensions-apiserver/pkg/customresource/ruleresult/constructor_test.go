@@ -25,7 +25,7 @@ func TestConstructorErrors(t *testing.T) {
 		{"Object.metadata{labels: {'a': 1}}", "1:25: the value is int for labels[*], which is a string: write string(...)"},
 		{"Object.spec{text: self.spec.int}", "1:28: the value is int for text, which is a string: write string(...)"},
 		{"Object.spec{?text: self.spec.?int}", "1:29: the value is int for text, which is a string: write string(...)"},
-		{"Object.spec{endpoints: [Object.spec.nested{a: 'x'}]}", "1:24: the value is an object of the type Object.spec.nested for endpoints[*], which is an object with other fields (foo-bar, host, tags): construct the object with Object.spec.endpoints{...}, for the items of a list in .map(i, ...)"},
+		{"Object.spec{endpoints: [Object.spec.nested{a: 'x'}]}", "1:24: the value is an Object.spec.nested for endpoints[*], which is an object with other fields (foo-bar, host, tags): construct the object with Object.spec.endpoints{...}, for the items of a list in .map(i, ...)"},
 		{"Object.spec{nested: Object.spec.similar{a: 'x'}}", ""},
 		{"Object.spec{nested: self.spec.differs}", "1:30: the value is int for nested.a, which is a string: write string(...)"},
 		{"Object.spec.endpoints{foo__dash__bar: 'x'}", "1:39: the value is string for foo-bar, which is an integer: write int(...)"},

@@ -192,7 +192,7 @@ func TestRules(t *testing.T) {
 		{field: "spec.text", rule: "self.spec.int", checkErr: "the rule returns int, but the field is a string: write string(...)"},
 		{field: "spec.text", rule: "self.spec.time", checkErr: "the rule returns timestamp, but the field is a string: write string(...), or declare the format date-time in the schema"},
 		{field: "spec.text", rule: "self.spec.texts", checkErr: "the rule returns list(string), but the field is a string: select one item, such as the one at [0], or build the value from the items"},
-		{field: "spec.text", rule: "self.spec.nested", checkErr: "the rule returns an object of the type Source.spec.nested, but the field is a string: select the field that you want, such as self.spec.replicas"},
+		{field: "spec.text", rule: "self.spec.nested", checkErr: "the rule returns an object like spec.nested, but the field is a string: select the field that you want, such as self.spec.replicas"},
 		{field: "spec.text", rule: "type(self.spec.text)", checkErr: "the rule returns type(string), but the field is a string: a type is not a value that can be stored"},
 		{field: "spec.text", rule: "self.spec.?text", want: "hello"},
 		{field: "spec.text", rule: "self.spec.?nullable", want: "unset"},
