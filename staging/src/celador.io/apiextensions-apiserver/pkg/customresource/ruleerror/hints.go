@@ -8,7 +8,11 @@ import (
 	"strings"
 )
 
-var overload = regexp.MustCompile(`found no matching overload for '([^']*)' applied to '\(([^']*)\)'`)
+var (
+	overload = regexp.MustCompile(`found no matching overload for '([^']*)' applied to '\(([^']*)\)'`)
+	// keyword matches the errors for fields whose names are words of CEL, in selections and in constructors.
+	keyword = regexp.MustCompile(`(?:no viable alternative at input '\.|mismatched input '|missing '}' at ')(in|true|false|null)'`)
+)
 
 // Hints returns what to write instead of common mistakes that the type checker reports, each as a sentence without a
 // full stop.
@@ -18,6 +22,9 @@ func Hints(detail string) []string {
 		if hint := overloadHint(match[1], match[2]); hint != "" {
 			hints = append(hints, hint)
 		}
+	}
+	if match := keyword.FindStringSubmatch(detail); match != nil {
+		hints = append(hints, "Write __"+match[1]+"__ for a field with the name "+match[1]+", which is a word of CEL")
 	}
 	if strings.Contains(detail, "does not support field selection") {
 		hints = append(hints, "Write keys with dots or slashes in brackets and quotes, such as self.metadata.labels['example.com/zone']")
