@@ -55,6 +55,9 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 // estimateByOrigin estimates the size of a value that cel-go has no path for, such as one behind an optional.
 func (s sizes) estimateByOrigin(node checker.AstNode) *checker.SizeEstimate {
 	switch node.Type().Kind() {
+	case types.TypeKind:
+		// Kubernetes' estimator takes values without a size for unlimited, also in type(self.size) == string.
+		return &checker.SizeEstimate{Min: 1, Max: 1}
 	case types.StringKind, types.BytesKind, types.ListKind, types.MapKind, types.DynKind:
 	default:
 		return nil

@@ -90,3 +90,24 @@ func TestMaxCostByOrigin(t *testing.T) {
 		})
 	}
 }
+
+// Rules for x-kubernetes-int-or-string compare types.
+func TestMaxCostOfTypes(t *testing.T) {
+	self := apiservercel.NewObjectType("object", map[string]*apiservercel.DeclField{
+		"size": apiservercel.NewDeclField("size", apiservercel.DynType, false, nil, nil),
+	}).MaybeAssignTypeName("object(v1)")
+	for _, dynamic := range []uint64{0, 200_000} {
+		env, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: self, MaxDynamicSize: dynamic}, environment.NewExpressions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expression, celErr := env.Compile("type(self.size) == string")
+		if celErr != nil {
+			t.Fatal(celErr)
+		}
+		const limit = 10
+		if cost, err := expression.MaxCost(); err != nil || cost > limit {
+			t.Errorf("MaxDynamicSize %d: got cost %d, %v, want at most %d", dynamic, cost, err, limit)
+		}
+	}
+}
