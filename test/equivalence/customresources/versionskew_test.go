@@ -187,7 +187,7 @@ func TestStockServer(t *testing.T) {
 	expectCall(t, ours, http.MethodGet, timers("v2")+"/first", "", http.StatusOK, `"spec":{"timeout":"30s"}`)
 
 	// A write of the status is not validated, so it stores what Kubernetes' type has.
-	expectCall(t, theirs, http.MethodPatch, ruledPath+"/status", `{"status":{"conditions":[]}}`, http.StatusOK)
+	expectCall(t, theirs, http.MethodPatch, ruledPath+"/status", `{"status":{"storedVersions":["v1","v2"]}}`, http.StatusOK)
 	eventually(t, "the converters are lost", func() bool {
 		_, read := call(t, ours, http.MethodGet, ruledPath, "", "")
 		return !strings.Contains(read, `"converters":[`)
