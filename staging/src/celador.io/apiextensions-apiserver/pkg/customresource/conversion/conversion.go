@@ -16,6 +16,7 @@ import (
 
 	"celador.io/admission/schemaexpression"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -86,7 +87,7 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
 				reason = ReasonCost
 			}
-			return rule.fail(reason, at, evaluation.Err)
+			return rule.fail(reason, at, ruleerror.Evaluation(evaluation.Err))
 		}
 		if err := c.assign(rule, at, evaluation); err != nil {
 			return rule.fail(ReasonType, at, err)

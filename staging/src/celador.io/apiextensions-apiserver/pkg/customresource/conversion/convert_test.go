@@ -235,9 +235,9 @@ func TestConvertErrors(t *testing.T) {
 		message         string
 	}{
 		{"missing field", "[{field: spec.text, rule: self.spec.text}]", "{}", conversion.ReasonEvaluation,
-			prefix + `spec.conversion.converters[0].rules[0] (field "spec.text"): no such key: text`},
+			prefix + `spec.conversion.converters[0].rules[0] (field "spec.text"): no such key: text (it is unset in this object; ask with has(...) first, or read it with .? and orValue(...))`},
 		{"missing field of an item", "[{field: spec.text, rule: \"'x'\"}, {scope: 'spec.list[*]', field: name, rule: self.name}]", "list: [{name: a}, {}]", conversion.ReasonEvaluation,
-			prefix + `spec.conversion.converters[0].rules[1] (scope "spec.list[*]", field "name", at spec.list[1]): no such key: name`},
+			prefix + `spec.conversion.converters[0].rules[1] (scope "spec.list[*]", field "name", at spec.list[1]): no such key: name (it is unset in this object; ask with has(...) first, or read it with .? and orValue(...))`},
 		{"type of the list", "[{scope: 'spec.list[*]', field: name, rule: self.name}]", "list: a", conversion.ReasonType,
 			prefix + `spec.conversion.converters[0].rules[0] (scope "spec.list[*]", field "name"): spec.list is a string instead of a list or map`},
 		{"type of a result", "[{field: spec.text, rule: \"json.decode('1')\"}]", "{}", conversion.ReasonType,

@@ -4,6 +4,7 @@
 package ruleerror_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,41 @@ func TestNearest(t *testing.T) {
 	} {
 		if got := ruleerror.Nearest(name, slices.Values(names)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEvaluation(t *testing.T) {
+	for text, want := range map[string]string{
+		"no such key: a":   "no such key: a (it is unset in this object; ask with has(...) first, or read it with .? and orValue(...))",
+		"division by zero": "division by zero",
+	} {
+		err := errors.New(text)
+		if got := ruleerror.Evaluation(err); got.Error() != want || !errors.Is(got, err) {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}
+}
+
+func TestHints(t *testing.T) {
+	overload := func(operator, operands string) string {
+		return "ERROR: <input>:1:1: found no matching overload for '" + operator + "' applied to '(" + operands + ")'\n | x\n | ^"
+	}
+	for detail, want := range map[string]string{
+		overload("_?_:_", "bool, string, null"):          "null is allowed only",
+		overload("_?_:_", "bool, null, list(int)"):       "null is allowed only",
+		overload("_?_:_", "bool, string, int"):           "Both results",
+		overload("_==_", "null, string"):                 "Fields are unset",
+		overload("_==_", "int, string"):                  "Only values of the same type",
+		overload("_+_", "int, string"):                   "Texts can only be joined",
+		overload("_+_", "int, double"):                   "",
+		overload("startsWith", "int.(string)"):           "",
+		"type 'string' does not support field selection": "Write keys with dots",
+		"undefined field 'a'":                            "",
+	} {
+		hints := ruleerror.Hints(detail)
+		if want == "" && len(hints) > 0 || want != "" && (len(hints) != 1 || !strings.HasPrefix(hints[0], want)) {
+			t.Errorf("%s: got %q, want %s", detail, hints, want)
 		}
 	}
 }
