@@ -17,12 +17,13 @@ type loop struct {
 	// if the accumulator started as an empty list or map, which the steps of the loop append to.
 	item, accumulator, mutable int
 	condition, next, finish    step
+	// pairs is set for a comprehension of two variables. The slot second follows item.
+	pairs   bool
+	second  int
+	adapter types.Adapter
 }
 
 func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
-	if c.HasIterVar2() {
-		return unsupported("comprehension of two variables")
-	}
 	start, err := p.plan(c.AccuInit())
 	if err != nil {
 		return node{}, err
@@ -35,26 +36,39 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 	p.slots++
 	accumulator := p.push(c.AccuVar(), p.start(start, mutable))
 	item := p.push(c.IterVar(), nil)
+	variables, second := 1, local{}
+	if c.HasIterVar2() {
+		second = p.push(c.IterVar2(), nil)
+		variables++
+	}
 	condition, err := p.plan(c.LoopCondition())
 	if err != nil {
 		return node{}, err
 	}
-	if n, ok, err := p.macroExpansion(c, elements.eval, item.slot, condition); ok || err != nil {
-		p.pop()
-		p.pop()
-		return n, err
+	if !c.HasIterVar2() {
+		if n, ok, err := p.macroExpansion(c, elements.eval, item.slot, condition); ok || err != nil {
+			p.pop()
+			p.pop()
+			return n, err
+		}
 	}
 	next, err := p.plan(c.LoopStep())
 	if err != nil {
 		return node{}, err
 	}
-	p.pop()
+	for range variables {
+		p.pop()
+	}
 	finish, err := p.plan(c.Result())
 	if err != nil {
 		return node{}, err
 	}
 	p.pop()
-	planned := &loop{elements.eval, item.slot, accumulator.slot, mutable, condition.eval, next.eval, finish.eval}
+	planned := &loop{
+		elements: elements.eval, item: item.slot, accumulator: accumulator.slot, mutable: mutable,
+		condition: condition.eval, next: next.eval, finish: finish.eval,
+		pairs: c.HasIterVar2(), second: second.slot, adapter: p.library.adapter,
+	}
 	return node{eval: planned.eval}, nil
 }
 
@@ -77,29 +91,10 @@ func (p *planner) start(init node, mutable int) step {
 }
 
 func (l *loop) eval(f *frame) ref.Val {
-	c, ok := newCursor(l.elements(f))
-	if !ok {
-		return nil
-	}
+	elements := l.elements(f)
 	f.slots[l.accumulator], f.slots[l.mutable] = nil, nil
-	for {
-		item := c.advance()
-		if item == nil {
-			break
-		}
-		f.slots[l.item] = item
-		proceed, ok := l.condition(f).(types.Bool)
-		if !ok {
-			return nil
-		}
-		if !proceed {
-			break
-		}
-		value := l.next(f)
-		if value == nil || !f.nextIteration() {
-			return nil
-		}
-		f.slots[l.accumulator] = value
+	if l.pairs && !l.eachPair(f, elements) || !l.pairs && !l.each(f, elements) {
+		return nil
 	}
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
@@ -115,4 +110,62 @@ func (l *loop) eval(f *frame) ref.Val {
 	default:
 		return result
 	}
+}
+
+// each evaluates the loop for the elements of a list or the keys of a map. It returns false to decline.
+func (l *loop) each(f *frame, elements ref.Val) bool {
+	c, ok := newCursor(elements)
+	if !ok {
+		return false
+	}
+	for item := c.advance(); item != nil; item = c.advance() {
+		f.slots[l.item] = item
+		if proceed, ok := l.iterate(f); !ok || !proceed {
+			return ok
+		}
+	}
+	return true
+}
+
+// iterate evaluates one iteration. It returns whether there is another, and false to decline.
+func (l *loop) iterate(f *frame) (proceed, ok bool) {
+	wanted, ok := l.condition(f).(types.Bool)
+	if !ok || wanted == types.False {
+		return false, ok
+	}
+	value := l.next(f)
+	if value == nil || !f.nextIteration() {
+		return false, false
+	}
+	f.slots[l.accumulator] = value
+	return true, true
+}
+
+// eachPair evaluates the loop for the indexes and elements of a list, or the keys and values of a map, in
+// cel-go's order. It returns false to decline.
+func (l *loop) eachPair(f *frame, elements ref.Val) bool {
+	p := &pairs{loop: l, frame: f, ok: true}
+	switch elements := elements.(type) {
+	case traits.Mapper:
+		types.ToFoldableMap(elements).Fold(p)
+	case traits.Lister:
+		types.ToFoldableList(elements).Fold(p)
+	default:
+		return false
+	}
+	return p.ok
+}
+
+// pairs evaluates a loop of two variables.
+type pairs struct {
+	*loop
+	*frame
+	ok bool
+}
+
+// FoldEntry implements traits.Folder.
+func (p *pairs) FoldEntry(key, value any) (proceed bool) {
+	p.slots[p.item], p.slots[p.second] = p.adapter.NativeToValue(key), p.adapter.NativeToValue(value)
+	proceed, p.ok = p.iterate(p.frame)
+	return proceed
 }

@@ -28,6 +28,7 @@ var supported = standardCost.Union(sets.New(
 	operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.Equals, operators.NotEquals,
 
 	"optional.of", "optional.ofNonZeroValue", "optional.none", "value", "hasValue", "or", "orValue",
+	"cel.@mapInsert", // of transformMap and transformMapEntry
 
 	overloads.TimeGetFullYear, overloads.TimeGetMonth, overloads.TimeGetDate, overloads.TimeGetDayOfMonth,
 	overloads.TimeGetDayOfWeek, overloads.TimeGetDayOfYear, overloads.TimeGetHours, overloads.TimeGetMinutes,
