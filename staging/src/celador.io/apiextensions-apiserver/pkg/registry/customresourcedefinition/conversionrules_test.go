@@ -45,6 +45,7 @@ func TestConversionRules(t *testing.T) {
 		"an invalid rule gets another schema":    {old: manifest(wrong, object, object), updated: manifest(wrong, object, length), errs: []string{wrongRule}},
 		"a version is added without a converter": {old: manifest(converters, object, object), updated: manifest(converters, object, object, object), errs: []string{noReverse, noReverse, noReverse, noReverse}},
 		"unknown fields are preserved":           {old: preserving(none), updated: preserving(converters), errs: []string{`spec.conversion.strategy: Invalid value: "ConversionRules": must be None`}},
+		"a client drops the converters":          {old: manifest(converters, object, object), updated: manifest(`{"strategy": "ConversionRules"}`, object, object), errs: []string{noReverse}},
 		"converters are added to None":           {old: manifest(none, object, object), updated: manifest(oneWay, object, object), errs: []string{noReverse}},
 	} {
 		t.Run(name, func(t *testing.T) {
