@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -15,6 +16,7 @@ import (
 	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 var (
@@ -59,46 +61,112 @@ func explain(at *place, text string, err error) string {
 	return err.Error()
 }
 
-// metadataFields are the fields of metadata that authors may expect in self.
-var metadataFields = sets.New("labels", "annotations", "namespace", "metadata", "uid", "ownerReferences", "finalizers", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion")
+// hiddenMetadata are the fields of metadata that self does not have.
+var hiddenMetadata = sets.New("labels", "annotations", "namespace", "uid", "ownerReferences", "finalizers", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion")
 
-// hint returns what to write instead of a variable that an expression does not have, or nothing.
-func hint(failure *apiservercel.Error, self *apiservercel.DeclType) string {
+// hints returns what to write instead of the names that the type checker does not know, each as a line.
+func hints(failure *apiservercel.Error, scope *place) string {
 	var compilation *apiservercel.CompilationError
 	if !errors.As(failure.Cause, &compilation) {
 		return ""
 	}
+	var text strings.Builder
 	for _, issue := range compilation.Issues.Errors() {
-		if match := undefined.FindStringSubmatch(issue.Message); match != nil && metadataFields.Has(match[1]) {
-			return "\nOf metadata, default expressions can read name and generateName, in the schema of the root only"
+		hint := ""
+		if match := undeclared.FindStringSubmatch(issue.Message); match != nil {
+			hint = variableHint(match[1], scope)
+		} else if match := undefined.FindStringSubmatch(issue.Message); match != nil {
+			hint = fieldHint(match[1], scope)
+		} else if general := ruleerror.Hints(issue.Message); len(general) > 0 {
+			hint = general[0]
 		}
-		if match := undefined.FindStringSubmatch(issue.Message); match != nil && len(self.Fields) > 0 {
-			return fmt.Sprintf("\nself is the object with the rule, or around the field with the rule, and not the whole custom resource. Its fields are %s", fieldNames(self))
+		if hint != "" && !strings.Contains(text.String(), hint) {
+			text.WriteString("\n" + hint)
 		}
-		if hints := ruleerror.Hints(issue.Message); len(hints) > 0 {
-			return "\n" + hints[0]
-		}
-		match := undeclared.FindStringSubmatch(issue.Message)
-		if match == nil {
-			continue
-		}
-		name := match[1]
-		if name == schemaexpression.OldSelf {
-			return "\nDefault expressions have no oldSelf, because they also run when an object is read"
-		}
-		if _, ok := self.Fields[name]; ok {
-			return fmt.Sprintf("\nFields are read through self: write %s.%s", schemaexpression.Self, name)
-		}
+	}
+	return text.String()
+}
+
+// variableHint returns the hint for a variable or type that does not exist, or nothing.
+func variableHint(name string, scope *place) string {
+	self := scope.selfType()
+	if path, ok := strings.CutPrefix(name, ruleresult.ObjectType+"."); ok {
+		return fmt.Sprintf("The schema has no object at %s. Constructors have the path from the root: Object.spec.a{...} constructs spec.a, or an entry if spec.a is a list or map", path)
+	}
+	switch name {
+	case schemaexpression.OldSelf, "oldObject":
+		return "Default expressions cannot read the object before an update, because they also run when an object is read"
+	case "object":
+		return "There is no object: self is the value whose schema the rule is in"
+	}
+	if _, ok := self.Fields[name]; ok {
+		return "Fields are read through self: write self." + name
+	}
+	if isOutside(name, scope) {
+		return outsideHint(name, scope)
+	}
+	if near := nearest(name, scope); near != "" {
+		return fmt.Sprintf("Fields are read through self: did you mean self.%s?", near)
 	}
 	return ""
 }
 
-// fieldNames lists the first names of the fields of self.
-func fieldNames(self *apiservercel.DeclType) string {
+// fieldHint returns the hint for a field that does not exist, or nothing.
+func fieldHint(name string, scope *place) string {
+	switch {
+	case name == "metadata" && !scope.resource, hiddenMetadata.Has(name):
+		return "Of metadata, default expressions can read name and generateName, in the schema of the root"
+	case isOutside(name, scope):
+		return outsideHint(name, scope)
+	}
+	if near := nearest(name, scope); near != "" {
+		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
+	}
+	if fields := scope.selfType().Fields; len(fields) > 0 {
+		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.path.Tokens()), fieldNames(fields))
+	}
+	return ""
+}
+
+// fieldNames lists the first names of fields.
+func fieldNames(fields map[string]*apiservercel.DeclField) string {
 	const listed = 10
-	names := sortedKeys(self.Fields)
+	names := sortedKeys(fields)
 	if len(names) > listed {
 		names = append(names[:listed], "...")
 	}
 	return strings.Join(names, ", ")
+}
+
+// isOutside reports whether an object around self has the property, and self does not.
+func isOutside(name string, scope *place) bool {
+	for at := scope.parent; at != nil; at = at.parent {
+		if _, ok := at.schema.Properties[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func outsideHint(name string, scope *place) string {
+	return fmt.Sprintf("self is %s and has no %s. To read it, move the rule to the schema around both, and write the path from there into field", selfName(scope.path.Tokens()), name)
+}
+
+// nearest returns the name of a field in self that the name was probably meant to be.
+func nearest(name string, scope *place) string {
+	var names []string
+	collect(scope.selfType(), func(name string) { names = append(names, name) })
+	return ruleerror.Nearest(name, slices.Values(names))
+}
+
+// collect calls visit with the names of all fields in a type.
+func collect(t *apiservercel.DeclType, visit func(string)) {
+	if t == nil {
+		return
+	}
+	collect(t.ElemType, visit)
+	for name, field := range t.Fields {
+		visit(name)
+		collect(field.Type, visit)
+	}
 }

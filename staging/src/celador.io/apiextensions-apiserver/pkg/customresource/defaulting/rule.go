@@ -151,7 +151,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	}
 	expression, failure := environment.Compile(r.source)
 	if failure != nil {
-		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hint(failure, self))
+		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, scope))
 	}
 	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
