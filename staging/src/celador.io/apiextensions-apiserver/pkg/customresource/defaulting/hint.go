@@ -113,7 +113,10 @@ func variableHint(name string, scope *place) string {
 
 // fieldHint returns the hint for a field that does not exist, or nothing.
 func fieldHint(name string, scope *place) string {
+	tokens := scope.path.Tokens()
 	switch {
+	case len(tokens) > 0 && tokens[len(tokens)-1] == name:
+		return fmt.Sprintf("self is %s already: write self.a instead of self.%s.a", selfName(tokens), name)
 	case name == "metadata" && !scope.resource, hiddenMetadata.Has(name):
 		return "Of metadata, default expressions can read name and generateName, in the schema of the root"
 	case isOutside(name, scope):
