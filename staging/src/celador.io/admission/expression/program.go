@@ -76,7 +76,7 @@ func (p *Program) run(s *Series) programs.Evaluation {
 	if err := s.next(); err != nil {
 		return programs.Evaluation{HasCost: true, Err: err}
 	}
-	return p.Program.Evaluate(s.ctx, s, &s.meter)
+	return p.Program.Evaluate(s.ctx, s, &s.meter, false)
 }
 
 // A Budget is the CEL cost that a series of evaluations may still spend. It is not safe for

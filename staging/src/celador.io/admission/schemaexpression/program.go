@@ -52,7 +52,7 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 		return Evaluation{HasCost: true, Err: err}
 	}
 	in.meter.Done = ctx.Done()
-	e := p.planned.Evaluate(ctx, in, &in.meter)
+	e := p.planned.Evaluate(ctx, in, &in.meter, in.StopAtCostLimit)
 	if e.Err != nil {
 		e.Value = nil
 	}

@@ -52,9 +52,13 @@ func TestPerCallLimit(t *testing.T) {
 	if e := program.Evaluate(t.Context(), numbers(r, 200)); e.Err != nil || e.Cost > celconfig.PerCallLimit {
 		t.Fatalf("cost %d, error %v", e.Cost, e.Err)
 	}
-	e := program.Evaluate(t.Context(), numbers(r, 1000))
-	if e.Err == nil || !strings.HasPrefix(e.Err.Error(), "operation cancelled: actual cost limit exceeded") || e.Cost <= celconfig.PerCallLimit {
-		t.Errorf("cost %d, error %v", e.Cost, e.Err)
+	for _, stop := range []bool{false, true} {
+		in := numbers(r, 1000)
+		in.StopAtCostLimit = stop
+		e := program.Evaluate(t.Context(), in)
+		if e.Err == nil || !strings.HasPrefix(e.Err.Error(), "operation cancelled: actual cost limit exceeded") || e.Cost <= celconfig.PerCallLimit {
+			t.Errorf("StopAtCostLimit %t: cost %d, error %v", stop, e.Cost, e.Err)
+		}
 	}
 }
 

@@ -30,8 +30,8 @@ type Input interface {
 }
 
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
-// and the caller must evaluate the expression with cel-go. Closing done interrupts loops; done may
-// be nil.
+// and the caller must evaluate the expression with cel-go; cost is then what the evaluation has cost
+// so far, which is at least what cel-go charges up to there. Closing done interrupts loops; done may be nil.
 func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
@@ -53,7 +53,7 @@ func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, co
 	f.input, f.done = nil, nil
 	frames.Put(f)
 	if value == nil || cost > celconfig.PerCallLimit {
-		return nil, 0, false
+		return nil, cost, false
 	}
 	return value, cost, true
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
@@ -66,6 +68,9 @@ func (b *Builtins) plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope) (
 // evaluates it.
 func (p *Program) Planned() int { return p.closures.Planned() }
 
+// errCostLimit is cel-go's error for an expression that exceeds the cost limit.
+var errCostLimit = interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "operation cancelled: actual cost limit exceeded"}
+
 // An Evaluation is the outcome of evaluating a program.
 type Evaluation struct {
 	Value ref.Val
@@ -77,10 +82,19 @@ type Evaluation struct {
 
 // Evaluate evaluates the program. meter is the meter that input resolves. Cancelling ctx interrupts the
 // evaluation if it also closes the Done channel of the meter.
-func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, meter *limits.Meter) Evaluation {
+//
+// Closures that exceed the cost limit decline. cel-go then needs a multiple of their time to reach the limit
+// again, because it searches a list of all values that are in use for each step. With stop, Evaluate does not
+// repeat the evaluation and returns the error of the limit. Closures charge some costs earlier than cel-go,
+// so that an expression that fails close to the limit may have another error than cel-go's.
+func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, meter *limits.Meter, stop bool) Evaluation {
 	before := meter.Mark()
-	if value, cost, ok := p.closures.Evaluate(meter.Done, input); ok {
+	value, cost, ok := p.closures.Evaluate(meter.Done, input)
+	if ok {
 		return Evaluation{Value: value, Cost: cost, HasCost: true}
+	}
+	if stop && cost > celconfig.PerCallLimit {
+		return Evaluation{Cost: cost, HasCost: true, Err: errCostLimit}
 	}
 	meter.Repeat(before)
 	program, err := p.interpreted.program()

@@ -110,6 +110,7 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	values.activations = make([]schemaexpression.Activation, len(matches))
 	for i, match := range matches {
 		values.activations[i].Self = schemaexpression.Value(match.Value, c.plan.scopes[scope].schema)
+		values.activations[i].StopAtCostLimit = true
 	}
 	return values, nil
 }

@@ -78,7 +78,7 @@ func TestHostileRules(t *testing.T) {
 		write, run string
 	}{
 		// Costs.
-		{"nested loops", v1.ConversionRule{Field: "spec.text", Rule: "self.spec.texts.exists(a, self.spec.texts.exists(b, self.spec.texts.exists(c, a + b == c))) ? 'a' : 'b'"}, "exceeds budget", notStored},
+		{"nested loops", v1.ConversionRule{Field: "spec.text", Rule: "self.spec.texts.exists(a, self.spec.texts.exists(b, self.spec.texts.exists(c, a + b == c))) ? 'a' : 'b'"}, "exceeds budget", "the rules exceed the cost"},
 		{"a loop for each item", v1.ConversionRule{Scope: "spec.items[*]", Field: "name", Rule: "self.name.split('').map(c, c + c).join()"}, "exceeds budget", "cost"},
 		{"a cheap rule for each of many items", v1.ConversionRule{Scope: "spec.items[*]", Field: "name", Rule: "self.name + '!'"}, "set maxItems of spec.items, maxLength of spec.items[*].name", ""},
 		{"an expensive rule for each of many items", v1.ConversionRule{Scope: "spec.items[*]", Field: "name", Rule: "[1,2,3,4,5,6,7,8,9,10].map(i, string(i)).join()"}, "exceeds budget", "cost"},

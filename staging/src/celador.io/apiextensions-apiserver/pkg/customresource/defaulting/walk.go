@@ -62,7 +62,7 @@ type scope struct {
 // self returns the variables of the scope's rules. A value of CEL may cache what it has read, so a change needs a new one.
 func (s *scope) self(w *walk) *schemaexpression.Activation {
 	if s.activation == nil || s.changes != w.changes {
-		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.node.schema)}
+		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.node.schema), StopAtCostLimit: true}
 		s.changes = w.changes
 	}
 	return s.activation
