@@ -10,6 +10,7 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -145,7 +146,9 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it allows any type (x-kubernetes-preserve-unknown-fields)")
 	}
-	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: self, Types: c.types, NullResults: true}, c.origin(r.source))
+	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{
+		Self: self, Types: c.types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
+	}, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
 	}

@@ -76,6 +76,8 @@ func TestValidate(t *testing.T) {
 		texts []string
 	}{
 		{name: "a valid rule", spec: `{field: other, rule: self.name}`},
+		// Kubernetes' estimate takes the text behind an optional for unlimited.
+		{name: "a text behind an optional", spec: `{field: other, rule: "self.?name.orValue('x').upperAscii()"}`},
 		{name: "a leading dot", spec: `{field: .other, rule: self.name}`},
 		{name: "a field in the embedded resource", spec: `{field: template.spec.name, rule: self.name}`},
 		{name: "a key of a map", spec: `{field: "limits['example.com/a']", rule: self.number}`},
