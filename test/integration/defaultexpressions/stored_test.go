@@ -86,7 +86,7 @@ func TestApply(t *testing.T) {
 	applied := apply("first", balancer)
 	expect(t, applied, defaulted)
 	for _, entry := range applied.GetManagedFields() {
-		owned := string(entry.FieldsV1.Raw)
+		owned := entry.FieldsV1.GetRawString()
 		if entry.Manager == "first" && (strings.Contains(owned, "f:host") || !strings.Contains(owned, "f:type")) {
 			t.Errorf("the applier owns %s, want the type but no host", owned)
 		}

@@ -54,16 +54,6 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// converters returns the converters of a YAML text.
-func converters(t testing.TB, text string) []v1.Converter {
-	t.Helper()
-	var all []v1.Converter
-	if err := yaml.UnmarshalStrict([]byte(text), &all); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // widgets returns a definition of the kind Widget with the versions v1 and v2.
 func widgets(t testing.TB, v1Fields, v2Fields, rules string) *conversion.Definition {
 	t.Helper()

@@ -113,13 +113,13 @@ func counted(t *testing.T, crd string) float64 {
 
 // The limit of a version is the sum of its rules.
 func TestVersionLimit(t *testing.T) {
-	structural, defaults := parse(t, `
+	structural, _ := parse(t, `
 type: object
 properties:
   names: {type: array, maxItems: 500, items: {type: string, maxLength: 50}}
   set: {type: object, additionalProperties: {type: boolean}}
 `)
-	defaults = apiextensions.SchemaDefaults{}
+	defaults := apiextensions.SchemaDefaults{}
 	for i := range 40 {
 		defaults[""] = append(defaults[""], v1.DefaultRule{Field: fmt.Sprintf("set.f%02d", i), Rule: "self.names.all(a, self.names.exists(b, a < b))"})
 	}
