@@ -212,6 +212,44 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// largeDefault is a default expression that sets status.phase and reads spec.replicas.
+type largeDefault struct{ recorder }
+
+func (*largeDefault) Default(object map[string]any) {
+	if replicas, _, _ := unstructured.NestedInt64(object, "spec", "replicas"); replicas > 10 {
+		if status, ok := object["status"].(map[string]any); ok && status["phase"] == nil {
+			status["phase"] = "Large"
+		}
+	}
+}
+
+// largeRule is a validation rule that lets status.phase keep an invalid value.
+type largeRule struct{ old map[string]any }
+
+func (r *largeRule) Validate(_ context.Context, object, old map[string]any) field.ErrorList {
+	r.old = runtime.DeepCopyJSON(old)
+	got, _, _ := unstructured.NestedString(object, "status", "phase")
+	if before, _, _ := unstructured.NestedString(old, "status", "phase"); got == "Large" && before != "Large" {
+		return field.ErrorList{field.Forbidden(field.NewPath("status", "phase"), "too large")}
+	}
+	return nil
+}
+
+// TestDefaultsKeepOldObject covers that default expressions set no fields of the old object, from which updates take values:
+// a rule would find that an invalid value has not changed.
+func TestDefaultsKeepOldObject(t *testing.T) {
+	stored := widget(int64(1))
+	stored.Object["status"] = map[string]any{}
+	rules := &largeRule{}
+	err := do(t, newStorage(t, stored, rules, &largeDefault{}), "update", widget(int64(99)))
+	if diff := cmp.Diff([]string{"status.phase: Forbidden: too large"}, causes(t, err)); diff != "" {
+		t.Errorf("causes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{}, rules.old["status"]); diff != "" {
+		t.Errorf("the status of the old object (-want +got):\n%s", diff)
+	}
+}
+
 // TestWithoutRules covers that errors of the schema do not mention rules if there are none.
 func TestWithoutRules(t *testing.T) {
 	err := do(t, newStorage(t, nil, nil, nil), "create", widget(nil))

@@ -57,8 +57,12 @@ type updateStrategy struct {
 }
 
 // PrepareForUpdate implements rest.RESTUpdateStrategy. Kubernetes' strategy takes the status, or everything else, from the old
-// object, so that default expressions may read other values than in the request.
+// object, so that default expressions may read other values than in the request. They must not set fields of the old object,
+// which validation and admission compare with the new one, so the new object takes its values from a copy.
 func (s updateStrategy) PrepareForUpdate(ctx context.Context, object, old runtime.Object) {
+	if s.additional.defaults != nil {
+		old = old.DeepCopyObject()
+	}
 	s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old)
 	s.additional.setDefaults(object)
 }
