@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	v1 "celador.io/api/apiextensions/v1"
-
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -55,7 +54,7 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 	compiled, problem := c.edge.compile(rule, origin)
 	if problem != nil {
 		value := map[string]string{"scope": rule.Scope, "field": rule.Field, "rule": rule.Rule}[problem.field]
-		return field.ErrorList{field.Invalid(path.Child(problem.field), abbreviate(value), problem.detail)}
+		return field.ErrorList{field.Invalid(path.Child(problem.field), ruleerror.Abbreviate(value), problem.detail)}
 	}
 	cost, err := compiled.expression.MaxCost()
 	if err != nil {
@@ -63,19 +62,6 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 	}
 	c.rules = append(c.rules, checkedRule{compiled, multiply(cost, compiled.cardinality)})
 	return nil
-}
-
-// abbreviate cuts off a long text for an error.
-func abbreviate(text string) string {
-	const limit = 200
-	if len(text) <= limit {
-		return text
-	}
-	end := limit
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "..."
 }
 
 const costAdvice = " (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"

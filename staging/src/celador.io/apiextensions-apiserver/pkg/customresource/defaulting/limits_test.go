@@ -4,6 +4,7 @@
 package defaulting_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -47,14 +48,16 @@ func TestRuntimeLimits(t *testing.T) {
 		expression string
 		set        int
 		errs, last string
+		// count is the number of errors of an object that has no defaults.
+		count int
 		// counted is the number of errors in the metric.
 		counted float64
 	}{
 		{name: "cheap", crd: "cheap.example.com", rules: 2, expression: "self.text.size() > 0", set: 2},
 		{name: "one evaluation", crd: "one.example.com", rules: 1, expression: "(self.text + self.text + self.text).size() > 0",
-			errs: "set.f00: Invalid value: null", last: "cost limit exceeded", counted: 1},
+			errs: "set.f00: Invalid value: null", last: "cost limit exceeded", count: 1, counted: 1},
 		{name: "all evaluations", crd: "all.example.com", rules: 30, expression: "(self.text + self.text).size() > 0", set: 20,
-			errs: "set.f20: Invalid value: null", last: "the rules before it have used up the cost limit of an object", counted: 10},
+			errs: "set.f20: Invalid value: null", last: "the rules before it have used up the cost limit of an object", count: 1, counted: 1},
 	}
 	const length = 2_510_000
 	for _, test := range tests {
@@ -71,8 +74,8 @@ func TestRuntimeLimits(t *testing.T) {
 				t.Errorf("got %v errors in the metric, want %v", got, test.counted)
 			}
 			errs := rules.Validate(t.Context(), text(length), nil)
-			if len(errs) != test.rules-test.set {
-				t.Fatalf("got %d errors, want %d", len(errs), test.rules-test.set)
+			if len(errs) != test.count {
+				t.Fatalf("got %d errors, want %d", len(errs), test.count)
 			}
 			if len(errs) == 0 {
 				return
@@ -84,6 +87,46 @@ func TestRuntimeLimits(t *testing.T) {
 				t.Errorf("got error %q, want %q", last, test.last)
 			}
 		})
+	}
+}
+
+// An object may have many items that a rule fails for, and the rule may be long.
+func TestManyErrors(t *testing.T) {
+	_, rules := compile(t, `
+type: object
+properties:
+  items:
+    type: array
+    maxItems: 5000
+    items:
+      type: object
+      x-kubernetes-default: [{field: a, rule: "self.b + '`+strings.Repeat("x", 5000)+`'"}]
+      properties: {a: {type: string}, b: {type: string, maxLength: 1}}
+`)
+	items := make([]any, 5000)
+	for i := range items {
+		items[i] = map[string]any{}
+	}
+	errs := rules.Validate(t.Context(), map[string]any{"items": items}, nil)
+	if len(errs) != 21 {
+		t.Fatalf("got %d errors, want 21", len(errs))
+	}
+	if !strings.Contains(errs[19].Error(), "items[19].a: ") || !strings.Contains(errs[20].Error(), "fail for 4980 more fields") {
+		t.Errorf("the last errors are\n%v\n%v", errs[19], errs[20])
+	}
+	if size := len(errs.ToAggregate().Error()); size > 10_000 {
+		t.Errorf("the errors have %d bytes", size)
+	}
+}
+
+// Without an evaluation, nothing is known about the object.
+func TestCancelledValidation(t *testing.T) {
+	_, rules := compile(t, chains)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	errs := rules.Validate(ctx, map[string]any{"metadata": map[string]any{"name": "a"}, "spec": map[string]any{}}, nil)
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "context canceled") {
+		t.Errorf("got errors %v, want one", errs)
 	}
 }
 

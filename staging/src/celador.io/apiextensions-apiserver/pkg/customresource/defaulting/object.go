@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
 // Default sets the unset fields of a custom resource that the rules have values for. The object must have its static
@@ -23,25 +25,40 @@ func (r *Rules) Default(object map[string]any) {
 	w.visit(&scope{node: r.root(), value: object})
 }
 
+// maxErrors limits the errors for one object, whose lists may have thousands of items that a rule fails for.
+const maxErrors = 20
+
 // Validate evaluates the rules of the fields that are unset although Default has run, and returns the errors, at the paths of
-// the fields. On an update, old is the object before it: an error is left out if the old object has it too, because the field
-// was unset and the update does not change what the rule reads. old is nil on create. Validate changes neither object. It
-// stops when ctx is done.
+// the fields: the first ones, and one that counts the others. On an update, old is the object before it: an error is left out
+// if the old object has it too, because the field was unset and the update does not change what the rule reads. old is nil on
+// create. Validate changes neither object. It stops when ctx is done, with an error, and at the cost limit of an object.
 func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
 	if r == nil {
 		return nil
 	}
 	var errs field.ErrorList
+	more := 0
 	w := &walk{ctx: ctx, budget: objectBudget, dry: true, paths: true, failed: func(f failure) {
-		if !f.old.failedBefore(f.rule) {
+		switch {
+		case f.old.failedBefore(f.rule):
+		case len(errs) < maxErrors:
 			errs = append(errs, field.Invalid(f.fieldPath(), nil, f.detail()))
+		default:
+			more++
 		}
 	}}
 	w.visit(&scope{node: r.root(), value: object, old: correlate(object, old, r.schema)})
+	if more > 0 {
+		errs = append(errs, field.Invalid(nil, nil, fmt.Sprintf("no defaults: rules of %s fail for %d more fields; correct the errors above first", keyword, more)))
+	}
+	if ctx.Err() != nil {
+		errs = append(errs, field.InternalError(nil, fmt.Errorf("%s was not evaluated for the whole object: %w", keyword, context.Cause(ctx))))
+	}
 	return errs
 }
 
 // detail returns the text for the author of a custom resource, who may not know the rule.
 func (f *failure) detail() string {
-	return fmt.Sprintf("no default: the rule %q of %s fails: %v; set the field, or change the fields that the rule reads", strings.TrimSpace(f.rule.source), keyword, f.err)
+	return fmt.Sprintf("no default: the rule %q of %s fails: %v; set the field, or change the fields that the rule reads",
+		ruleerror.Abbreviate(strings.TrimSpace(f.rule.source)), keyword, f.err)
 }

@@ -35,6 +35,8 @@ type walk struct {
 	failed func(failure)
 	// paths makes the walk collect field paths.
 	paths bool
+	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is done.
+	ended bool
 }
 
 // A failure is a rule that returns an error.
@@ -82,6 +84,9 @@ func (w *walk) visit(s *scope) {
 			return
 		}
 		for i, item := range value {
+			if w.ended {
+				return
+			}
 			if item != nil {
 				w.visit(&scope{node: s.node.items, value: item, path: w.index(s.path, i), old: s.old.index(i)})
 			}
@@ -109,6 +114,9 @@ func (w *walk) visitValues(s *scope, object map[string]any) {
 		return
 	}
 	for _, key := range sortedKeys(object) {
+		if w.ended {
+			return
+		}
 		if value := object[key]; value != nil {
 			w.visit(&scope{node: s.node.values, value: value, path: w.key(s.path, key), old: s.old.key(key)})
 		}
@@ -121,11 +129,15 @@ func (w *walk) apply(s *scope, r *rule) {
 	if object == nil {
 		return
 	}
-	if r.isSet(object, name) {
+	if r.isSet(object, name) || w.ended {
+		return
+	}
+	if w.ended = w.ctx.Err() != nil; w.ended {
 		return
 	}
 	value, set, reason, err := w.evaluate(s, r)
 	if err != nil {
+		w.ended = errors.Is(err, errBudget)
 		w.failed(failure{rule: r, reason: reason, err: err, scope: s.path, old: s.old})
 		return
 	}

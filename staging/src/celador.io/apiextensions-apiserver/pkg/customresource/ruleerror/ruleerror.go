@@ -38,6 +38,19 @@ func Shorten(detail string) string {
 	return strings.Join(parts, start) + more
 }
 
+// Abbreviate cuts off a long text, such as a rule, so that an error can repeat it.
+func Abbreviate(text string) string {
+	const limit = 200
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "..."
+}
+
 // shortenLines cuts messages, and the line of the expression that an error repeats with the dots below it that lead to
 // the position.
 func shortenLines(text string) string {
