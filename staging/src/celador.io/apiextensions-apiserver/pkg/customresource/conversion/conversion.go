@@ -50,7 +50,7 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 	if !ok {
 		return nil, &Error{Reason: ReasonInternal, Err: errInternal}
 	}
-	if len(c.plan.rules) == 0 && c.plan.edits.isEmpty() {
+	if c.plan.edits.isEmpty() {
 		target = maps.Clone(target)
 	}
 	c.target = target

@@ -136,6 +136,14 @@ func TestConvert(t *testing.T) {
 		rules: "[{field: spec.object, rule: 'Object.spec.object{a: self.spec.text}'}]",
 		in:    "text: x\nobject: {a: a, b: b}", out: "object: {a: x, b: b}",
 	}, {
+		name: "constructed object in optionals is merged", from: "object: {type: object, properties: {a: {type: string}, b: {type: string}}}\nread: {type: string}",
+		to:    "object: {type: object, properties: {a: {type: string}, b: {type: string}}}\nread: {type: string}",
+		rules: "[{field: spec.object, rule: \"self.spec.?object.optMap(o, o.?a.optMap(a, Object.spec.object{a: 'new', b: a}))\"}, {field: spec.read, rule: self.spec.object.a}]",
+		in:    "object: {a: x}", out: "object: {a: new, b: x}\nread: x",
+	}, {
+		name: "root that is left unset", from: text, to: text, rules: "[{rule: 'null'}]",
+		in: "text: x", out: "text: x",
+	}, {
 		name: "constructed root is merged", from: text + "\nkept: {type: string}", to: "kept: {type: string}\ntitle: {type: string}",
 		rules: "[{rule: 'Object{spec: Object.spec{title: self.spec.text}}'}]",
 		in:    "text: x\nkept: y", out: "title: x\nkept: y",

@@ -47,7 +47,7 @@ func blank(target *structuralschema.Structural) func() any {
 // mayMerge reports whether a result of the type may be an object that a rule constructs, which is merged into the existing
 // value.
 func mayMerge(output *types.Type) bool {
-	if isOptional(output) {
+	for isOptional(output) {
 		output = output.Parameters()[0]
 	}
 	return output.Kind() == types.StructKind || output.Kind() == types.DynKind
