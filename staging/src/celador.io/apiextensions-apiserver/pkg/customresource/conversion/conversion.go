@@ -40,7 +40,9 @@ type conversion struct {
 type scopeValues struct {
 	known   bool
 	matches []rulepath.Match
-	// activations holds self for each match.
+	schema  *schemaexpression.Schema
+	// activations holds self for each match that a rule has been evaluated for, or for the last one if only one rule has
+	// the scope, so that large lists take little memory.
 	activations []schemaexpression.Activation
 }
 
@@ -72,16 +74,22 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 // apply evaluates a rule for all values at its scope and sets its field.
 func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	values, err := c.valuesAt(rule.scopeIndex)
-	if err != nil {
+	switch {
+	case errors.Is(err, rulepath.ErrTooManyMatches):
+		return rule.fail(ReasonCost, nil, fmt.Errorf("the object has more than %d values at the scope", maxMatches))
+	case err != nil:
 		return rule.fail(ReasonType, nil, err)
+	case uint64(len(values.matches)) > c.budget:
+		return rule.fail(ReasonCost, nil, errObjectCost)
 	}
 	for i := range values.matches {
 		at := values.matches[i].Path
-		evaluation := rule.program.Evaluate(ctx, &values.activations[i])
-		if evaluation.Cost > c.budget {
-			return rule.fail(ReasonCost, at, fmt.Errorf("the rules exceed the cost that the conversion of one object may have (%d)", maxObjectCost))
+		evaluation := rule.program.Evaluate(ctx, values.activation(i))
+		cost := max(evaluation.Cost, minEvaluationCost)
+		if cost > c.budget {
+			return rule.fail(ReasonCost, at, errObjectCost)
 		}
-		c.budget -= evaluation.Cost
+		c.budget -= cost
 		if evaluation.Err != nil {
 			reason := ReasonEvaluation
 			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
@@ -96,23 +104,38 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	return nil
 }
 
+var errObjectCost = fmt.Errorf("the rules exceed the cost that the conversion of one object may have (%d)", maxObjectCost)
+
 // valuesAt returns the source's values at a scope.
 func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	values := &c.values[scope]
 	if values.known {
 		return values, nil
 	}
-	matches, err := c.plan.scopes[scope].path.Matches(c.source)
+	matches, err := c.plan.scopes[scope].path.Matches(c.source, maxMatches)
 	if err != nil {
 		return nil, err
 	}
-	values.known, values.matches = true, matches
-	values.activations = make([]schemaexpression.Activation, len(matches))
-	for i, match := range matches {
-		values.activations[i].Self = schemaexpression.Value(match.Value, c.plan.scopes[scope].schema)
-		values.activations[i].StopAtCostLimit = true
+	values.known, values.matches, values.schema = true, matches, c.plan.scopes[scope].schema
+	activations := min(len(matches), 1)
+	if c.plan.scopes[scope].shared {
+		activations = len(matches)
 	}
+	values.activations = make([]schemaexpression.Activation, activations)
 	return values, nil
+}
+
+// activation returns self for a match. The next call may change it if only one rule has the scope.
+func (v *scopeValues) activation(match int) *schemaexpression.Activation {
+	isShared := len(v.activations) == len(v.matches)
+	a := &v.activations[0]
+	if isShared {
+		a = &v.activations[match]
+	}
+	if a.Self == nil || !isShared {
+		*a = schemaexpression.Activation{Self: schemaexpression.Value(v.matches[match].Value, v.schema), StopAtCostLimit: true}
+	}
+	return a
 }
 
 var errRoot = errors.New("the result is not an object")

@@ -29,6 +29,11 @@ const (
 	maxConverterCost = validation.StaticEstimatedCRDCostLimit
 	// maxObjectCost bounds the cost of converting one object with all converters of a chain.
 	maxObjectCost = 1_000_000
+	// minEvaluationCost is what an evaluation costs at least: a constant rule costs time for each value at its scope, too.
+	minEvaluationCost = 1
+	// maxMatches bounds the values of one object at one scope. It bounds the memory that conversion takes before
+	// rules cost anything.
+	maxMatches = 100_000
 )
 
 // multiply returns the product of two costs, or the highest cost if it overflows.

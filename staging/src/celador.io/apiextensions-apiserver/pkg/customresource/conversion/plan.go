@@ -28,6 +28,8 @@ type plan struct {
 type plannedScope struct {
 	path   rulepath.Path
 	schema *schemaexpression.Schema
+	// shared is set if several rules have the scope.
+	shared bool
 }
 
 type plannedRule struct {
@@ -64,7 +66,9 @@ func newPlan(from, to *typedVersion, converter *v1.Converter, index int) (*plan,
 			return nil, fail(&id, err)
 		}
 		scope := compiled.scope.String()
-		if _, ok := scopes[scope]; !ok {
+		if index, ok := scopes[scope]; ok {
+			p.scopes[index].shared = true
+		} else {
 			scopes[scope] = len(p.scopes)
 			p.scopes = append(p.scopes, plannedScope{
 				path:   compiled.scope,

@@ -4,6 +4,7 @@
 package rulepath
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -163,10 +164,13 @@ type Match struct {
 	Value any
 }
 
+// ErrTooManyMatches is the error of Matches if a scope leads to more values than the caller allows.
+var ErrTooManyMatches = errors.New("the scope leads to too many values")
+
 // Matches returns the values that a scope leads to in an unstructured value: list items in order, map entries sorted by
 // key. Missing values and nulls have no matches. Matches returns an error if the scope leads through a scalar, or if it has [*]
-// where the value is neither a list nor a map.
-func (p Path) Matches(root any) ([]Match, error) {
+// where the value is neither a list nor a map, and ErrTooManyMatches if there are more than limit.
+func (p Path) Matches(root any, limit int) ([]Match, error) {
 	if !p.HasEach() {
 		// The common case needs no copies of the path.
 		at := root
@@ -183,15 +187,21 @@ func (p Path) Matches(root any) ([]Match, error) {
 		if at == nil {
 			return nil, nil
 		}
+		if limit < 1 {
+			return nil, ErrTooManyMatches
+		}
 		return []Match{{Path: p, Value: at}}, nil
 	}
-	m := matcher{scope: p}
-	err := m.match(0, root, make(Path, 0, len(p)))
-	return m.matches, err
+	m := matcher{scope: p, limit: limit}
+	if err := m.match(0, root, make(Path, 0, len(p))); err != nil {
+		return nil, err
+	}
+	return m.matches, nil
 }
 
 type matcher struct {
 	scope   Path
+	limit   int
 	matches []Match
 }
 
@@ -201,6 +211,9 @@ func (m *matcher) match(i int, value any, at Path) error {
 		return nil
 	}
 	if i == len(m.scope) {
+		if len(m.matches) >= m.limit {
+			return ErrTooManyMatches
+		}
 		m.matches = append(m.matches, Match{Path: slices.Clone(at), Value: value})
 		return nil
 	}

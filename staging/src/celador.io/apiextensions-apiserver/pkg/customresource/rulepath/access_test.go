@@ -116,6 +116,7 @@ func TestMatches(t *testing.T) {
 		{scope: "spec.null[*].a"},
 		{scope: "spec.list[*].port", want: []string{"spec.list[0].port=80", "spec.list[2].port=81"}},
 		{scope: "spec.map[*].x", want: []string{"spec.map.a.x=2", "spec.map['b.c'].x=1"}},
+		{scope: "spec[*][*]", err: "the scope leads to too many values"},
 		{scope: "spec.replicas[*]", err: "spec.replicas is a number instead of a list or map"},
 		{scope: "spec.list[*].port.x", err: "spec.list[0].port is a number instead of an object"},
 		{scope: "spec.list.x", err: "spec.list is a list instead of an object"},
@@ -125,7 +126,7 @@ func TestMatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			matches, err := scope.Matches(stored())
+			matches, err := scope.Matches(stored(), 2)
 			if text(err) != tc.err {
 				t.Fatalf("got error %v, want %q", err, tc.err)
 			}
@@ -149,7 +150,7 @@ func TestPathOfMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	matches, err := scope.Matches(object)
+	matches, err := scope.Matches(object, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
