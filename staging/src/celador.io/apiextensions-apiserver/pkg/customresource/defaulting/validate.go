@@ -23,10 +23,11 @@ const (
 const keyword = "x-kubernetes-default"
 
 // Validate checks the rules of a version that is written, and returns an error for each that is invalid or too expensive.
-// root is the structural schema of the version and path the field path of its openAPIV3Schema. stored are the rules of the
+// root is the structural schema of the version and path the field path of its openAPIV3Schema. status says whether the version has
+// a status subresource. stored are the rules of the
 // version as stored, or nil: an expression that is stored already may call functions that newer servers
 // have and this compatibility version does not.
-func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, path *field.Path) field.ErrorList {
+func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, status bool, path *field.Path) field.ErrorList {
 	known := sets.New[string]()
 	for _, rules := range stored {
 		for _, r := range rules {
@@ -49,10 +50,13 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	top.each(func(at *place) {
 		for i, source := range at.rules {
 			rulePath := at.path.Field(path).Child(keyword).Index(i)
-			_, r, failures := c.compile(at, source, rulePath)
+			scope, r, failures := c.compile(at, source, rulePath)
 			errs = append(errs, failures...)
 			if len(failures) > 0 {
 				continue
+			}
+			if detail := crossing(scope, r); status && detail != "" {
+				errs = append(errs, field.Forbidden(rulePath.Child("rule"), detail))
 			}
 			total = add(total, r.cost)
 			if r.cost > maxRuleCost {

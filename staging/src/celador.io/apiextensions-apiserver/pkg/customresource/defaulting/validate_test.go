@@ -128,7 +128,7 @@ func TestValidate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			structural, defaults := parse(t, rich(test.root, test.spec, test.item, test.prop))
-			errs := defaulting.Validate(structural, defaults, nil, root)
+			errs := defaulting.Validate(structural, defaults, nil, false, root)
 			if test.path == "" {
 				if len(errs) > 0 {
 					t.Fatal(errs)
@@ -148,5 +148,40 @@ func TestValidate(t *testing.T) {
 			object := object(t, `{spec: {list: [{name: a}]}}`)
 			defaulting.New("widgets.example.com", structural, defaults).Default(object)
 		})
+	}
+}
+
+// A request writes either the status or everything else.
+func TestStatusSubresource(t *testing.T) {
+	const reads, writes = "It must not read self.status, nor self as a whole", "It must read only self.status, self.metadata, self.apiVersion and self.kind"
+	for rule, want := range map[string]string{
+		`{field: spec.a, rule: "self.spec.b + self.metadata.name"}`:              "",
+		`{field: status.a, rule: "self.status.b + self.metadata.name"}`:          "",
+		`{field: status.a, rule: "self.kind + self.apiVersion"}`:                 "",
+		`{field: status, rule: "Object.status{a: self.metadata.name}"}`:          "",
+		`{field: spec.a, rule: "has(self.status) ? 'a' : 'b'"}`:                  reads,
+		`{field: spec.a, rule: "self.status.b"}`:                                 reads,
+		`{field: spec.a, rule: "self == self ? 'a' : 'b'"}`:                      reads,
+		`{field: status.a, rule: "self.spec.b"}`:                                 writes,
+		`{field: status.a, rule: "self == self ? 'a' : 'b'"}`:                    writes,
+		`{field: status, rule: "has(self.spec) ? Object.status{a: 'b'} : null"}`: writes,
+	} {
+		structural, defaults := parse(t, `
+type: object
+x-kubernetes-default: [`+rule+`]
+properties:
+  spec: &half
+    type: object
+    maxProperties: 5
+    properties: {a: {type: string, maxLength: 5}, b: {type: string, maxLength: 5}}
+  status: *half
+`)
+		if errs := defaulting.Validate(structural, defaults, nil, false, root); len(errs) > 0 {
+			t.Errorf("%s: got errors %v without the subresource", rule, errs)
+		}
+		errs := defaulting.Validate(structural, defaults, nil, true, root)
+		if want == "" && len(errs) > 0 || want != "" && (len(errs) != 1 || errs[0].Field != "schema.x-kubernetes-default[0].rule" || !strings.Contains(errs[0].Detail, want)) {
+			t.Errorf("%s: got errors %v, want %q", rule, errs, want)
+		}
 	}
 }

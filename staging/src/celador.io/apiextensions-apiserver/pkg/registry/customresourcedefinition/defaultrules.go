@@ -4,6 +4,7 @@
 package customresourcedefinition
 
 import (
+	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -11,7 +12,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// validateDefaultRules checks x-kubernetes-default of the versions whose schema or rules are not those of old, so that servers that
+// validateDefaultRules checks x-kubernetes-default of the versions whose schema, rules or status subresource are not those of old, so that servers that
 // check more can update the others. old is nil on create.
 func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) field.ErrorList {
 	if !crd.Expressions.HasDefaults() {
@@ -32,14 +33,21 @@ func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) fiel
 		if schema == nil {
 			continue
 		}
+		status := hasStatus(part(crd), version.Name)
 		var stored apiextensions.SchemaDefaults
 		if old != nil && old.Expressions.HasDefaults() {
 			stored = old.Expressions.Defaults[version.Name]
-			if apiequality.Semantic.DeepEqual(defaults, stored) && apiequality.Semantic.DeepEqual(schema, structural(part(old), version.Name)) {
+			if apiequality.Semantic.DeepEqual(defaults, stored) && apiequality.Semantic.DeepEqual(schema, structural(part(old), version.Name)) && status == hasStatus(part(old), version.Name) {
 				continue
 			}
 		}
-		errs = append(errs, defaulting.Validate(schema, defaults, stored, path)...)
+		errs = append(errs, defaulting.Validate(schema, defaults, stored, status, path)...)
 	}
 	return errs
+}
+
+// hasStatus reports whether a version has a status subresource.
+func hasStatus(crd *upstream.CustomResourceDefinition, version string) bool {
+	subresources, err := upstream.GetSubresourcesForVersion(crd, version)
+	return err == nil && subresources != nil && subresources.Status != nil
 }

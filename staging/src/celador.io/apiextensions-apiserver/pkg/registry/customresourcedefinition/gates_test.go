@@ -26,6 +26,7 @@ const (
 	redefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-default": [{"rule": "2", "field": "a"}]}}}}}}`
 	undefaulted = `{"type": "object", "properties": {"spec": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}}}}}}`
 
+	computed    = `{"type": "object", "x-kubernetes-default": [{"rule": "self.spec.a", "field": "status.a"}], "properties": {"spec": {"type": "object", "properties": {"a": {"type": "integer"}}}, "status": {"type": "object", "properties": {"a": {"type": "integer"}}}}}`
 	both        = `{"fromVersion": "v1", "toVersion": "v2"}, {"fromVersion": "v2", "toVersion": "v1"`
 	converters  = `{"strategy": "ConversionRules", "converters": [` + both + `}]}`
 	otherRules  = `{"strategy": "ConversionRules", "converters": [` + both + `, "rules": [{"field": "spec.size", "rule": "3"}]}]}`
@@ -33,6 +34,7 @@ const (
 	listDefault = apiextensions.SchemaPath("/properties/spec/properties/list/items")
 
 	invalidDefault      = `spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[list].items.x-kubernetes-default[0].rule: Invalid value: "a"`
+	crossingDefault     = "spec.versions[0].schema.openAPIV3Schema.x-kubernetes-default[0].rule: Forbidden: the version has a status subresource"
 	forbiddenConverters = "spec.conversion.converters: Forbidden"
 	unknownStrategy     = `spec.conversion.strategy: Unsupported value: "ConversionRules": supported values: "None", "Webhook"`
 )
@@ -52,6 +54,7 @@ func TestGates(t *testing.T) {
 			{FromVersion: "v1", ToVersion: "v2"}, {FromVersion: "v2", ToVersion: "v1", Rules: rules},
 		}}
 	}
+	computedStatus := &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {"": {{Rule: "self.spec.a", Field: "status.a"}}}}}
 	other := v1.ConversionRule{Field: "spec.size", Rule: "3"}
 	tests := []struct {
 		name string
@@ -83,6 +86,8 @@ func TestGates(t *testing.T) {
 		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: on, want: defaults("1"), changed: true},
 		{name: "keep defaults", old: manifest(none, defaulted), updated: manifest(none, defaulted), gates: either, want: defaults("1")},
 		{name: "change defaults", old: manifest(none, defaulted), updated: manifest(none, redefaulted), gates: either, want: defaults("2"), changed: true},
+		{name: "keep defaults of the status that read the spec", old: withStatus(manifest(none, computed)), updated: withStatus(manifest(none, computed)), gates: either, want: computedStatus},
+		{name: "add the status to such defaults", old: manifest(none, computed), updated: withStatus(manifest(none, computed)), gates: either, want: computedStatus, errs: []string{crossingDefault}, changed: true},
 		{name: "remove defaults", old: manifest(none, defaulted), updated: manifest(none, undefaulted), gates: either, want: nothing, changed: true},
 		{name: "add converters", old: manifest(none, object, object), updated: manifest(converters, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}, changed: true},
 		{name: "add converters", old: manifest(none, object, object), updated: manifest(converters, object, object), gates: on, want: conversion(true), changed: true},
@@ -133,6 +138,11 @@ func TestGates(t *testing.T) {
 			})
 		}
 	}
+}
+
+// withStatus adds a status subresource to the storage version of a manifest.
+func withStatus(manifest string) string {
+	return strings.Replace(manifest, `"storage": true, `, `"storage": true, "subresources": {"status": {}}, `, 1)
 }
 
 // messages returns the texts of the errors.

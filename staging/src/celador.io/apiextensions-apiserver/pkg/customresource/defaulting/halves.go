@@ -1,0 +1,30 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package defaulting
+
+import "slices"
+
+const statusProperty = "status"
+
+// crossing returns why a rule is not allowed in a version with a status subresource, or nothing. A request writes either the
+// status or everything else, and the server takes the other half from the stored object, after the rules have run
+// once: a rule that sets a field of one half must not read what the request says about the other, which is ignored. The
+// type and the names of an object are the same in both.
+func crossing(scope *place, r *rule) string {
+	if scope.parent != nil {
+		return ""
+	}
+	const advice = ". Move one of the fields, or let the controller set this one"
+	if r.field[0].Name != statusProperty {
+		if r.readsAll || slices.Contains(r.reads, statusProperty) {
+			return "the version has a status subresource, so requests that write " + r.field.String() + " cannot set the status: the rule would read a status that is ignored. It must not read self.status, nor self as a whole" + advice
+		}
+		return ""
+	}
+	shared := []string{statusProperty, "apiVersion", "kind", "metadata"}
+	if r.readsAll || slices.ContainsFunc(r.reads, func(name string) bool { return !slices.Contains(shared, name) }) {
+		return "the version has a status subresource, so requests that write " + r.field.String() + " can set nothing but the status: the rule would read values that are ignored. It must read only self.status, self.metadata, self.apiVersion and self.kind" + advice
+	}
+	return ""
+}
