@@ -19,13 +19,29 @@ import (
 func (c *checkedRules) checkRetypings() field.ErrorList {
 	var errs field.ErrorList
 	for _, r := range retypings(c.edge.from.schema, c.edge.to.schema) {
-		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return r.covers(rule.path()) }) {
+		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return rule.determines(&r) }) {
 			continue
 		}
 		errs = append(errs, field.Required(c.path, fmt.Sprintf("%s is %s in version %s and %s in version %s, and no rule sets it. Add a rule that converts the value%s; the rule null leaves the field unset",
 			r.path, describe(r.source), c.edge.from.name, describe(r.target), c.edge.to.name, r.example())))
 	}
 	return errs
+}
+
+// determines reports whether the rule sets the retyped field. An object that the rule constructs above the field sets it
+// if it names the field: otherwise the object is merged, and the field, which cannot keep its value, is lost.
+func (c checkedRule) determines(r *retyping) bool {
+	path := c.path()
+	return r.covers(path) && (len(path) >= len(r.path) || c.expression.SetsField(names(r.path[len(path):])))
+}
+
+// names returns the names of the steps of a path. [*] has none, and constructed objects have no such field.
+func names(path rulepath.Path) []string {
+	names := make([]string, len(path))
+	for i, step := range path {
+		names[i] = step.Name
+	}
+	return names
 }
 
 // describe names the type that a schema declares.

@@ -302,6 +302,20 @@ func TestValidateRules(t *testing.T) {
 		name: "retyped fields that rules set", from: "a: {type: integer}\nb: {type: string}", to: "a: {type: string}\nb: {type: object, properties: {name: {type: string}}}",
 		rules: "[{field: spec.a, rule: 'self.?spec.?a.optMap(v, string(v))'}, {field: spec.b.name, rule: self.spec.b}]",
 	}, {
+		name: "retyped field beside those of a constructed object", from: text + "size: {type: string}", to: text + "size: {type: integer}", rules: "[{field: spec, rule: 'Object.spec{text: self.spec.text}'}]",
+		errs: []string{
+			rules + `: Required value: spec.size is a string in version v1 and an integer in version v2, and no rule sets it. Add a rule that converts the value, such as {field: "spec.size", rule: "self.?spec.?size.optMap(v, int(v))"}; the rule null leaves the field unset`,
+		},
+	}, {
+		name: "retyped field beside those of a nested constructed object", from: text + "size: {type: string}", to: text + "size: {type: integer}",
+		rules: "[{rule: 'has(self.spec.text) ? Object{spec: Object.spec{text: self.spec.text}} : null'}]",
+		errs: []string{
+			rules + `: Required value: spec.size is a string in version v1 and an integer in version v2, and no rule sets it. Add a rule that converts the value, such as {field: "spec.size", rule: "self.?spec.?size.optMap(v, int(v))"}; the rule null leaves the field unset`,
+		},
+	}, {
+		name: "retyped field in a constructed object", from: "size: {type: string, maxLength: 10}", to: "size: {type: integer}",
+		rules: "[{rule: 'Object{spec: Object.spec{?size: self.?spec.?size.optMap(s, int(s))}}'}]",
+	}, {
 		name: "losses", from: text + items + "kept: {type: string}\nread: {type: object, properties: {a: {type: string}, b: {type: string}}}\nmap: {type: object, additionalProperties: {type: object, properties: {x: {type: string}}}}",
 		to:    "kept: {type: string}\nlist: {type: array, items: {type: object}}\nmap: {type: object, additionalProperties: {type: object}}",
 		rules: "[{field: spec.kept, rule: self.spec.read.a}]",

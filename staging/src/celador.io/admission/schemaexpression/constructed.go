@@ -1,0 +1,133 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// SetsField reports whether every result of the expression determines the field at a path in it: a constructed object that
+// names the field, or a value that is not a constructed object. A constructed object that does not name it leaves
+// the field as it is. The path has the names of fields as schemas spell them. SetsField returns false if it cannot tell.
+func (x *Expression) SetsField(path []string) bool {
+	c, err := x.constructed()
+	return err == nil && c.sets(c.Expr(), path)
+}
+
+// KeepsField reports whether every result of the expression is a constructed object that leaves the field at a path in it
+// as it is. The path has the names of fields as schemas spell them. KeepsField returns false if it cannot tell.
+func (x *Expression) KeepsField(path []string) bool {
+	c, err := x.constructed()
+	return err == nil && c.keeps(c.Expr(), path)
+}
+
+func (x *Expression) constructed() (constructed, error) {
+	checked, err := x.ast()
+	if err != nil {
+		return constructed{}, err
+	}
+	c := constructed{AST: checked.NativeRep(), names: map[string]bool{}}
+	ast.PostOrderVisit(c.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
+		if node.Kind() == ast.StructKind {
+			c.names[node.AsStruct().TypeName()] = true
+		}
+	}))
+	return c, nil
+}
+
+// constructed finds the objects that a checked expression constructs as its results.
+type constructed struct {
+	*ast.AST
+	// names are the names of the types of the objects.
+	names map[string]bool
+}
+
+func (c constructed) sets(e ast.Expr, path []string) bool {
+	if len(path) == 0 || !c.mayConstruct(e) {
+		return true
+	}
+	if e.Kind() == ast.StructKind {
+		value := fieldOf(e.AsStruct(), path[0])
+		return value != nil && c.sets(value, path[1:])
+	}
+	results := resultsOf(e)
+	for _, result := range results {
+		if !c.sets(result, path) {
+			return false
+		}
+	}
+	return len(results) > 0
+}
+
+func (c constructed) keeps(e ast.Expr, path []string) bool {
+	if len(path) == 0 {
+		return false
+	}
+	if e.Kind() == ast.StructKind {
+		value := fieldOf(e.AsStruct(), path[0])
+		return value == nil || c.keeps(value, path[1:])
+	}
+	results := resultsOf(e)
+	for _, result := range results {
+		if !c.keeps(result, path) {
+			return false
+		}
+	}
+	return len(results) > 0
+}
+
+// mayConstruct reports whether the value of an expression, or the value in its optionals, may be a constructed object.
+func (c constructed) mayConstruct(e ast.Expr) bool {
+	t := c.GetType(e.ID())
+	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
+		t = t.Parameters()[0]
+	}
+	if !c.names[t.TypeName()] && (t.Kind() != types.DynKind || len(c.names) == 0) {
+		return false
+	}
+	found := false
+	ast.PostOrderVisit(e, ast.NewExprVisitor(func(node ast.Expr) {
+		// A variable may stand for an object that is constructed outside of the expression.
+		found = found || node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && node.AsIdent() != Self
+	}))
+	return found
+}
+
+// fieldOf returns the value that a constructed object has in a field, or nil if it does not name the field.
+func fieldOf(object ast.StructExpr, name string) ast.Expr {
+	for _, entry := range object.Fields() {
+		field := entry.AsStructField()
+		if property, ok := apiservercel.Unescape(field.Name()); ok && property == name || field.Name() == name {
+			return field.Value()
+		}
+	}
+	return nil
+}
+
+// resultsOf returns the expressions whose values an expression passes on, or none if it makes a value of its own.
+func resultsOf(e ast.Expr) []ast.Expr {
+	switch e.Kind() {
+	case ast.CallKind:
+		call := e.AsCall()
+		switch call.FunctionName() {
+		case operators.Conditional:
+			return call.Args()[1:]
+		case "dyn", "optional.of":
+			return call.Args()
+		case "or", "orValue":
+			if call.IsMemberFunction() {
+				return append([]ast.Expr{call.Target()}, call.Args()...)
+			}
+		}
+	case ast.ComprehensionKind:
+		// optMap() and cel.bind() evaluate the result with a variable.
+		if c := e.AsComprehension(); c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0 {
+			return []ast.Expr{c.Result()}
+		}
+	}
+	return nil
+}
