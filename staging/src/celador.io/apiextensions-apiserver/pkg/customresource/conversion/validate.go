@@ -156,6 +156,7 @@ func (v *validator) checkConverter(i int) {
 	}
 	v.errs = append(v.errs, rules.checkCosts()...)
 	v.errs = append(v.errs, rules.checkRetypings()...)
+	v.errs = append(v.errs, rules.checkReplacedLists()...)
 	if len(v.errs) == before {
 		v.warnings = append(v.warnings, rules.overwritten()...)
 		v.warnings = append(v.warnings, rules.losses()...)
