@@ -66,6 +66,9 @@ func TestRuntimeLimits(t *testing.T) {
 			rules := defaulting.New(test.crd, structural, defaults)
 			object := text(length)
 			rules.Default(object)
+			if errs := rules.Validate(t.Context(), object, nil); len(errs) != test.count {
+				t.Errorf("got errors %v with the defaults, want %d", errs, test.count)
+			}
 			set := len(object["set"].(map[string]any))
 			if set != test.set {
 				t.Errorf("got %d fields set, want %d", set, test.set)
@@ -87,6 +90,22 @@ func TestRuntimeLimits(t *testing.T) {
 				t.Errorf("got error %q, want %q", last, test.last)
 			}
 		})
+	}
+}
+
+// A rule that reads what a later rule sets leaves its field unset, which is no error.
+func TestRulesOutOfOrder(t *testing.T) {
+	_, rules := compile(t, `
+type: object
+x-kubernetes-default:
+- {field: a, rule: "has(self.b) ? 'after b' : null"}
+- {field: b, rule: "'b'"}
+properties: {a: {type: string}, b: {type: string}}
+`)
+	object := map[string]any{}
+	rules.Default(object)
+	if errs := rules.Validate(t.Context(), object, nil); len(errs) > 0 || object["a"] != nil {
+		t.Errorf("got %v, errors %v", object, errs)
 	}
 }
 

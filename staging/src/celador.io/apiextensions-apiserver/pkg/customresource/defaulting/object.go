@@ -5,6 +5,7 @@ package defaulting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -31,14 +32,15 @@ const maxErrors = 20
 // Validate evaluates the rules of the fields that are unset although Default has run, and returns the errors, at the paths of
 // the fields: the first ones, and one that counts the others. On an update, old is the object before it: an error is left out
 // if the old object has it too, because the field was unset and the update does not change what the rule reads. old is nil on
-// create. Validate changes neither object. It stops when ctx is done, with an error, and at the cost limit of an object.
+// create. A rule that has a value for a field that is unset is an error only if the cost limit of an object is why: otherwise it
+// reads what a later rule sets. Validate changes neither object. It stops when ctx is done, with an error, and at the cost limit.
 func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
 	if r == nil {
 		return nil
 	}
 	var errs field.ErrorList
 	more := 0
-	w := &walk{ctx: ctx, budget: objectBudget, dry: true, paths: true, failed: func(f failure) {
+	report := func(f failure) {
 		switch {
 		case f.old.failedBefore(f.rule):
 		case len(errs) < maxErrors:
@@ -46,8 +48,33 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 		default:
 			more++
 		}
-	}}
-	w.visit(&scope{node: r.root(), value: object, old: correlate(object, old, r.schema)})
+	}
+	var unset *failure
+	walkWith := func(w walk) {
+		w.ctx, w.budget, w.dry, w.paths = ctx, objectBudget, true, true
+		w.visit(&scope{node: r.root(), value: object, old: correlate(object, old, r.schema)})
+	}
+	exhausted := false
+	walkWith(walk{
+		failed: func(f failure) {
+			exhausted = exhausted || errors.Is(f.err, errBudget)
+			report(f)
+		},
+		unset: func(f failure) {
+			if unset == nil {
+				unset = &f
+			}
+		},
+	})
+	if unset != nil && !exhausted {
+		// The fields that are set have cost Default something, too.
+		walkWith(walk{all: true, failed: func(f failure) {
+			if errors.Is(f.err, errBudget) {
+				unset.reason, unset.err = reasonCost, errBudget
+				report(*unset)
+			}
+		}})
+	}
 	if more > 0 {
 		errs = append(errs, field.Invalid(nil, nil, fmt.Sprintf("no defaults: rules of %s fail for %d more fields; correct the errors above first", keyword, more)))
 	}

@@ -31,8 +31,12 @@ type walk struct {
 	changes int
 	// dry makes the walk evaluate rules without setting fields.
 	dry bool
+	// all makes a dry walk evaluate also the rules of fields that are set.
+	all bool
 	// failed is called for each rule that returns an error.
 	failed func(failure)
+	// unset is called, unless it is nil, for each rule that a dry walk has a value from.
+	unset func(failure)
 	// paths makes the walk collect field paths.
 	paths bool
 	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is done.
@@ -129,7 +133,7 @@ func (w *walk) apply(s *scope, r *rule) {
 	if object == nil {
 		return
 	}
-	if r.isSet(object, name) || w.ended {
+	if w.ended || !w.all && r.isSet(object, name) {
 		return
 	}
 	if w.ended = w.ctx.Err() != nil; w.ended {
@@ -141,7 +145,13 @@ func (w *walk) apply(s *scope, r *rule) {
 		w.failed(failure{rule: r, reason: reason, err: err, scope: s.path, old: s.old})
 		return
 	}
-	if !set || w.dry {
+	if !set {
+		return
+	}
+	if w.dry {
+		if w.unset != nil {
+			w.unset(failure{rule: r, scope: s.path, old: s.old})
+		}
 		return
 	}
 	defaulting.Default(value, r.target)

@@ -63,7 +63,7 @@ func NewStorage(c *Config) (Storage, error) {
 	if err != nil {
 		return Storage{}, err
 	}
-	validation := additional{c.Rules, c.Defaults}
+	validation := additional{rules: c.Rules, defaults: c.Defaults, partial: c.Status != nil || c.Scale != nil}
 	// The storage of the scale subresource refers to the same store, so its updates are validated alike.
 	store := inner.CustomResource.Store
 	store.CreateStrategy = createStrategy{kubernetes, validation}

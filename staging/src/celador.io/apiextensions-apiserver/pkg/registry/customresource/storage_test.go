@@ -50,6 +50,12 @@ func (*recorder) Default(object map[string]any) {
 
 func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults) customresource.Storage {
 	t.Helper()
+	return newStorageWith(t, stored, rules, defaults, &apiextensions.CustomResourceSubresourceStatus{},
+		&apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"})
+}
+
+func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storage {
+	t.Helper()
 	version := crdtest.WithSubresources(crdtest.Version("v1", nil))
 	spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
 	spec.Required = []string{"replicas"}
@@ -76,8 +82,7 @@ func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customres
 		Resource: schema.GroupResource{Group: "example.com", Resource: "widgets"}, Singular: schema.GroupResource{Group: "example.com", Resource: "widget"},
 		Kind: gv.WithKind("Widget"), ListKind: gv.WithKind("WidgetList"), Namespaced: true,
 		Schema: all.Structural("v1"), Validator: validator, Rules: rules, Defaults: defaults,
-		Status:        &apiextensions.CustomResourceSubresourceStatus{},
-		Scale:         &apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"},
+		Status: status, Scale: scale,
 		ReplicasPaths: managedfields.ResourcePathMappings{}, Typer: codecs.NewTyper(codecs.NewOptionsScheme(gv)),
 		RESTOptions: &crdtest.Storage{Object: stored}, Table: table,
 	})
@@ -247,6 +252,44 @@ func TestDefaultsKeepOldObject(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]any{}, rules.old["status"]); diff != "" {
 		t.Errorf("the status of the old object (-want +got):\n%s", diff)
+	}
+}
+
+// TestDefaultsAgain covers when default expressions run once more before an object is stored: decoding has run them, and a second
+// run may set a field that the first one has left unset.
+func TestDefaultsAgain(t *testing.T) {
+	status, scale := &apiextensions.CustomResourceSubresourceStatus{}, &apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas"}
+	for name, test := range map[string]struct {
+		status    *apiextensions.CustomResourceSubresourceStatus
+		scale     *apiextensions.CustomResourceSubresourceScale
+		generated bool
+		// want says after which writes the object has the defaults.
+		want map[string]bool
+	}{
+		"no subresources":    {want: map[string]bool{"create": false, "update": false}},
+		"a generated name":   {generated: true, want: map[string]bool{"create": true, "update": false}},
+		"status subresource": {status: status, want: map[string]bool{"create": true, "update": true, "status": true}},
+		"scale subresource":  {scale: scale, want: map[string]bool{"create": true, "update": true, "scale": true}},
+	} {
+		for write, want := range test.want {
+			t.Run(name+", "+write, func(t *testing.T) {
+				defaults := &recorder{}
+				stored := widget(int64(7))
+				if write == "create" {
+					stored = nil
+				}
+				object := widget(int64(7))
+				if test.generated {
+					object.SetGenerateName("a-")
+				}
+				if err := do(t, newStorageWith(t, stored, nil, defaults, test.status, test.scale), write, object); err != nil {
+					t.Fatal(err)
+				}
+				if got := (&unstructured.Unstructured{Object: defaults.object}).GetAnnotations()["defaulted"] != ""; got != want {
+					t.Errorf("the object has defaults: %t, want %t", got, want)
+				}
+			})
+		}
 	}
 }
 

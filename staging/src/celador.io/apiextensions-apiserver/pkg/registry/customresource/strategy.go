@@ -35,10 +35,13 @@ type createStrategy struct {
 	additional additional
 }
 
-// PrepareForCreate implements rest.RESTCreateStrategy. Default expressions that read the name see the generated name only here.
+// PrepareForCreate implements rest.RESTCreateStrategy. The object has its defaults already, unless Kubernetes has generated its
+// name, or has removed its status.
 func (s createStrategy) PrepareForCreate(ctx context.Context, object runtime.Object) {
 	s.RESTCreateStrategy.PrepareForCreate(ctx, object)
-	s.additional.setDefaults(object)
+	if u, ok := object.(*unstructured.Unstructured); ok && (s.additional.partial || u.GetGenerateName() != "") {
+		s.additional.setDefaults(object)
+	}
 }
 
 // Validate implements rest.RESTCreateStrategy.
@@ -60,10 +63,11 @@ type updateStrategy struct {
 // object, so that default expressions may read other values than in the request. They must not set fields of the old object,
 // which validation and admission compare with the new one, so the new object takes its values from a copy.
 func (s updateStrategy) PrepareForUpdate(ctx context.Context, object, old runtime.Object) {
-	if s.additional.defaults != nil {
-		old = old.DeepCopyObject()
+	if s.additional.defaults == nil || !s.additional.partial {
+		s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old)
+		return
 	}
-	s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old)
+	s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old.DeepCopyObject())
 	s.additional.setDefaults(object)
 }
 
@@ -82,6 +86,8 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 type additional struct {
 	rules    Rules
 	defaults Defaults
+	// partial is set if subresources write parts of objects, so that the request does not have the object that is stored.
+	partial bool
 }
 
 // setDefaults runs the default expressions again before the object is stored, so that a read finds nothing to set.
