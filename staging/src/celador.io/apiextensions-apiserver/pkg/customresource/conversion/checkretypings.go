@@ -22,8 +22,12 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return rule.determines(&r) }) {
 			continue
 		}
-		errs = append(errs, field.Required(c.path, fmt.Sprintf("%s is %s in version %s and %s in version %s, and no rule sets it. Add a rule that converts the value%s; the rule null leaves the field unset",
-			r.path, describe(r.source), c.edge.from.name, describe(r.target), c.edge.to.name, r.example())))
+		unset := "; the rule null leaves the field unset"
+		if n := len(r.path) - 1; r.path[n].Each && c.edge.isList(r.path[:n]) {
+			unset = "" // Items cannot be unset.
+		}
+		errs = append(errs, field.Required(c.path, fmt.Sprintf("%s is %s in version %s and %s in version %s, and no rule sets it. Add a rule that converts the value%s%s",
+			r.path, describe(r.source), c.edge.from.name, describe(r.target), c.edge.to.name, r.example(), unset)))
 	}
 	return errs
 }

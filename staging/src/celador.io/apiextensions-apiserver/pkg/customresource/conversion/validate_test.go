@@ -276,7 +276,7 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "retyped items", from: "list: {type: array, items: {type: string}}", to: "list: {type: array, items: {type: integer}}", rules: "[]",
 		errs: []string{
-			rules + `: Required value: spec.list[*] is a string in version v1 and an integer in version v2, and no rule sets it. Add a rule that converts the value, such as {scope: "spec.list[*]", rule: "int(self)"}; the rule null leaves the field unset`,
+			rules + `: Required value: spec.list[*] is a string in version v1 and an integer in version v2, and no rule sets it. Add a rule that converts the value, such as {scope: "spec.list[*]", rule: "int(self)"}`,
 		},
 	}, {
 		name: "a scalar becomes a list", from: "a-b: {type: string}", to: "a-b: {type: array, items: {type: string}}", rules: "[]",
