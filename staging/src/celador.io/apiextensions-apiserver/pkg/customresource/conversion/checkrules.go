@@ -16,6 +16,7 @@ import (
 
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -40,7 +41,7 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 	for _, text := range []struct {
 		name, value string
 		limit       int
-	}{{"scope", rule.Scope, maxPathLength}, {"field", rule.Field, maxPathLength}, {"rule", rule.Rule, maxRuleLength}} {
+	}{{"scope", rule.Scope, rulelimit.MaxPathLength}, {"field", rule.Field, rulelimit.MaxPathLength}, {"rule", rule.Rule, rulelimit.MaxRuleLength}} {
 		if len(text.value) > text.limit {
 			errs = append(errs, field.TooLong(path.Child(text.name), "", text.limit))
 		}

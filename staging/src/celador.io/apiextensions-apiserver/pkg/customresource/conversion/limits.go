@@ -14,14 +14,8 @@ import (
 const (
 	// maxConverters bounds the converters of a CustomResourceDefinition.
 	maxConverters = 100
-	// maxRules bounds the rules of a converter.
-	maxRules = 500
 	// maxAllRules bounds the rules of all converters. Checking a rule takes about a millisecond.
 	maxAllRules = 2000
-	// maxRuleLength bounds the length of an expression in bytes, as for CEL selectors of devices in Kubernetes.
-	maxRuleLength = 10 * 1024
-	// maxPathLength bounds the lengths of scope and field in bytes.
-	maxPathLength = 1024
 
 	// maxRuleCost bounds the estimated cost of a rule for all values that one object has at its scope.
 	maxRuleCost = validation.StaticEstimatedCostLimit

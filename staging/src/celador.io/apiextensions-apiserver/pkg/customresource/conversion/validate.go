@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
 // Validate checks the converters of a definition. path is the path of spec.conversion. old is the definition before an
@@ -58,8 +59,8 @@ func (v *validator) checkCounts() {
 	all := 0
 	for i, converter := range v.definition.Converters {
 		n := len(converter.Rules)
-		if n > maxRules {
-			v.errs = append(v.errs, field.TooMany(v.path.Index(i).Child("rules"), n, maxRules))
+		if n > rulelimit.MaxRules {
+			v.errs = append(v.errs, field.TooMany(v.path.Index(i).Child("rules"), n, rulelimit.MaxRules))
 		}
 		all += n
 	}

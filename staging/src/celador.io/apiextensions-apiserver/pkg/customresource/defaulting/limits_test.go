@@ -194,6 +194,39 @@ properties:
 	}
 }
 
+func TestSizeLimits(t *testing.T) {
+	structural, _ := parse(t, `{type: object, properties: {set: {type: object, additionalProperties: {type: string}}}}`)
+	rules := func(n int) (rules []v1.DefaultRule) {
+		for i := range n {
+			rules = append(rules, v1.DefaultRule{Field: fmt.Sprintf("set.f%d", i), Rule: "'a'"})
+		}
+		return rules
+	}
+	rule := func(length int) []v1.DefaultRule {
+		return []v1.DefaultRule{{Field: "set.a", Rule: "'" + strings.Repeat("a", length-2) + "'"}}
+	}
+	name := func(length int) []v1.DefaultRule {
+		return []v1.DefaultRule{{Field: "set." + strings.Repeat("a", length-4), Rule: "'a'"}}
+	}
+	for _, test := range []struct {
+		name  string
+		rules []v1.DefaultRule
+		want  string
+	}{
+		{"500 rules", rules(500), ""},
+		{"501 rules", rules(501), "schema: Forbidden: the version has 501 rules in x-kubernetes-default, and may have at most 500"},
+		{"10 KiB", rule(10 << 10), ""},
+		{"more than 10 KiB", rule(10<<10 + 1), "schema.x-kubernetes-default[0].rule: Too long: may not be more than 10240 bytes"},
+		{"1 KiB", name(1 << 10), ""},
+		{"more than 1 KiB", name(1<<10 + 1), "schema.x-kubernetes-default[0].field: Too long: may not be more than 1024 bytes"},
+	} {
+		errs := defaulting.Validate(structural, apiextensions.SchemaDefaults{"": test.rules}, nil, false, root)
+		if test.want == "" && len(errs) > 0 || test.want != "" && (len(errs) != 1 || errs[0].Error() != test.want) {
+			t.Errorf("%s: got errors %v, want %q", test.name, errs, test.want)
+		}
+	}
+}
+
 // Rules are compiled at the first use, by whoever comes first.
 func TestConcurrency(t *testing.T) {
 	_, rules := compile(t, chains)

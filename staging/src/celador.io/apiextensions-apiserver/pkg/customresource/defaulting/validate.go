@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
 // Limits of estimated costs, in CEL cost units. They are Kubernetes' limits for validation rules.
@@ -28,6 +30,13 @@ const keyword = "x-kubernetes-default"
 // version as stored, or nil: an expression that is stored already may call functions that newer servers
 // have and this compatibility version does not.
 func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, status bool, path *field.Path) field.ErrorList {
+	count := 0
+	for _, rules := range defaults {
+		count += len(rules)
+	}
+	if count > rulelimit.MaxRules {
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the version has %d rules in %s, and may have at most %d", count, keyword, rulelimit.MaxRules))}
+	}
 	known := sets.New[string]()
 	for _, rules := range stored {
 		for _, r := range rules {
@@ -50,6 +59,10 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	top.each(func(at *place) {
 		for i, source := range at.rules {
 			rulePath := at.path.Field(path).Child(keyword).Index(i)
+			if failures := tooLong(source, rulePath); len(failures) > 0 {
+				errs = append(errs, failures...)
+				continue
+			}
 			scope, r, failures := c.compile(at, source, rulePath)
 			errs = append(errs, failures...)
 			if len(failures) > 0 {
@@ -66,6 +79,17 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	})
 	if total > maxVersionCost {
 		errs = append(errs, field.Forbidden(path, costDetail("all x-kubernetes-default of the version", total, maxVersionCost)))
+	}
+	return errs
+}
+
+func tooLong(source v1.DefaultRule, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(source.Field) > rulelimit.MaxPathLength {
+		errs = append(errs, field.TooLong(path.Child("field"), "", rulelimit.MaxPathLength))
+	}
+	if len(source.Rule) > rulelimit.MaxRuleLength {
+		errs = append(errs, field.TooLong(path.Child("rule"), "", rulelimit.MaxRuleLength))
 	}
 	return errs
 }
