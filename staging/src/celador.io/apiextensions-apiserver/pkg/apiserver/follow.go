@@ -7,9 +7,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/tools/cache"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// follow returns an event handler that retires the Resources of updated and deleted CustomResourceDefinitions.
+// follow returns an event handler that retires the Resources of updated and deleted CustomResourceDefinitions, and deletes
+// the metrics of the deleted ones.
 func (r *resources) follow() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		// The informer may merge an addition and later updates into one event.
@@ -22,6 +25,7 @@ func (r *resources) follow() cache.ResourceEventHandler {
 			case oldCRD.UID != newCRD.UID:
 				// The informer has merged a deletion and an addition into one event.
 				r.remove(oldCRD.UID)
+				serving.DeleteMetrics(oldCRD.Name)
 			case oldCRD.Generation == newCRD.Generation && !equality.Semantic.DeepEqual(&oldCRD.Spec, &newCRD.Spec):
 				// etcd was restored from a backup. The Resource cannot tell that it is outdated.
 				r.discard(newCRD.UID)
@@ -35,6 +39,7 @@ func (r *resources) follow() cache.ResourceEventHandler {
 			}
 			if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok {
 				r.remove(crd.UID)
+				serving.DeleteMetrics(crd.Name)
 			}
 		},
 	}

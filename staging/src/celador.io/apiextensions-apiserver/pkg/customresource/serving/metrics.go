@@ -12,6 +12,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
 const (
@@ -52,4 +53,13 @@ func observeConversion(crd, from, to string, duration time.Duration, err error) 
 		reason = failure.Reason
 	}
 	conversionErrors.WithLabelValues(crd, from, to, string(reason)).Inc()
+}
+
+// DeleteMetrics deletes the series of a CustomResourceDefinition that does not exist any more. A request that has not ended may
+// add one again.
+func DeleteMetrics(crd string) {
+	labels := map[string]string{"crd": crd}
+	conversionDuration.DeletePartialMatch(labels)
+	conversionErrors.DeletePartialMatch(labels)
+	defaulting.DeleteMetrics(crd)
 }

@@ -216,6 +216,18 @@ celador_crd_conversion_errors_total{crd="widgets.example.com",from_version="v1",
 		t.Error(err)
 	}
 	testutil.AssertHistogramTotalCount(t, "celador_crd_conversion_duration_seconds", map[string]string{"from_version": "v1", "to_version": "v2", "succeeded": "false"}, 1)
+
+	observeConversion("others.example.com", "v1", "v2", 0, err)
+	DeleteMetrics("widgets.example.com")
+	if err := testutil.GatherAndCompare(legacyregistry.DefaultGatherer, strings.NewReader(`
+# HELP celador_crd_conversion_errors_total [ALPHA] Custom resources that conversion rules did not convert, by CustomResourceDefinition, versions and reason.
+# TYPE celador_crd_conversion_errors_total counter
+celador_crd_conversion_errors_total{crd="others.example.com",from_version="v1",reason="metadata",to_version="v2"} 1
+`), "celador_crd_conversion_errors_total"); err != nil {
+		t.Error(err)
+	}
+	testutil.AssertHistogramTotalCount(t, "celador_crd_conversion_duration_seconds", map[string]string{"crd": "others.example.com"}, 1)
+	testutil.AssertHistogramTotalCount(t, "celador_crd_conversion_duration_seconds", map[string]string{"from_version": "v1"}, 1)
 }
 
 // TestNoRules covers a server that cannot use the rules: it neither converts nor takes an object for one of another version.
