@@ -84,13 +84,7 @@ func (l *listValue) Add(other ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	sum := make([]ref.Val, 0, l.object.Len())
-	for _, list := range []traits.Lister{l, o} {
-		for it := list.Iterator(); it.HasNext() == types.True; {
-			sum = append(sum, it.Next())
-		}
-	}
-	return types.NewRefValList(types.DefaultTypeAdapter, sum)
+	return types.NewRefValList(types.DefaultTypeAdapter, append(elementsOf(l), elementsOf(o)...))
 }
 
 // Type implements ref.Val.
@@ -100,16 +94,7 @@ func (l *listValue) Type() ref.Type { return types.ListType }
 func (l *listValue) Value() any { return l.object.Interface() }
 
 // ConvertToType implements ref.Val.
-func (l *listValue) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.ListType:
-		return l
-	case types.TypeType:
-		return types.ListType
-	default:
-		return types.NewErr("type conversion error from '%s' to '%s'", types.ListType, to.TypeName())
-	}
-}
+func (l *listValue) ConvertToType(to ref.Type) ref.Val { return convertToType(l, types.ListType, to) }
 
 // ConvertToNative implements ref.Val. It returns the slice itself for every slice type, as
 // Kubernetes' conversion does, and converts to JSON.
@@ -121,4 +106,16 @@ func (l *listValue) ConvertToNative(to reflect.Type) (any, error) {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.ListType, to)
 	}
 	return l.Value(), nil
+}
+
+// elementsOf returns a new slice of the elements of a list.
+func elementsOf(list traits.Lister) []ref.Val {
+	var elements []ref.Val
+	if size, ok := list.Size().(types.Int); ok {
+		elements = make([]ref.Val, 0, size)
+	}
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		elements = append(elements, it.Next())
+	}
+	return elements
 }

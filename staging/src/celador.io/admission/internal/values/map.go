@@ -145,16 +145,7 @@ func (m *mapValue) Type() ref.Type { return types.MapType }
 func (m *mapValue) Value() any { return m.object.Interface() }
 
 // ConvertToType implements ref.Val.
-func (m *mapValue) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.MapType:
-		return m
-	case types.TypeType:
-		return types.MapType
-	default:
-		return types.NewErr("type conversion error from '%s' to '%s'", types.MapType, to.TypeName())
-	}
-}
+func (m *mapValue) ConvertToType(to ref.Type) ref.Val { return convertToType(m, types.MapType, to) }
 
 // ConvertToNative implements ref.Val. A map converts to its own type and to JSON.
 func (m *mapValue) ConvertToNative(to reflect.Type) (any, error) {

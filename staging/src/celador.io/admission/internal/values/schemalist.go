@@ -96,26 +96,13 @@ func (l *schemaList) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// values returns a new slice of all elements.
-func (l *schemaList) values() []ref.Val {
-	all := make([]ref.Val, len(l.elements))
-	for i := range all {
-		all[i] = l.child(i)
-	}
-	return all
-}
-
 // Add implements traits.Adder.
 func (l *schemaList) Add(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
-	sum := l.values()
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		sum = append(sum, it.Next())
-	}
-	return types.NewRefValList(types.DefaultTypeAdapter, sum)
+	return types.NewRefValList(types.DefaultTypeAdapter, append(elementsOf(l), elementsOf(o)...))
 }
 
 // Type implements ref.Val.
@@ -125,16 +112,7 @@ func (l *schemaList) Type() ref.Type { return types.ListType }
 func (l *schemaList) Value() any { return l.elements }
 
 // ConvertToType implements ref.Val.
-func (l *schemaList) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.ListType:
-		return l
-	case types.TypeType:
-		return types.ListType
-	default:
-		return types.NewErr("type conversion error from '%s' to '%s'", types.ListType, to.TypeName())
-	}
-}
+func (l *schemaList) ConvertToType(to ref.Type) ref.Val { return convertToType(l, types.ListType, to) }
 
 // ConvertToNative implements ref.Val. For every slice type, it returns the Go list itself, or a list of
 // strings if the schema says so: functions such as join require that.

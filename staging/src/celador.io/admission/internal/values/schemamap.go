@@ -147,16 +147,7 @@ func (m *schemaMap) Type() ref.Type { return types.MapType }
 func (m *schemaMap) Value() any { return m.entries }
 
 // ConvertToType implements ref.Val.
-func (m *schemaMap) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.MapType:
-		return m
-	case types.TypeType:
-		return types.MapType
-	default:
-		return types.NewErr("type conversion error from '%s' to '%s'", types.MapType, to.TypeName())
-	}
-}
+func (m *schemaMap) ConvertToType(to ref.Type) ref.Val { return convertToType(m, types.MapType, to) }
 
 // ConvertToNative implements ref.Val. It returns the Go map itself for every map type, as Kubernetes'
 // conversion does.

@@ -104,15 +104,6 @@ func equalSets(members map[any]struct{}, other traits.Lister) ref.Val {
 	return types.Bool(len(seen) == len(members))
 }
 
-// elementsOf returns a new slice of the elements of a list.
-func elementsOf(list traits.Lister) []ref.Val {
-	var elements []ref.Val
-	for it := list.Iterator(); it.HasNext() == types.True; {
-		elements = append(elements, it.Next())
-	}
-	return elements
-}
-
 // membersOf returns the keys of the elements of a set in a new map.
 func membersOf(list traits.Lister) (map[any]struct{}, ref.Val) {
 	members := map[any]struct{}{}

@@ -105,3 +105,15 @@ func (p *plan) marshal(v reflect.Value) ref.Val {
 	}
 	return types.DefaultTypeAdapter.NativeToValue(content)
 }
+
+// convertToType implements ref.Val.ConvertToType for lists and maps, which have the type own.
+func convertToType(v ref.Val, own *types.Type, to ref.Type) ref.Val {
+	switch to {
+	case own:
+		return v
+	case types.TypeType:
+		return own
+	default:
+		return types.NewErr("type conversion error from '%s' to '%s'", own, to.TypeName())
+	}
+}
