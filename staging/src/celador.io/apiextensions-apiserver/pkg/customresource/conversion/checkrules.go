@@ -61,7 +61,7 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 	if err != nil {
 		return field.ErrorList{field.InternalError(path.Child("rule"), fmt.Errorf("the cost of the rule cannot be estimated: %w", err))}
 	}
-	c.rules = append(c.rules, checkedRule{compiled, multiply(cost, compiled.cardinality)})
+	c.rules = append(c.rules, checkedRule{compiled, rulelimit.Multiply(cost, compiled.cardinality)})
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (c *checkedRules) checkCosts() field.ErrorList {
 	var errs field.ErrorList
 	var total uint64
 	for i, rule := range c.rules {
-		total = add(total, rule.cost)
+		total = rulelimit.Add(total, rule.cost)
 		if rule.cost > maxRuleCost {
 			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), excess("estimated rule cost", rule.cost, maxRuleCost)+costAdvice+c.unlimited(rule)))
 		}

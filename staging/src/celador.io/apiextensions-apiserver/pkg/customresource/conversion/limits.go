@@ -5,8 +5,6 @@ package conversion
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 )
@@ -29,24 +27,6 @@ const (
 	// rules cost anything.
 	maxMatches = 100_000
 )
-
-// multiply returns the product of two costs, or the highest cost if it overflows.
-func multiply(a, b uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	if high > 0 {
-		return math.MaxUint64
-	}
-	return low
-}
-
-// add returns the sum of two costs, or the highest cost if it overflows.
-func add(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	if carry > 0 {
-		return math.MaxUint64
-	}
-	return sum
-}
 
 // excess says how much a cost exceeds a limit, with the figures that Kubernetes shows for validation rules.
 func excess(what string, cost, limit uint64) string {

@@ -8,9 +8,9 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -62,7 +62,7 @@ func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, cardin
 	for _, step := range scope {
 		switch {
 		case step.Each:
-			cardinality = multiply(cardinality, uint64(max(self.MaxElements, 0)))
+			cardinality = rulelimit.Multiply(cardinality, uint64(max(self.MaxElements, 0)))
 			self = self.ElemType
 		case self.ElemType != nil:
 			self = self.ElemType
@@ -81,12 +81,5 @@ func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, cardin
 			return nil, 0
 		}
 	}
-	return self, min(cardinality, mostInRequest(self))
-}
-
-// mostInRequest returns how many values of a type an object has at most, because a request is limited in size.
-// Kubernetes estimates the evaluations of validation rules below lists and maps without limits likewise.
-func mostInRequest(t *apiservercel.DeclType) uint64 {
-	const separator = 1
-	return uint64(celconfig.MaxRequestSizeBytes / (max(t.MinSerializedSize, 0) + separator))
+	return self, min(cardinality, rulelimit.MostInRequest(self))
 }

@@ -5,7 +5,6 @@ package defaulting
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -15,6 +14,7 @@ import (
 
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
 // A place is a schema that has rules, or on the way to one that has.
@@ -141,27 +141,11 @@ func (p *place) repetitions() uint64 {
 		}
 		if limit == nil {
 			if self := p.selfType(); self != nil {
-				return uint64(celconfig.MaxRequestSizeBytes / (self.MinSerializedSize + 1))
+				return rulelimit.MostInRequest(self)
 			}
 			return uint64(celconfig.MaxRequestSizeBytes)
 		}
-		count = multiply(count, uint64(max(*limit, 0)))
+		count = rulelimit.Multiply(count, uint64(max(*limit, 0)))
 	}
 	return count
-}
-
-// multiply returns the product, or the largest number if it overflows.
-func multiply(a, b uint64) uint64 {
-	if b != 0 && a > math.MaxUint64/b {
-		return math.MaxUint64
-	}
-	return a * b
-}
-
-// add returns the sum, or the largest number if it overflows.
-func add(a, b uint64) uint64 {
-	if a > math.MaxUint64-b {
-		return math.MaxUint64
-	}
-	return a + b
 }

@@ -17,6 +17,7 @@ import (
 	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -164,7 +165,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))
 	}
 	r.reads, r.readsAll = reads(expression)
-	r.cost = multiply(cost, scope.repetitions())
+	r.cost = rulelimit.Multiply(cost, scope.repetitions())
 	if r.program, err = expression.Program(); err != nil {
 		return field.InternalError(path, err)
 	}

@@ -71,7 +71,7 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 			if detail := crossing(scope, r); status && detail != "" {
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), detail))
 			}
-			total = add(total, r.cost)
+			total = rulelimit.Add(total, r.cost)
 			if r.cost > maxRuleCost {
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), costDetail("the rule", r.cost, maxRuleCost)))
 			}
