@@ -158,14 +158,14 @@ func check(t *testing.T, path string, ours, theirs ref.Val) {
 		checkSame(t, fmt.Sprintf("%s as %v", path, to), ours.ConvertToType(to), theirs.ConvertToType(to))
 	}
 	checkNative(t, path, ours, theirs)
-	checkSame(t, path+" equal to itself", equal(ours, ours), equal(theirs, theirs))
+	checkEqual(t, path+" equal to itself", ours, ours, theirs, theirs)
 	others := otherValues
 	if copied, ok := plain(theirs); ok {
 		others = append([]ref.Val{types.DefaultTypeAdapter.NativeToValue(copied)}, otherValues...)
 	}
 	for _, other := range others {
-		checkSame(t, fmt.Sprintf("%s equal to %v", path, other), equal(ours, other), equal(theirs, other))
-		checkSame(t, fmt.Sprintf("%v equal to %s", other, path), equal(other, ours), equal(other, theirs))
+		checkEqual(t, fmt.Sprintf("%s equal to %v", path, other), ours, other, theirs, other)
+		checkEqual(t, fmt.Sprintf("%v equal to %s", other, path), other, ours, other, theirs)
 	}
 	switch theirs := theirs.(type) {
 	case traits.Mapper:
