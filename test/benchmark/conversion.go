@@ -78,7 +78,7 @@ func convert(s *session) error {
 		s.Add(report.Row{
 			Scenario: "S14", About: "5 conversion rules, " + read.about, Unit: report.Times,
 			Upstream: 1, Celador: costs[1].Nanoseconds / costs[0].Nanoseconds,
-			Target: report.Target{Max: maxConversion},
+			Target: report.Target{Max: new(maxConversion)},
 			Note: fmt.Sprintf("in times of strategy None; None %.1f µs and %.0f allocs, rules %.1f µs and %.0f allocs for each object",
 				costs[0].Nanoseconds/1000/float64(read.objects), costs[0].Allocations/float64(read.objects),
 				costs[1].Nanoseconds/1000/float64(read.objects), costs[1].Allocations/float64(read.objects)),

@@ -43,7 +43,7 @@ func (s *session) enforcement(ctx context.Context, hosts []*host) error {
 	s.Add(report.Row{
 		Scenario: "S8", About: "binding's event to denial, p99", Unit: report.Nanoseconds,
 		Upstream: p99["upstream"], Celador: p99["celador"],
-		Target: report.Target{Max: float64(50 * time.Millisecond)},
+		Target: report.Target{Max: new(float64(50 * time.Millisecond))},
 		Note:   fmt.Sprintf("p50: upstream %v, celador %v", rounded(p50["upstream"]), rounded(p50["celador"])),
 	})
 	return nil

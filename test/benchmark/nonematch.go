@@ -30,13 +30,13 @@ func noneMatch(s *session) error {
 	s.Add(report.Row{
 		Scenario: "S1", About: "allocations", Unit: report.Allocations,
 		Upstream: thousand.Upstream.Allocations, Celador: thousand.Celador.Allocations,
-		Target: report.Target{Max: 2},
+		Target: report.Target{Max: new(2.0)},
 	})
 	s.Add(report.Row{
 		Scenario: "S1", About: "growth from 1 to 10,000", Unit: report.Times,
 		Upstream: thousand.Upstream.Nanoseconds / one.Upstream.Nanoseconds,
 		Celador:  most.Celador.Nanoseconds / one.Celador.Nanoseconds,
-		Target:   report.Target{Max: maxGrowth},
+		Target:   report.Target{Max: new(float64(maxGrowth))},
 		Note:     "upstream: from 1 to 1,000",
 	})
 	return nil

@@ -6,10 +6,12 @@ package main
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 
 	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
 )
 
 // BenchmarkRequest measures the requests of S1 to S6 with one plugin after the other, for profiles
@@ -44,6 +46,47 @@ func BenchmarkRequest(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
+			})
+		}
+	}
+}
+
+// BenchmarkCold measures the requests of S2c, and those that 0, 1 and 10 of the policies match. Run it
+// with -benchtime 200x: most of its time goes into the eviction of the caches, which does not count.
+func BenchmarkCold(b *testing.B) {
+	for _, test := range []struct {
+		matching int
+		in       setup
+	}{
+		{0, noneMatching(100)},
+		{1, allMatching(1)},
+		{10, allMatching(10)},
+		{100, allMatching(100)},
+	} {
+		for i, plugin := range plugins {
+			b.Run(fmt.Sprintf("S2c/%d/%s", test.matching, plugin.name), func(b *testing.B) {
+				server, err := test.in.Server()
+				if err != nil {
+					b.Fatal(err)
+				}
+				subject, err := start(i, server, test.in)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer subject.stop()
+				cache, samples := measure.NewCache(), []float64(nil)
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					cache.Evict()
+					b.StartTimer()
+					begun := time.Now()
+					if err := subject.call(); err != nil {
+						b.Fatal(err)
+					}
+					samples = append(samples, float64(time.Since(begun)))
+				}
+				b.ReportMetric(measure.Percentile(samples, 50), "median-ns")
 			})
 		}
 	}

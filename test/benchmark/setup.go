@@ -55,23 +55,43 @@ func (s *session) compare(in setup) (upstream, celador measure.Cost, err error) 
 
 // measure returns the cost of a request with the plugins of the given indexes.
 func (s *session) measure(in setup, sides ...int) ([]measure.Cost, error) {
-	server, err := in.Server()
+	subjects, err := s.start(in, sides...)
 	if err != nil {
 		return nil, err
 	}
+	defer stopAll(subjects)
 	var calls []func() error
-	for _, i := range sides {
-		begun := time.Now()
-		subject, err := start(i, server, in)
-		if err != nil {
-			return nil, err
-		}
-		s.progress("  %s is ready after %v", plugins[i].name, time.Since(begun).Round(time.Millisecond))
-		defer subject.stop()
+	for _, subject := range subjects {
 		calls = append(calls, subject.call)
 	}
 	runtime.GC()
 	return measure.Alternate(s.effort, calls...)
+}
+
+// start starts the plugins of the given indexes. The caller must stop them.
+func (s *session) start(in setup, sides ...int) ([]*subject, error) {
+	server, err := in.Server()
+	if err != nil {
+		return nil, err
+	}
+	var subjects []*subject
+	for _, i := range sides {
+		begun := time.Now()
+		subject, err := start(i, server, in)
+		if err != nil {
+			stopAll(subjects)
+			return nil, err
+		}
+		s.progress("  %s is ready after %v", plugins[i].name, time.Since(begun).Round(time.Millisecond))
+		subjects = append(subjects, subject)
+	}
+	return subjects, nil
+}
+
+func stopAll(subjects []*subject) {
+	for _, subject := range subjects {
+		subject.stop()
+	}
 }
 
 // A subject is a started plugin. call sends it the request of the setup, and returns an error if

@@ -41,12 +41,12 @@ type Row struct {
 	Note string `json:"note,omitempty"`
 }
 
-// A Target is the required result. Exactly one field is set.
+// A Target is the required result. At most one field is set; a row without any has no target.
 type Target struct {
 	// Times is the required minimum of Row.Ratio.
 	Times float64 `json:"times,omitempty"`
 	// Max is the maximum figure of Celador.
-	Max float64 `json:"most,omitempty"`
+	Max *float64 `json:"most,omitempty"`
 }
 
 // A Series is the cost of one request for increasing numbers of policies.
@@ -67,16 +67,25 @@ func (r *Report) Add(row Row) {
 	if row.Celador > 0 {
 		row.Ratio = row.Upstream / row.Celador
 	}
-	if row.Target.Times > 0 {
-		row.Met = row.Upstream >= row.Target.Times*row.Celador
-	} else {
-		row.Met = row.Celador <= row.Target.Max
-	}
+	row.Met = row.met()
 	r.Rows = append(r.Rows, row)
-	r.Targets++
+	if row.Target != (Target{}) {
+		r.Targets++
+	}
 	if row.Met {
 		r.Met++
 	}
+}
+
+// met reports whether the row has a target and meets it.
+func (r *Row) met() bool {
+	switch target := r.Target; {
+	case target.Times > 0:
+		return r.Upstream >= target.Times*r.Celador
+	case target.Max != nil:
+		return r.Celador <= *target.Max
+	}
+	return false
 }
 
 // WriteJSON writes the report as JSON.

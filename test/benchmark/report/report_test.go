@@ -28,10 +28,11 @@ func TestAdd(t *testing.T) {
 		{"not fast enough", 1000, 10, report.Target{Times: 101}, 100, false},
 		{"slower", 10, 1000, report.Target{Times: 5}, 0.01, false},
 		{"nothing at all", 10, 0, report.Target{Times: 5}, 0, true},
-		{"within the bound", 5008, 2, report.Target{Max: 2}, 2504, true},
-		{"over the bound", 5008, 4, report.Target{Max: 2}, 1252, false},
-		{"under the bound though worse", 1, 2, report.Target{Max: 2}, 0.5, true},
-		{"bounded nothing", 5008, 0, report.Target{Max: 2}, 0, true},
+		{"within the bound", 5008, 2, report.Target{Max: new(2.0)}, 2504, true},
+		{"over the bound", 5008, 4, report.Target{Max: new(2.0)}, 1252, false},
+		{"under the bound though worse", 1, 2, report.Target{Max: new(2.0)}, 0.5, true},
+		{"over the bound nothing", 5008, 2, report.Target{Max: new(0.0)}, 2504, false},
+		{"bounded nothing", 5008, 0, report.Target{Max: new(2.0)}, 0, true},
 	} {
 		var r report.Report
 		r.Add(report.Row{Upstream: test.upstream, Celador: test.celador, Target: test.target})
@@ -64,11 +65,12 @@ func sample() *report.Report {
 	}
 	for _, row := range []report.Row{
 		{Scenario: "S1", About: "none match", Unit: report.Nanoseconds, Upstream: 1_022_000, Celador: 160, Target: report.Target{Times: 1000}},
-		{Scenario: "S1", About: "allocations", Unit: report.Allocations, Upstream: 5008, Target: report.Target{Max: 2}},
-		{Scenario: "S1", About: "growth", Unit: report.Times, Upstream: 335.08, Celador: 1.033, Target: report.Target{Max: 2}},
+		{Scenario: "S1", About: "allocations", Unit: report.Allocations, Upstream: 5008, Target: report.Target{Max: new(2.0)}},
+		{Scenario: "S1", About: "growth", Unit: report.Times, Upstream: 335.08, Celador: 1.033, Target: report.Target{Max: new(2.0)}},
 		{Scenario: "S4", About: "bindings", Unit: report.Nanoseconds, Upstream: 31_200_000, Celador: 1_010_000, Target: report.Target{Times: 100}},
 		{Scenario: "S7", About: "heap", Unit: report.Bytes, Upstream: 388 << 20, Celador: 99.5 * (1 << 20), Target: report.Target{Times: 3}, Note: "many expressions"},
-		{Scenario: "S8", About: "denial", Unit: report.Nanoseconds, Upstream: 1.11e9, Celador: 34_900_000, Target: report.Target{Max: 50_000_000}},
+		{Scenario: "S2c", About: "cold", Unit: report.Nanoseconds, Upstream: 11_491_000, Celador: 838_000},
+		{Scenario: "S8", About: "denial", Unit: report.Nanoseconds, Upstream: 1.11e9, Celador: 34_900_000, Target: report.Target{Max: new(50_000_000.0)}},
 	} {
 		r.Add(row)
 	}
@@ -86,6 +88,7 @@ S1 allocations  5008 allocs  0 allocs  -      at most 2 allocs  met
 S1 growth       335 x        1.03 x    324x   at most 2 x       met
 S4 bindings     31.2 ms      1.01 ms   30.9x  at least 100x     missed
 S7 heap         388 MiB      99.5 MiB  3.90x  at least 3x       met
+S2c cold        11.5 ms      838 µs    13.7x  -                 -
 S8 denial       1.11 s       34.9 ms   31.8x  at most 50 ms     met
 
 S7 heap: many expressions

@@ -60,10 +60,13 @@ func digits(figure float64) string {
 }
 
 func (t Target) format(unit Unit) string {
-	if t.Times > 0 {
+	switch {
+	case t.Times > 0:
 		return "at least " + digits(t.Times) + "x"
+	case t.Max != nil:
+		return "at most " + unit.format(*t.Max)
 	}
-	return "at most " + unit.format(t.Max)
+	return "-"
 }
 
 func ratio(times float64) string {
@@ -73,8 +76,11 @@ func ratio(times float64) string {
 	return digits(times) + "x"
 }
 
-func verdict(met bool) string {
-	if met {
+func (r *Row) verdict() string {
+	switch {
+	case r.Target == Target{}:
+		return "-"
+	case r.Met:
 		return "met"
 	}
 	return "missed"
@@ -86,7 +92,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintln(table, "scenario\tupstream\tcelador\tratio\ttarget\tverdict")
 	for _, row := range r.Rows {
 		fmt.Fprintf(table, "%s %s\t%s\t%s\t%s\t%s\t%s\n", row.Scenario, row.About,
-			row.Unit.format(row.Upstream), row.Unit.format(row.Celador), ratio(row.Ratio), row.Target.format(row.Unit), verdict(row.Met))
+			row.Unit.format(row.Upstream), row.Unit.format(row.Celador), ratio(row.Ratio), row.Target.format(row.Unit), row.verdict())
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("table: %w", err)
