@@ -22,7 +22,7 @@ func allMatch(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.addTime("S2", "100 policies, all match", points[100], 10)
-	s.addTime("S3", "1 policy, matches", points[1], 5)
+	s.addTime("S2", "100 policies, all match", points[100], 80)
+	s.addTime("S3", "1 policy, matches", points[1], 12)
 	return nil
 }

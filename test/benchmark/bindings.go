@@ -21,5 +21,5 @@ func manyBound() setup {
 
 // manyBindings runs S4. A plugin can share results that do not depend on the binding.
 func manyBindings(s *session) error {
-	return s.addComparison("S4", "1 policy, 1,024 bindings, all match", manyBound(), 100)
+	return s.addComparison("S4", "1 policy, 1,024 bindings, all match", manyBound(), 400)
 }

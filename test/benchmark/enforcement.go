@@ -116,7 +116,7 @@ func awaitEvent(events watch.Interface, name string) error {
 // result.
 func (h *host) await(ctx context.Context, key, value string, expected func(error) bool) error {
 	for deadline := time.Now().Add(changeTimeout); ; {
-		err := h.deploy(ctx, withLabel(key, value), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		err := h.deploy(ctx, input.NamespaceName, withLabel(key, value), dryRun)
 		if expected(err) {
 			return nil
 		}

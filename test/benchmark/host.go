@@ -6,12 +6,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -48,7 +51,7 @@ func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	return use(ctx, hosts)
 }
 
-// startHost starts a kube-apiserver and creates the namespace of all requests.
+// startHost starts a kube-apiserver and creates the namespaces of the requests.
 func (s *session) startHost(ctx context.Context, name, binary string) (*host, error) {
 	s.progress("starting %s", binary)
 	log, err := filepath.Abs(filepath.Join(s.output, name+".log"))
@@ -66,17 +69,22 @@ func (s *session) startHost(ctx context.Context, name, binary string) (*host, er
 		return nil, err
 	}
 	h := &host{server, name, core, policies}
-	if _, err := core.CoreV1().Namespaces().Create(ctx, input.Namespace(), metav1.CreateOptions{}); err != nil {
-		server.Stop()
-		return nil, err
+	for _, namespace := range []*corev1.Namespace{input.Namespace(), input.OtherNamespace()} {
+		if _, err := core.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+			server.Stop()
+			return nil, err
+		}
 	}
 	return h, nil
 }
 
+// dryRun makes requests that change nothing.
+var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+
 // deploy creates a deployment with a generated name.
-func (h *host) deploy(ctx context.Context, deployment *appsv1.Deployment, options metav1.CreateOptions) error {
-	deployment.Name, deployment.GenerateName = "", "web-"
-	_, err := h.core.AppsV1().Deployments(input.NamespaceName).Create(ctx, deployment, options)
+func (h *host) deploy(ctx context.Context, namespace string, deployment *appsv1.Deployment, options metav1.CreateOptions) error {
+	deployment.Name, deployment.Namespace, deployment.GenerateName = "", namespace, "web-"
+	_, err := h.core.AppsV1().Deployments(namespace).Create(ctx, deployment, options)
 	return err
 }
 
@@ -85,6 +93,33 @@ func withLabel(key, value string) *appsv1.Deployment {
 	deployment := input.Deployment(input.Allowed)
 	deployment.Labels[key] = value
 	return deployment
+}
+
+// enforce creates policies and bindings, waits until the server enforces them, and checks that they
+// are enforced in the namespace of the requests and in no other.
+func (h *host) enforce(ctx context.Context, cluster input.Cluster) error {
+	probe := denyingAll("probe")
+	cluster.Add(probe, forLabel(probe, 0, "probe", "true"))
+	for _, policy := range cluster.Policies {
+		if err := h.addPolicy(ctx, policy); err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+	}
+	for _, binding := range cluster.Bindings {
+		if err := h.bind(ctx, binding); err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+	}
+	if err := h.await(ctx, "probe", "true", apierrors.IsInvalid); err != nil {
+		return fmt.Errorf("%s: %w", h.name, err)
+	}
+	if err := h.deploy(ctx, input.NamespaceName, input.Deployment(input.Excessive), dryRun); !apierrors.IsInvalid(err) {
+		return fmt.Errorf("%s answers %v to an object that violates the policies", h.name, err)
+	}
+	if err := h.deploy(ctx, input.OtherNamespaceName, input.Deployment(input.Excessive), dryRun); err != nil {
+		return fmt.Errorf("%s applies policies in the other namespace: %w", h.name, err)
+	}
+	return nil
 }
 
 // addPolicy creates a policy.

@@ -61,7 +61,7 @@ func allMutating(s *session) error {
 	s.Add(report.Row{
 		Scenario: "S11", About: "100 apply configurations", Unit: report.Nanoseconds,
 		Upstream: costs[0].Nanoseconds, Celador: costs[1].Nanoseconds,
-		Target: report.Target{Times: 5},
+		Target: report.Target{Times: 20},
 		Note:   fmt.Sprintf("allocs: upstream %.0f, celador %.0f", costs[0].Allocations, costs[1].Allocations),
 	})
 	return nil

@@ -29,5 +29,5 @@ func manySelecting() setup {
 
 // manyNamespaces runs S6. A plugin need not evaluate bindings for other namespaces.
 func manyNamespaces(s *session) error {
-	return s.addComparison("S6", "1 policy, 1,024 bindings, one matches", manySelecting(), 200)
+	return s.addComparison("S6", "1 policy, 1,024 bindings, one matches", manySelecting(), 400)
 }

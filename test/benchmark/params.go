@@ -21,5 +21,5 @@ func manyConfigured() setup {
 
 // manyParams runs S5. A plugin can share results that do not depend on the param.
 func manyParams(s *session) error {
-	return s.addComparison("S5", "1 policy, 1,024 params", manyConfigured(), 10)
+	return s.addComparison("S5", "1 policy, 1,024 params", manyConfigured(), 40)
 }

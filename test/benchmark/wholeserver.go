@@ -6,13 +6,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/test/benchmark/input"
 	"celador.io/celador/test/benchmark/measure"
@@ -22,63 +19,91 @@ import (
 const (
 	// enforced is the number of matching policies in S9.
 	enforced = 100
-	// blocks is the number of times that S9 creates and deletes all bindings. posts is the number
-	// of requests to each server before and after.
-	blocks = 10
-	posts  = 300
-	// resolution is the smallest significant difference of latencies, in nanoseconds.
-	resolution = 1000
+	// blocks is the number of blocks in S9. In each block, both servers get this many posts in both
+	// namespaces.
+	blocks = 120
+	posts  = 25
 )
+
+// A latency holds the nanoseconds of requests to one server, by block.
+type latency struct {
+	// without has the requests that no policy matches, with has those that all match.
+	without, with measure.Samples
+}
+
+// added returns by how much policies change a percentile.
+func (l *latency) added(percentile float64, chosen []int) float64 {
+	return l.with.Percentile(percentile, chosen) - l.without.Percentile(percentile, chosen)
+}
 
 // wholeServer runs S9: the latency that policies add to the creation of a deployment.
 func wholeServer(s *session) error { return s.withHosts(s.wholeServer) }
 
 func (s *session) wholeServer(ctx context.Context, hosts []*host) error {
-	policies, probe := policiesFor(enforced, "deployments"), denyingAll("probe")
 	for _, h := range hosts {
-		for _, policy := range append(policies.Policies, probe) {
-			if err := h.addPolicy(ctx, policy); err != nil {
-				return fmt.Errorf("%s: %w", h.name, err)
+		if err := h.enforce(ctx, policiesFor(enforced, "deployments").Cluster); err != nil {
+			return err
+		}
+		for _, namespace := range []string{input.OtherNamespaceName, input.NamespaceName} { // to warm up
+			if _, err := h.post(ctx, namespace, 10*posts); err != nil {
+				return err
 			}
 		}
 	}
-	bindings := append(policies.Bindings, forLabel(probe, 0, "probe", "true"))
-	if err := postAll(ctx, hosts, make([][]float64, len(hosts))); err != nil { // to warm up
-		return err
-	}
-	without, with := make([][]float64, len(hosts)), make([][]float64, len(hosts))
+	latencies := make([]latency, len(hosts))
 	for block := range blocks {
-		s.progress("S9: block %d of %d", block+1, blocks)
-		if err := postAll(ctx, hosts, without); err != nil {
-			return err
+		if block%20 == 0 {
+			s.progress("S9: block %d of %d", block+1, blocks)
 		}
-		if err := change(ctx, hosts, bindings, (*host).bind, apierrors.IsInvalid); err != nil {
-			return err
-		}
-		if err := postAll(ctx, hosts, with); err != nil {
-			return err
-		}
-		if err := change(ctx, hosts, bindings, (*host).unbind, func(err error) bool { return err == nil }); err != nil {
-			return err
+		for _, i := range inTurn(block, len(hosts)) {
+			sides := []struct {
+				namespace string
+				samples   *measure.Samples
+			}{{input.OtherNamespaceName, &latencies[i].without}, {input.NamespaceName, &latencies[i].with}}
+			for _, side := range inTurn(block/2, len(sides)) {
+				took, err := hosts[i].post(ctx, sides[side].namespace, posts)
+				if err != nil {
+					return err
+				}
+				*sides[side].samples = append(*sides[side].samples, took)
+			}
 		}
 	}
-	s.addLatencies(hosts, without, with, 50)
-	s.addLatencies(hosts, without, with, 99)
+	s.addLatencies(latencies, 50, 12)
+	s.addLatencies(latencies, 99, 10)
 	return nil
 }
 
-// addLatencies adds a row for the latency that policies add at a percentile.
-func (s *session) addLatencies(hosts []*host, without, with [][]float64, percentile float64) {
-	var added []float64
-	var notes []string
-	for i, h := range hosts {
-		before, after := measure.Percentile(without[i], percentile), measure.Percentile(with[i], percentile)
-		added = append(added, max(after-before, resolution))
-		notes = append(notes, fmt.Sprintf("%s %v without policies, %v with", h.name, rounded(before), rounded(after)))
+// inTurn returns the numbers below n, in reverse order for every second turn, so that no server and
+// no namespace always comes first.
+func inTurn(turn, n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
+	if turn%2 == 1 {
+		slices.Reverse(order)
+	}
+	return order
+}
+
+// addLatencies adds a row for the latency that policies add at a percentile.
+func (s *session) addLatencies(latencies []latency, percentile, times float64) {
+	added, all := [2]measure.Estimate{}, inTurn(0, blocks)
+	note := "95 % of "
+	for i := range latencies {
+		added[i] = measure.Bootstrap(blocks, func(chosen []int) float64 { return latencies[i].added(percentile, chosen) })
+		note += fmt.Sprintf("%s: %s (%v without policies, %v with); ", plugins[i].name, added[i].Format(report.Nanoseconds.Format),
+			rounded(latencies[i].without.Percentile(percentile, all)), rounded(latencies[i].with.Percentile(percentile, all)))
+	}
+	ratio := measure.Bootstrap(blocks, func(chosen []int) float64 {
+		return measure.Ratio(latencies[0].added(percentile, chosen), latencies[1].added(percentile, chosen))
+	})
 	s.Add(report.Row{
 		Scenario: "S9", About: fmt.Sprintf("POST, added by 100 policies, p%g", percentile), Unit: report.Nanoseconds,
-		Upstream: added[0], Celador: added[1], Target: report.Target{Times: 5}, Note: strings.Join(notes, "; "),
+		Upstream: added[0].Value, Celador: added[1].Value, Target: report.Target{Times: times},
+		Interval: &ratio, BelowNoise: added[0].Low <= 0 || added[1].Low <= 0,
+		Note: note + "ratio: " + ratio.Format(report.FormatRatio),
 	})
 }
 
@@ -86,33 +111,17 @@ func rounded(nanoseconds float64) time.Duration {
 	return time.Duration(nanoseconds).Round(10 * time.Microsecond)
 }
 
-// change creates or deletes bindings on all servers. It then sends requests that the last binding
-// matches, until their result shows that the change is enforced.
-func change(ctx context.Context, hosts []*host, bindings []*v1.ValidatingAdmissionPolicyBinding, change func(*host, context.Context, *v1.ValidatingAdmissionPolicyBinding) error, effect func(error) bool) error {
-	for _, h := range hosts {
-		for _, binding := range bindings {
-			if err := change(h, ctx, binding); err != nil {
-				return fmt.Errorf("%s: %w", h.name, err)
-			}
+// post creates deployments in a namespace, one after the other, and returns the nanoseconds of each
+// request.
+func (h *host) post(ctx context.Context, namespace string, number int) ([]float64, error) {
+	var took []float64
+	for range number {
+		deployment := input.Deployment(input.Allowed)
+		start := time.Now()
+		if err := h.deploy(ctx, namespace, deployment, metav1.CreateOptions{}); err != nil {
+			return nil, fmt.Errorf("%s: %w", h.name, err)
 		}
-		if err := h.await(ctx, "probe", "true", effect); err != nil {
-			return fmt.Errorf("%s: %w", h.name, err)
-		}
+		took = append(took, float64(time.Since(start)))
 	}
-	return nil
-}
-
-// postAll creates deployments on all servers in turn and appends the latencies, in nanoseconds.
-func postAll(ctx context.Context, hosts []*host, latencies [][]float64) error {
-	for range posts {
-		for i, h := range hosts {
-			deployment := input.Deployment(input.Allowed)
-			start := time.Now()
-			if err := h.deploy(ctx, deployment, metav1.CreateOptions{}); err != nil {
-				return fmt.Errorf("%s: %w", h.name, err)
-			}
-			latencies[i] = append(latencies[i], float64(time.Since(start)))
-		}
-	}
-	return nil
+	return took, nil
 }

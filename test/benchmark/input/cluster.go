@@ -42,10 +42,22 @@ func (c *Cluster) Server() (*api.Server, error) {
 	)
 }
 
-// NamespaceName is the name of the namespace of all requests.
-const NamespaceName = "shop"
+// NamespaceName is the name of the namespace of all requests to plugins. OtherNamespaceName is the name
+// of a namespace that bindings do not match.
+const (
+	NamespaceName      = "shop"
+	OtherNamespaceName = "park"
+)
 
-// Namespace returns the namespace of all requests.
+// OtherNamespace returns the namespace that bindings do not match.
+func OtherNamespace() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name:   OtherNamespaceName,
+		Labels: map[string]string{corev1.LabelMetadataName: OtherNamespaceName, "environment": "test", "team": "shop"},
+	}}
+}
+
+// Namespace returns the namespace that bindings match.
 func Namespace() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name:   NamespaceName,

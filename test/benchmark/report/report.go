@@ -30,13 +30,19 @@ type Row struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
 	Unit     Unit   `json:"unit"`
-	// Upstream and Celador are the figures; smaller is better.
+	// Upstream and Celador are the figures. Smaller ones are better, but for rates and shares.
 	Upstream float64 `json:"upstream"`
 	Celador  float64 `json:"celador"`
 	Target   Target  `json:"target"`
-	// Ratio is Upstream divided by Celador, or zero if Celador is zero.
+	// Ratio says how many times better Celador is, or is zero if a figure is not above zero.
 	Ratio float64 `json:"ratio,omitempty"`
-	Met   bool    `json:"met"`
+	// Interval is the confidence interval of the ratio. If it is set, its lower end must meet the
+	// target, and the ratio need not.
+	Interval *measure.Estimate `json:"interval,omitempty"`
+	// BelowNoise is true if a figure is a difference that does not stand clear of zero. The row has no
+	// ratio then.
+	BelowNoise bool `json:"belowNoise,omitempty"`
+	Met        bool `json:"met"`
 	// Note is a remark for the reader.
 	Note string `json:"note,omitempty"`
 }
@@ -47,6 +53,8 @@ type Target struct {
 	Times float64 `json:"times,omitempty"`
 	// Max is the maximum figure of Celador.
 	Max *float64 `json:"most,omitempty"`
+	// Min is the minimum figure of Celador.
+	Min float64 `json:"least,omitempty"`
 }
 
 // A Series is the cost of one request for increasing numbers of policies.
@@ -64,8 +72,9 @@ type Point struct {
 
 // Add computes the ratio of a row, compares the row with its target, and adds it.
 func (r *Report) Add(row Row) {
-	if row.Celador > 0 {
-		row.Ratio = row.Upstream / row.Celador
+	smaller, larger := row.sides()
+	if smaller > 0 && larger > 0 && !row.BelowNoise {
+		row.Ratio = larger / smaller
 	}
 	row.Met = row.met()
 	r.Rows = append(r.Rows, row)
@@ -77,13 +86,26 @@ func (r *Report) Add(row Row) {
 	}
 }
 
+// sides returns the figures in the order in which the first is smaller if Celador is better.
+func (r *Row) sides() (smaller, larger float64) {
+	if r.Unit.moreIsBetter() {
+		return r.Upstream, r.Celador
+	}
+	return r.Celador, r.Upstream
+}
+
 // met reports whether the row has a target and meets it.
 func (r *Row) met() bool {
+	smaller, larger := r.sides()
 	switch target := r.Target; {
+	case target.Times > 0 && r.Interval != nil:
+		return r.Interval.Low >= target.Times
 	case target.Times > 0:
-		return r.Upstream >= target.Times*r.Celador
+		return larger >= target.Times*smaller
 	case target.Max != nil:
 		return r.Celador <= *target.Max
+	case target.Min > 0:
+		return r.Celador >= target.Min
 	}
 	return false
 }

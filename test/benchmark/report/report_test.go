@@ -46,6 +46,50 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+func TestAddInterval(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		row   report.Row
+		ratio float64
+		met   bool
+	}{
+		{"lower end above", report.Row{Upstream: 100, Celador: 5, Interval: &measure.Estimate{Low: 12}}, 20, true},
+		{"lower end below", report.Row{Upstream: 100, Celador: 5, Interval: &measure.Estimate{Low: 11}}, 20, false},
+		{"below noise, lower end above", report.Row{Upstream: 100, Celador: 1, BelowNoise: true, Interval: &measure.Estimate{Low: 15}}, 0, true},
+		{"negative, lower end below", report.Row{Upstream: 100, Celador: -1, BelowNoise: true, Interval: &measure.Estimate{Low: 9}}, 0, false},
+	} {
+		var r report.Report
+		test.row.Target = report.Target{Times: 12}
+		r.Add(test.row)
+		if got := r.Rows[0]; got.Ratio != test.ratio || got.Met != test.met {
+			t.Errorf("%s: got ratio %v, met: %v", test.name, got.Ratio, got.Met)
+		}
+	}
+}
+
+// Of rates and shares, more is better.
+func TestAddRate(t *testing.T) {
+	for _, test := range []struct {
+		unit              report.Unit
+		upstream, celador float64
+		target            report.Target
+		ratio             float64
+		met               bool
+	}{
+		{report.PerSecond, 100, 300, report.Target{Times: 3}, 3, true},
+		{report.PerSecond, 100, 299, report.Target{Times: 3}, 2.99, false},
+		{report.PerSecond, 300, 100, report.Target{}, 1.0 / 3, false},
+		{report.Percent, 20, 85, report.Target{Min: 85}, 4.25, true},
+		{report.Percent, 20, 80, report.Target{Min: 85}, 4, false},
+	} {
+		var r report.Report
+		r.Add(report.Row{Unit: test.unit, Upstream: test.upstream, Celador: test.celador, Target: test.target})
+		if got := r.Rows[0]; got.Ratio != test.ratio || got.Met != test.met {
+			t.Errorf("%+v: got ratio %v, met: %v", test, got.Ratio, got.Met)
+		}
+	}
+}
+
 // sample returns a report with rows of every unit and a point with only one side.
 func sample() *report.Report {
 	cost := func(nanoseconds float64) *measure.Cost { return &measure.Cost{Nanoseconds: nanoseconds} }
@@ -71,6 +115,9 @@ func sample() *report.Report {
 		{Scenario: "S7", About: "heap", Unit: report.Bytes, Upstream: 388 << 20, Celador: 99.5 * (1 << 20), Target: report.Target{Times: 3}, Note: "many expressions"},
 		{Scenario: "S2c", About: "cold", Unit: report.Nanoseconds, Upstream: 11_491_000, Celador: 838_000},
 		{Scenario: "S8", About: "denial", Unit: report.Nanoseconds, Upstream: 1.11e9, Celador: 34_900_000, Target: report.Target{Max: new(50_000_000.0)}},
+		{Scenario: "S9", About: "p99", Unit: report.Nanoseconds, Upstream: 24_700_000, Celador: -84_500, BelowNoise: true, Interval: &measure.Estimate{Value: measure.Unbounded, Low: 14, High: measure.Unbounded}, Target: report.Target{Times: 10}},
+		{Scenario: "S16", About: "rate", Unit: report.PerSecond, Upstream: 52.5, Celador: 210, Target: report.Target{Times: 3}},
+		{Scenario: "S16", About: "share", Unit: report.Percent, Upstream: 20, Celador: 80, Target: report.Target{Min: 85}},
 	} {
 		r.Add(row)
 	}
@@ -82,17 +129,20 @@ func TestWriteTable(t *testing.T) {
 	if err := sample().WriteTable(&got); err != nil {
 		t.Fatal(err)
 	}
-	want := `scenario        upstream     celador   ratio  target            verdict
-S1 none match   1.02 ms      160 ns    6388x  at least 1000x    met
-S1 allocations  5008 allocs  0 allocs  -      at most 2 allocs  met
-S1 growth       335 x        1.03 x    324x   at most 2 x       met
-S4 bindings     31.2 ms      1.01 ms   30.9x  at least 100x     missed
-S7 heap         388 MiB      99.5 MiB  3.90x  at least 3x       met
-S2c cold        11.5 ms      838 µs    13.7x  -                 -
-S8 denial       1.11 s       34.9 ms   31.8x  at most 50 ms     met
+	want := `scenario        upstream     celador   ratio        target            verdict
+S1 none match   1.02 ms      160 ns    6388x        at least 1000x    met
+S1 allocations  5008 allocs  0 allocs  -            at most 2 allocs  met
+S1 growth       335 x        1.03 x    324x         at most 2 x       met
+S4 bindings     31.2 ms      1.01 ms   30.9x        at least 100x     missed
+S7 heap         388 MiB      99.5 MiB  3.90x        at least 3x       met
+S2c cold        11.5 ms      838 µs    13.7x        -                 -
+S8 denial       1.11 s       34.9 ms   31.8x        at most 50 ms     met
+S9 p99          24.7 ms      -84.5 µs  below noise  at least 10x      met
+S16 rate        52.5 /s      210 /s    4x           at least 3x       met
+S16 share       20 %         80 %      4x           at least 85 %     missed
 
 S7 heap: many expressions
-targets met: 5 of 6
+targets met: 7 of 9
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

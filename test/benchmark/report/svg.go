@@ -80,7 +80,7 @@ func (r *Report) WriteSVG(w io.Writer) error {
 		"Width": width, "Height": height, "Left": left, "Right": right, "Top": top, "Bottom": bottom,
 		"Lines":  lines,
 		"X":      x.ticks(func(policies float64) string { return thousands(int(math.Round(policies))) }),
-		"Y":      y.ticks(Nanoseconds.format),
+		"Y":      y.ticks(Nanoseconds.Format),
 		"Footer": fmt.Sprintf("%s, %d CPUs, %s", r.Environment.CPU, r.Environment.CPUs, r.Environment.Go),
 	})
 	if err != nil {
@@ -120,7 +120,7 @@ func dots(series Series, x, y axis, of func(Point) *measure.Cost) []dot {
 	var result []dot
 	for _, point := range series.Points {
 		if cost := of(point); cost != nil {
-			title := fmt.Sprintf("policies: %s, cost: %s", thousands(point.Policies), Nanoseconds.format(cost.Nanoseconds))
+			title := fmt.Sprintf("policies: %s, cost: %s", thousands(point.Policies), Nanoseconds.Format(cost.Nanoseconds))
 			result = append(result, dot{x.at(float64(point.Policies)), y.at(cost.Nanoseconds), title})
 		}
 	}

@@ -13,13 +13,17 @@ import (
 // A Unit is the unit of a figure.
 type Unit string
 
-// Times is the unit of ratios.
+// Times is the unit of ratios. More is better only of PerSecond and Percent.
 const (
 	Nanoseconds Unit = "ns"
 	Allocations Unit = "allocs"
 	Bytes       Unit = "B"
 	Times       Unit = "x"
+	PerSecond   Unit = "/s"
+	Percent     Unit = "%"
 )
+
+func (u Unit) moreIsBetter() bool { return u == PerSecond || u == Percent }
 
 // A scale holds the names of larger units. Each unit is times the previous one.
 type scale struct {
@@ -32,8 +36,11 @@ var scales = map[Unit]scale{
 	Bytes:       {1024, []string{"B", "KiB", "MiB", "GiB"}},
 }
 
-// format returns a figure with three significant digits in a suitable unit.
-func (u Unit) format(figure float64) string {
+// Format returns a figure with three significant digits in a suitable unit.
+func (u Unit) Format(figure float64) string {
+	if figure < 0 {
+		return "-" + u.Format(-figure)
+	}
 	s, ok := scales[u]
 	if !ok {
 		return digits(figure) + " " + string(u)
@@ -64,17 +71,25 @@ func (t Target) format(unit Unit) string {
 	case t.Times > 0:
 		return "at least " + digits(t.Times) + "x"
 	case t.Max != nil:
-		return "at most " + unit.format(*t.Max)
+		return "at most " + unit.Format(*t.Max)
+	case t.Min > 0:
+		return "at least " + unit.Format(t.Min)
 	}
 	return "-"
 }
 
-func ratio(times float64) string {
-	if times == 0 {
+func (r *Row) ratio() string {
+	switch {
+	case r.BelowNoise:
+		return "below noise"
+	case r.Ratio == 0:
 		return "-"
 	}
-	return digits(times) + "x"
+	return FormatRatio(r.Ratio)
 }
+
+// FormatRatio returns a ratio with three significant digits, such as 21.5x.
+func FormatRatio(times float64) string { return digits(times) + "x" }
 
 func (r *Row) verdict() string {
 	switch {
@@ -92,7 +107,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintln(table, "scenario\tupstream\tcelador\tratio\ttarget\tverdict")
 	for _, row := range r.Rows {
 		fmt.Fprintf(table, "%s %s\t%s\t%s\t%s\t%s\t%s\n", row.Scenario, row.About,
-			row.Unit.format(row.Upstream), row.Unit.format(row.Celador), ratio(row.Ratio), row.Target.format(row.Unit), row.verdict())
+			row.Unit.Format(row.Upstream), row.Unit.Format(row.Celador), row.ratio(), row.Target.format(row.Unit), row.verdict())
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("table: %w", err)
