@@ -151,8 +151,13 @@ func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 		cancel()
 		return err
 	}
+	lister, err := newLister(r.client, served, r.gvk, informer)
+	if err != nil {
+		cancel()
+		return err
+	}
 	go informer.RunWithContext(ctx)
-	r.publish(&state{lister: newLister(r.client, served, r.gvk, informer)})
+	r.publish(&state{lister: lister})
 	r.cancel()
 	r.running, r.resource, r.cancel = true, served, cancel
 	r.logger.V(2).Info("Following params", "resource", served.GroupVersionResource, "namespaced", served.namespaced)

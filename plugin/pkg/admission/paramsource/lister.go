@@ -29,16 +29,22 @@ type lister struct {
 	client  dynamic.NamespaceableResourceInterface
 	objects cache.Indexer
 	synced  <-chan struct{}
+	// listings is a handler of the informer's events.
+	listings *listings
 }
 
-func newLister(client dynamic.Interface, r resource, gvk schema.GroupVersionKind, informer cache.SharedIndexInformer) params.Lister {
-	return &lister{
+// newLister returns a lister of the objects of an informer, which the caller starts afterwards.
+func newLister(client dynamic.Interface, r resource, gvk schema.GroupVersionKind, informer cache.SharedIndexInformer) (params.Lister, error) {
+	l := &lister{
 		resource: r,
 		gvk:      gvk,
 		client:   client.Resource(r.GroupVersionResource),
 		objects:  informer.GetIndexer(),
 		synced:   informer.HasSyncedChecker().Done(),
+		listings: &listings{},
 	}
+	_, err := informer.AddEventHandler(l.listings)
+	return l, err
 }
 
 // Namespaced implements params.Lister.
@@ -66,8 +72,12 @@ func (l *lister) Get(ctx context.Context, namespace, name string) (*unstructured
 	return asParam(object, l.gvk), nil
 }
 
-// List implements params.Lister.
+// List implements params.Lister. It returns the same slice until an object in the namespace changes.
 func (l *lister) List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
+	return l.listings.get(namespace, selector.String(), func() ([]*unstructured.Unstructured, error) { return l.list(namespace, selector) })
+}
+
+func (l *lister) list(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
 	objects, err := l.objectsIn(namespace)
 	if err != nil {
 		return nil, err

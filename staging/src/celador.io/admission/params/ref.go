@@ -40,10 +40,23 @@ type Ref struct {
 func Compile(r *v1.ParamRef) *Ref {
 	ref := &Ref{ParamRef: r}
 	if r.Selector != nil {
-		ref.selector, ref.invalidSelector = metav1.LabelSelectorAsSelector(r.Selector)
+		var parsed labels.Selector
+		parsed, ref.invalidSelector = metav1.LabelSelectorAsSelector(r.Selector)
+		if ref.invalidSelector == nil {
+			ref.selector = &selector{parsed, parsed.String()}
+		}
 	}
 	return ref
 }
+
+// A selector is a label selector whose text is built only once.
+type selector struct {
+	labels.Selector
+	text string
+}
+
+// String implements fmt.Stringer.
+func (s *selector) String() string { return s.text }
 
 // Find returns the params for a request in the given namespace, which is empty for cluster-scoped
 // objects. If there are none, it returns an error if parameterNotFoundAction is Deny, and an empty
