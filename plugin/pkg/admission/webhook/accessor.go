@@ -4,8 +4,6 @@
 package webhook
 
 import (
-	"sync"
-
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
@@ -17,7 +15,7 @@ import (
 type Accessor struct {
 	upstream.WebhookAccessor
 	*engine.Webhook
-	exclusions func() exclusionCounters
+	exclusions exclusionSeries
 }
 
 func newAccessor(of upstream.WebhookAccessor, conditions bool) *Accessor {
@@ -44,7 +42,7 @@ func newAccessor(of upstream.WebhookAccessor, conditions bool) *Accessor {
 			*selector = selectsNothing
 		}
 	}
-	return &Accessor{of, engine.CompileMutating(w), sync.OnceValue(func() exclusionCounters { return countersOf(of) })}
+	return &Accessor{WebhookAccessor: of, Webhook: engine.CompileMutating(w)}
 }
 
 var selectsNothing = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{

@@ -6,6 +6,7 @@ package webhook
 import (
 	"context"
 
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
@@ -20,6 +21,8 @@ type Matcher struct {
 	ctx        context.Context
 	plugin     *Plugin
 	attributes admission.Attributes
+	// traced is set if metrics refer to the trace of the request by exemplars.
+	traced bool
 	// excluded logs exclusions if explain is set.
 	excluded klog.Logger
 	explain  bool
@@ -28,7 +31,7 @@ type Matcher struct {
 // NewMatcher returns a matcher for a request with the given attributes.
 func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes) *Matcher {
 	excluded := klog.FromContext(ctx).V(5)
-	return &Matcher{ctx, p, a, excluded, excluded.Enabled()}
+	return &Matcher{ctx, p, a, trace.SpanContextFromContext(ctx).IsSampled(), excluded, excluded.Enabled()}
 }
 
 // Match returns the call of a webhook for the request, or nil if it is not called. The caller sets
@@ -50,24 +53,35 @@ func (m *Matcher) Match(w *Accessor, request *engine.Request) (*Call, error) {
 
 // record observes match conditions that keep a webhook from being called. err rejects the request.
 func (m *Matcher) record(w *Accessor, d *engine.Decision, err error) {
-	name, operation := w.GetName(), string(m.attributes.GetOperation())
-	for range d.Errors {
-		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, "webhook", m.plugin.kind.metric, operation)
+	operation := m.attributes.GetOperation()
+	if err == nil && d.Errors == 0 && !m.traced {
+		w.exclusions.of(w, m.plugin.kind, operation).observe(d.Elapsed)
+	} else {
+		m.recordByLabels(w, d, err == nil)
 	}
-	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, "webhook", m.plugin.kind.metric, operation)
-	if err != nil {
-		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", name, "configuration", w.GetConfigurationName(), "err", d.Err)
-		return
-	}
-	w.exclusions()[m.attributes.GetOperation()]().Inc()
-	metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, "webhook", w.GetType(), operation)
-	if d.Err != nil {
+	switch {
+	case err != nil:
+		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", d.Err)
+	case d.Err != nil:
 		klog.FromContext(m.ctx).V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
-			"webhook", name, "configuration", w.GetConfigurationName(), "err", d.Err)
-	} else if m.explain {
+			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", d.Err)
+	case m.explain:
 		m.excluded.Info("Request excluded from webhook by a match condition",
-			"webhook", name, "configuration", w.GetConfigurationName(), "matchCondition", d.Condition,
+			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "matchCondition", d.Condition,
 			"operation", operation, "resource", m.attributes.GetResource(), "subresource", m.attributes.GetSubresource(),
 			"object", klog.KRef(m.attributes.GetNamespace(), m.attributes.GetName()))
+	}
+}
+
+// recordByLabels observes, in addition to exclusionSeries, errors and the ID of the request's trace.
+func (m *Matcher) recordByLabels(w *Accessor, d *engine.Decision, excluded bool) {
+	name, operation := w.GetName(), string(m.attributes.GetOperation())
+	for range d.Errors {
+		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, conditionsOf, m.plugin.kind.metric, operation)
+	}
+	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, conditionsOf, m.plugin.kind.metric, operation)
+	if excluded {
+		exclusions.WithLabelValues(name, w.GetType(), operation).Inc()
+		metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, conditionsOf, w.GetType(), operation)
 	}
 }

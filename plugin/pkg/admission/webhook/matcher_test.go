@@ -4,9 +4,11 @@
 package webhook_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/trace"
 	v1 "k8s.io/api/admissionregistration/v1"
 	webhooktesting "k8s.io/apiserver/pkg/admission/plugin/webhook/testing"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -31,15 +33,51 @@ func TestExclusion(t *testing.T) {
 					t.Errorf("log at %d is %q", verbosity, text)
 				}
 			}
-			for family, labels := range map[string]map[string]string{
-				"webhook_admission_match_condition_exclusions_total":   {},
-				"apiserver_admission_match_condition_exclusions_total": {"kind": "webhook"},
-			} {
-				labels["name"], labels["type"] = name, map[string]string{"validating": "validate", "mutating": "admit"}[of]
-				counted, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, family, labels, "operation")
-				if err != nil || counted["UPDATE"] != 2 {
-					t.Errorf("%s counted %v, %v, want 2 for UPDATE", family, counted, err)
+			checkExclusions(t, of, name, 2)
+		})
+	}
+}
+
+// checkExclusions compares the metrics of exclusions of a webhook from updates.
+func checkExclusions(t *testing.T, kind, name string, want int) {
+	t.Helper()
+	stage := map[string]string{"validating": "validate", "mutating": "admit"}[kind]
+	for family, labels := range map[string]map[string]string{
+		"webhook_admission_match_condition_exclusions_total":   {"name": name, "type": stage},
+		"apiserver_admission_match_condition_exclusions_total": {"name": name, "type": stage, "kind": "webhook"},
+	} {
+		counted, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, family, labels, "operation")
+		if err != nil || counted["UPDATE"] != float64(want) {
+			t.Errorf("%s counted %v, %v, want %d for UPDATE", family, counted, err, want)
+		}
+	}
+	labels := map[string]string{"name": name, "kind": "webhook", "type": map[string]string{"validating": "validating", "mutating": "admit"}[kind], "operation": "UPDATE"}
+	times, err := testutil.GetHistogramVecFromGatherer(legacyregistry.DefaultGatherer, "apiserver_admission_match_condition_evaluation_seconds", labels)
+	if err != nil || times.GetAggregatedSampleCount() != uint64(want) {
+		t.Errorf("%d times of evaluations are observed, %v, want %d", times.GetAggregatedSampleCount(), err, want)
+	}
+}
+
+// Metrics count exclusions of requests that are traced, and those after the metrics of the server are
+// reset.
+func TestExclusionMetrics(t *testing.T) {
+	const name = "metrics.example.com"
+	for of, k := range kinds {
+		t.Run(of, func(t *testing.T) {
+			p, _ := k.started(t, unreachable, webhooktesting.NewAuthenticationInfoResolver(new(int32)), []v1.MutatingWebhook{conditional(name, v1.Fail, "false")})
+			traced := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled}))
+			for i, ctx := range []context.Context{t.Context(), t.Context(), traced, t.Context()} {
+				if err := k.examine(ctx, p, webhooktesting.NewAttribute(namespace, nil, false)); err != nil {
+					t.Fatal(err)
 				}
+				checkExclusions(t, of, name, i+1)
+			}
+			legacyregistry.Reset()
+			for i := range 2 {
+				if err := k.examine(t.Context(), p, webhooktesting.NewAttribute(namespace, nil, false)); err != nil {
+					t.Fatal(err)
+				}
+				checkExclusions(t, of, name, i+1)
 			}
 		})
 	}
