@@ -11,13 +11,15 @@ import (
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/internal/reads"
 )
 
 // estimator returns Kubernetes' cost estimator with the sizes of the values in self and of the texts of scalars.
 func estimator(scope *Scope, checked *cel.Ast) checker.CostEstimator {
 	s := sizes{self: scope.Self}
 	if scope.MaxDynamicSize > 0 {
-		s.dynamic, s.origins = scope.MaxDynamicSize, read(checked).origins
+		s.dynamic, s.origins = scope.MaxDynamicSize, readsOfSelf(checked).Origins
 	}
 	return costs{&library.CostEstimator{SizeEstimator: s}}
 }
@@ -31,7 +33,7 @@ type sizes struct {
 	// dynamic is Scope.MaxDynamicSize. If it is 0, sizes are those that Kubernetes estimates.
 	dynamic uint64
 	// origins holds the origins of the values of all expressions by their IDs.
-	origins map[int64]origin
+	origins map[int64]reads.Origin
 }
 
 // EstimateSize implements checker.CostEstimator. The path of a node starts with the variable.
@@ -67,15 +69,15 @@ func (s sizes) estimateByOrigin(node checker.AstNode) *checker.SizeEstimate {
 		return &checker.SizeEstimate{Max: s.dynamic}
 	}
 	from := s.origins[e.ID()]
-	if len(from.parts) == 0 {
+	if len(from.Parts) == 0 {
 		// cel-go may know the sizes of the items of literals.
-		if e.Kind() == ast.IdentKind && !from.computed && node.Type().Kind() != types.DynKind {
+		if e.Kind() == ast.IdentKind && !from.Computed && node.Type().Kind() != types.DynKind {
 			return nil
 		}
 		return &checker.SizeEstimate{Max: s.dynamic}
 	}
 	var size uint64
-	for _, part := range from.parts {
+	for _, part := range from.Parts {
 		size = max(size, s.partSize(part))
 	}
 	return &checker.SizeEstimate{Max: size}

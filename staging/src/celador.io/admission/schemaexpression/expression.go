@@ -11,6 +11,7 @@ import (
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/programs"
+	"celador.io/admission/internal/reads"
 )
 
 // An Expression is a parsed and checked expression. It is immutable and safe for concurrent use.
@@ -109,6 +110,26 @@ func (x *Expression) ast() (*cel.Ast, error) {
 		return nil, err
 	}
 	return checked, nil
+}
+
+// Entry is the step in a Read's path for every list item and every map value.
+const Entry = reads.Entry
+
+// A Read is a part of self that an expression reads. Its path leads from self to the part.
+type Read = reads.Read
+
+// SelfReads returns the parts of self that the result of the expression may depend on, in the order of the expression. It
+// may return more than the expression reads, but not less.
+func (x *Expression) SelfReads() []Read {
+	checked, err := x.ast()
+	if err != nil {
+		return []Read{{Whole: true}}
+	}
+	return readsOfSelf(checked).Reads
+}
+
+func readsOfSelf(checked *cel.Ast) reads.Analysis {
+	return reads.Of(checked.NativeRep().Expr(), map[string][]string{Self: nil})
 }
 
 // MaxCost returns the estimated cost of one evaluation in the worst case, in CEL cost units. The sizes of values are

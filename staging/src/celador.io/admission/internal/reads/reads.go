@@ -1,63 +1,70 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package schemaexpression
+// Package reads determines which parts of its variables a checked expression reads.
+package reads
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 )
 
-// Entry is the step in a Read's path for every list item and every map value.
+// Entry is the step in a path for every list item, and for every map value with a computed key.
 const Entry = "[*]"
 
-// A Read is a part of self that an expression reads.
+// A Read is a part of a variable that an expression reads.
 type Read struct {
-	// Path leads from self to the part: names of fields, as the expression spells them, keys of maps, and Entry for list
-	// items and for map values with computed keys.
+	// Path leads to the part: names of fields, as the expression spells them, keys of maps, and Entry. It begins with the
+	// path of the variable.
 	Path []string
-	// Whole is set if the value with everything in it may influence the result, and not only its presence or size.
+	// Whole is set if the value with everything in it may influence the result, and not only its presence or size, or
+	// whether it is null.
 	Whole bool
 }
 
-// SelfReads returns the parts of self that the result of the expression may depend on, in the order of the expression. It
-// may return more than the expression reads, but not less.
-func (x *Expression) SelfReads() []Read {
-	checked, err := x.ast()
-	if err != nil {
-		return []Read{{Whole: true}}
+// An Origin says where the value of an expression comes from.
+type Origin struct {
+	// Parts are the paths of the parts that the value is, or is an optional of, or that lists have the same items as.
+	Parts [][]string
+	// Computed is set for a variable whose value comes out of a function.
+	Computed bool
+}
+
+// An Analysis describes what an expression reads.
+type Analysis struct {
+	// Reads holds the parts that the result may depend on, in the order of the expression. There may be more of them than
+	// the expression reads, but not less.
+	Reads []Read
+	// Origins holds the origins of the values of all subexpressions by their IDs.
+	Origins map[int64]Origin
+}
+
+// Of analyzes a checked expression. roots maps the names of the variables of interest to their paths.
+func Of(checked ast.Expr, roots map[string][]string) Analysis {
+	variables := map[string][][]string{}
+	for name, path := range roots {
+		variables[name] = [][]string{path}
 	}
-	return read(checked).reads
-}
-
-// read collects the reads of a checked expression.
-func read(checked *cel.Ast) *reader {
-	r := &reader{variables: map[string][][]string{Self: {nil}}, computed: map[string]bool{}, origins: map[int64]origin{}}
-	r.consume(checked.NativeRep().Expr())
-	return r
-}
-
-// An origin says where the value of an expression comes from.
-type origin struct {
-	// parts are the parts of self that the value is, or is an optional of, or that lists have the same items as.
-	parts [][]string
-	// computed is set for a variable whose value comes out of a function.
-	computed bool
+	r := &reader{roots: maps.Clone(variables), variables: variables, computed: map[string]bool{}}
+	r.Origins = map[int64]Origin{}
+	r.consume(checked)
+	return r.Analysis
 }
 
 // reader collects reads from a checked expression.
 type reader struct {
-	reads []Read
-	// variables holds the parts of self that the variables in scope stand for.
+	Analysis
+	// roots holds the paths of the variables of interest, which a name with a leading dot refers to in any scope.
+	roots map[string][][]string
+	// variables holds the parts that the variables in scope stand for.
 	variables map[string][][]string
 	// computed holds the variables in scope whose values come out of functions.
 	computed map[string]bool
-	// origins holds the origins of the values of all expressions by their IDs.
-	origins map[int64]origin
 }
 
 // consume records that the value of an expression is read as a whole.
@@ -69,22 +76,25 @@ func (r *reader) consume(expressions ...ast.Expr) {
 
 func (r *reader) record(parts [][]string, whole bool) {
 	for _, path := range parts {
-		r.reads = append(r.reads, Read{Path: path, Whole: whole})
+		r.Reads = append(r.Reads, Read{Path: path, Whole: whole})
 	}
 }
 
-// parts returns the parts of self that the value of an expression stands for. It records what the expression reads to
+// parts returns the parts that the value of an expression stands for. It records what the expression reads to
 // compute its value, but not the parts that it returns.
 func (r *reader) parts(e ast.Expr) [][]string {
 	parts := r.find(e)
 	isVariable := e.Kind() == ast.IdentKind
-	r.origins[e.ID()] = origin{parts: parts, computed: isVariable && r.computed[e.AsIdent()]}
+	r.Origins[e.ID()] = Origin{Parts: parts, Computed: isVariable && r.computed[e.AsIdent()]}
 	return parts
 }
 
 func (r *reader) find(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
+		if root, ok := strings.CutPrefix(e.AsIdent(), "."); ok {
+			return r.roots[root]
+		}
 		return r.variables[e.AsIdent()]
 	case ast.SelectKind:
 		selected := e.AsSelect()
@@ -139,6 +149,11 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		return r.parts(operands[0])
 	case "first", "last":
 		return extend(r.parts(operands[0]), Entry)
+	case operators.Equals, operators.NotEquals:
+		if !isNull(operands[0]) && !isNull(operands[1]) {
+			break
+		}
+		fallthrough
 	case "size", "hasValue":
 		for _, operand := range operands {
 			r.record(r.parts(operand), false)
@@ -172,7 +187,10 @@ func (r *reader) union(expressions []ast.Expr) [][]string {
 func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	entries := r.parts(c.IterRange())
 	r.record(entries, false)
-	bound := map[string][][]string{c.AccuVar(): r.parts(c.AccuInit())}
+	initial := r.parts(c.AccuInit())
+	// cel.bind evaluates a value that nothing may read.
+	r.record(initial, false)
+	bound := map[string][][]string{c.AccuVar(): initial}
 	if c.HasIterVar2() {
 		bound[c.IterVar()], bound[c.IterVar2()] = nil, extend(entries, Entry)
 	} else {
@@ -210,6 +228,10 @@ func constant(e ast.Expr) (string, bool) {
 	}
 	key, ok := e.AsLiteral().(types.String)
 	return string(key), ok
+}
+
+func isNull(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
 }
 
 func extend(parts [][]string, step string) [][]string {
