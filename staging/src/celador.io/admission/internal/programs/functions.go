@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/parser"
 	"celador.io/admission/internal/typesize"
 )
 
@@ -18,11 +19,12 @@ type Functions struct {
 	stored, fresh func() (*Builtins, error)
 }
 
-// Builtins holds the function implementations and overloads of an environment. It is safe for
+// Builtins holds the function implementations and overloads, and a parser, of an environment. It is safe for
 // concurrent use.
 type Builtins struct {
 	*evaluator.Library
-	sizes *typesize.Functions
+	sizes  *typesize.Functions
+	parser *parser.Parser
 }
 
 // NewFunctions returns the functions of a base environment.
@@ -37,7 +39,7 @@ func NewFunctions(base *environment.EnvSet) *Functions {
 			if err != nil {
 				return nil, err
 			}
-			return &Builtins{implementations, typesize.NewFunctions(env)}, nil
+			return &Builtins{implementations, typesize.NewFunctions(env), parser.New(env)}, nil
 		})
 	}
 	return &Functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}

@@ -1,0 +1,300 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package parser
+
+import (
+	"strconv"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+// expression parses disjunction ["?" disjunction ":" expression].
+func (t *tree) expression() ast.Expr {
+	above := t.depth
+	t.descend()
+	e := t.disjunction()
+	if t.at("?") {
+		id := t.id(t.next())
+		holds := t.disjunction()
+		t.want(":")
+		e = t.factory.NewCall(id, operators.Conditional, e, holds, t.expression())
+	}
+	t.depth = above
+	return e
+}
+
+// disjunction parses conjunction {"||" conjunction}.
+func (t *tree) disjunction() ast.Expr {
+	return t.logical("||", operators.LogicalOr, (*tree).conjunction)
+}
+
+// conjunction parses comparison {"&&" comparison}.
+func (t *tree) conjunction() ast.Expr {
+	return t.logical("&&", operators.LogicalAnd, func(t *tree) ast.Expr { return t.binary(comparison) })
+}
+
+func (t *tree) logical(operator, function string, term func(*tree) ast.Expr) ast.Expr {
+	first := term(t)
+	if !t.at(operator) {
+		return first
+	}
+	terms, ids := []ast.Expr{first}, []int64(nil)
+	for t.at(operator) {
+		t.descend()
+		at := t.next()
+		terms = append(terms, term(t))
+		ids = append(ids, t.id(at))
+	}
+	return t.balance(function, terms, ids)
+}
+
+// balance returns a balanced tree of the calls that connect terms.
+func (t *tree) balance(function string, terms []ast.Expr, ids []int64) ast.Expr {
+	if len(ids) == 0 {
+		return terms[0]
+	}
+	middle := len(ids) / 2
+	left := t.balance(function, terms[:middle+1], ids[:middle])
+	return t.factory.NewCall(ids[middle], function, left, t.balance(function, terms[middle+1:], ids[middle+1:]))
+}
+
+// A level is the precedence of a binary operator.
+type level int
+
+const (
+	comparison level = iota + 1
+	addition
+	multiplication
+)
+
+func levelOf(operator string) level {
+	switch operator {
+	case "==", "!=", "<", "<=", ">", ">=", "in":
+		return comparison
+	case "+", "-":
+		return addition
+	case "*", "/", "%":
+		return multiplication
+	}
+	return 0
+}
+
+// binary parses binary operators of at least a level.
+func (t *tree) binary(least level) ast.Expr {
+	left := t.unary()
+	for t.peek().kind == symbol {
+		operator := t.text(t.peek())
+		level := levelOf(operator)
+		if level < least {
+			break
+		}
+		t.descend()
+		id := t.id(t.next())
+		function, _ := operators.Find(operator)
+		left = t.factory.NewCall(id, function, left, t.binary(level+1))
+	}
+	return left
+}
+
+// unary parses {"!"} member | "-" member.
+func (t *tree) unary() ast.Expr {
+	switch {
+	case t.at("!"):
+		first, odd := t.next(), true
+		for ; t.accept("!"); odd = !odd {
+		}
+		if !odd {
+			return t.member()
+		}
+		return t.factory.NewCall(t.id(first), operators.LogicalNot, t.member())
+	case t.at("-") && t.tokens[1].kind != integer:
+		id := t.id(t.next())
+		if t.at("-") {
+			panic(declined{})
+		}
+		return t.factory.NewCall(id, operators.Negate, t.member())
+	}
+	return t.member()
+}
+
+// member parses a primary expression and the selections, calls and indexes that follow it.
+func (t *tree) member() ast.Expr {
+	e := t.primary()
+	for {
+		switch {
+		case t.at("."):
+			e = t.selection(e)
+		case t.at("["):
+			open, function := t.next(), operators.Index
+			if t.optional() {
+				function = operators.OptIndex
+			}
+			id := t.id(open)
+			index := t.expression()
+			t.want("]")
+			e = t.factory.NewCall(id, function, e, index)
+		default:
+			return e
+		}
+		t.descend()
+	}
+}
+
+// selection parses "." ["?"] name | "." name arguments.
+func (t *tree) selection(of ast.Expr) ast.Expr {
+	dot, optional, name := t.next(), t.optional(), t.name()
+	switch {
+	case optional:
+		field := t.factory.NewLiteral(t.id(name), types.String(t.text(name)))
+		return t.factory.NewCall(t.id(dot), operators.OptSelect, of, field)
+	case t.at("("):
+		return t.call(t.text(name), of)
+	}
+	return t.factory.NewSelect(t.id(dot), of, t.text(name))
+}
+
+// optional steps over the question mark of an optional selection or index, and reports whether there is one.
+func (t *tree) optional() bool { return t.optionals && t.accept("?") }
+
+// call parses "(" [expression {"," expression}] ")". The target is nil unless the function is a member.
+func (t *tree) call(function string, target ast.Expr) ast.Expr {
+	id := t.id(t.next())
+	arguments := []ast.Expr{}
+	for !t.at(")") {
+		if len(arguments) > 0 {
+			t.want(",")
+		}
+		arguments = append(arguments, t.expression())
+	}
+	t.next()
+	if expanded := t.expand(id, function, target, arguments); expanded != nil {
+		return expanded
+	}
+	if target != nil {
+		return t.factory.NewMemberCall(id, function, target, arguments...)
+	}
+	return t.factory.NewCall(id, function, arguments...)
+}
+
+// primary parses a variable, a function call, an object, a literal, a list, a map or an expression in parentheses.
+func (t *tree) primary() ast.Expr {
+	at := t.next()
+	switch at.kind {
+	case identifier:
+		return t.named(at)
+	case integer:
+		return t.integer(at.start, t.text(at))
+	case text:
+		return t.factory.NewLiteral(t.id(at), types.String(unquote(t.text(at))))
+	case symbol:
+		switch t.text(at) {
+		case "(":
+			e := t.expression()
+			t.want(")")
+			return e
+		case "[":
+			return t.list(at)
+		case "{":
+			return t.mapping(at)
+		case "-":
+			return t.integer(at.start, "-"+t.text(t.next()))
+		case "true":
+			return t.factory.NewLiteral(t.id(at), types.True)
+		case "false":
+			return t.factory.NewLiteral(t.id(at), types.False)
+		case "null":
+			return t.factory.NewLiteral(t.id(at), types.NullValue)
+		}
+	}
+	panic(declined{})
+}
+
+func (t *tree) integer(start int32, digits string) ast.Expr {
+	value, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		panic(declined{})
+	}
+	id := t.newID(ast.OffsetRange{Start: start, Stop: start + int32(len(digits))})
+	return t.factory.NewLiteral(id, types.Int(value))
+}
+
+// named parses what starts with a name: a variable, a function call or an object.
+func (t *tree) named(first token) ast.Expr {
+	name := t.text(first)
+	if reserved(name) {
+		panic(declined{})
+	}
+	parts := 0
+	for t.isSymbol(t.tokens[parts], ".") && t.tokens[parts+1].kind == identifier {
+		parts += 2
+	}
+	if t.isSymbol(t.tokens[parts], "{") {
+		for range parts {
+			name += t.text(t.next())
+		}
+		return t.object(name)
+	}
+	if t.at("(") {
+		return t.call(name, nil)
+	}
+	return t.factory.NewIdent(t.id(first), name)
+}
+
+// reserved reports whether the language reserves a name, so that it is not a variable or function.
+func reserved(name string) bool {
+	switch name {
+	case "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return",
+		"var", "void", "while":
+		return true
+	}
+	return false
+}
+
+// list parses [expression {"," expression} [","]] "]".
+func (t *tree) list(open token) ast.Expr {
+	id := t.id(open)
+	elements := []ast.Expr{}
+	for !t.accept("]") {
+		elements = append(elements, t.expression())
+		t.separate("]")
+	}
+	return t.factory.NewList(id, elements, nil)
+}
+
+// mapping parses [entry {"," entry} [","]] "}", where an entry is expression ":" expression.
+func (t *tree) mapping(open token) ast.Expr {
+	id := t.id(open)
+	entries := []ast.EntryExpr{}
+	for !t.accept("}") {
+		entry := t.id(open)
+		key := t.expression()
+		colon := t.want(":")
+		t.positions[entry-1] = ast.OffsetRange{Start: colon.start, Stop: colon.stop}
+		entries = append(entries, t.factory.NewMapEntry(entry, key, t.expression(), false))
+		t.separate("}")
+	}
+	return t.factory.NewMap(id, entries)
+}
+
+// object parses "{" [field {"," field} [","]] "}", where a field is name ":" expression.
+func (t *tree) object(typeName string) ast.Expr {
+	id := t.id(t.next())
+	fields := []ast.EntryExpr{}
+	for !t.accept("}") {
+		name := t.text(t.name())
+		field := t.id(t.want(":"))
+		fields = append(fields, t.factory.NewStructField(field, name, t.expression(), false))
+		t.separate("}")
+	}
+	return t.factory.NewStruct(id, typeName, fields)
+}
+
+// separate steps over the comma between elements, which may also follow the last one.
+func (t *tree) separate(closing string) {
+	if !t.at(closing) {
+		t.want(",")
+	}
+}

@@ -1,0 +1,91 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package parser
+
+import (
+	"github.com/google/cel-go/common/ast"
+)
+
+// A tree is the tree of an expression while it is parsed.
+type tree struct {
+	*Parser
+	source string
+	// tokens are the tokens that follow.
+	tokens  []token
+	factory ast.ExprFactory
+	// positions holds the positions of the nodes in the order of their IDs, of which the first is 1.
+	positions []ast.OffsetRange
+	// depth is at least the depth of the current node.
+	depth int
+}
+
+// removed is the position of a node that a macro has replaced.
+var removed = ast.OffsetRange{Start: -1, Stop: -1}
+
+// id returns the ID of a new node at the position of a token.
+func (t *tree) id(at token) int64 { return t.newID(ast.OffsetRange{Start: at.start, Stop: at.stop}) }
+
+func (t *tree) newID(position ast.OffsetRange) int64 {
+	t.positions = append(t.positions, position)
+	return int64(len(t.positions))
+}
+
+// remove removes the position of a node. As in cel-go, the last ID is used again.
+func (t *tree) remove(id int64) {
+	t.positions[id-1] = removed
+	if id == int64(len(t.positions)) {
+		t.positions = t.positions[:id-1]
+	}
+}
+
+func (t *tree) peek() token { return t.tokens[0] }
+
+// next returns the next token and steps over it. The token is not the end.
+func (t *tree) next() token {
+	next := t.tokens[0]
+	t.tokens = t.tokens[1:]
+	return next
+}
+
+func (t *tree) text(of token) string { return t.source[of.start:of.stop] }
+
+// at reports whether the next token is a symbol.
+func (t *tree) at(s string) bool { return t.isSymbol(t.peek(), s) }
+
+func (t *tree) isSymbol(tok token, s string) bool { return tok.kind == symbol && t.text(tok) == s }
+
+// accept steps over a symbol, and reports whether it is next.
+func (t *tree) accept(s string) bool {
+	is := t.at(s)
+	if is {
+		t.next()
+	}
+	return is
+}
+
+// want steps over a symbol and returns it. It declines the expression if another token is next.
+func (t *tree) want(s string) token {
+	if !t.at(s) {
+		panic(declined{})
+	}
+	return t.next()
+}
+
+// name steps over an identifier and returns it. It declines the expression if another token is next.
+func (t *tree) name() token {
+	if t.peek().kind != identifier {
+		panic(declined{})
+	}
+	return t.next()
+}
+
+// maxDepth is lower than the limit of cel-go's parser, 250, which counts in another way.
+const maxDepth = 200
+
+// descend counts a level of the tree. It declines the expression if there are too many.
+func (t *tree) descend() {
+	if t.depth++; t.depth > maxDepth {
+		panic(declined{})
+	}
+}
