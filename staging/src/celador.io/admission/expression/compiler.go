@@ -126,7 +126,12 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	}
 	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
 	// never needs that program.
-	planned, err := functions.Plan(env, ast, evaluator.Scope{Variables: Variables, Positions: c.positions}, later, true)
+	scope := evaluator.Scope{Variables: Variables, Positions: c.positions}
+	if in.Patches {
+		// All compositions resolve the types of patches alike, and permanent is in memory anyway.
+		scope.Constructor = permanent.CELTypeProvider()
+	}
+	planned, err := functions.Plan(env, ast, scope, later, true)
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
