@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache/synctrack"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
@@ -26,12 +25,12 @@ const (
 	// maxSlow bounds the number of compilations that take longer than slowAfter, and so their
 	// memory.
 	maxSlow = 4
-	// maxWorkers bounds the number of concurrent compilations, and so their memory at start-up
-	// on machines with many cores.
+	// maxWorkers bounds the number of concurrent compilations, and so their memory when many policies
+	// change on machines with many cores.
 	maxWorkers = 8
 )
 
-// compilations compiles the policies that an informer delivers, several at a time and outside
+// compilations compiles the new and changed policies that an informer delivers, several at a time and outside
 // of the informer's goroutine, so a policy that takes seconds to compile delays neither other
 // policies nor bindings and deletions. Versions of one policy are compiled one after the other.
 // A version that is replaced before its compilation begins is skipped.
@@ -42,8 +41,6 @@ type compilations[P policyObject] struct {
 	store   PolicyStore[P]
 	metrics policymetrics.Metrics
 	queue   *workqueue.Typed[string]
-	// initial tracks the policies of the informer's first list until they take effect.
-	initial *synctrack.AsyncTracker[string]
 
 	// lock guards pending and serializes changes of the store.
 	lock sync.Mutex
@@ -65,12 +62,10 @@ type pendingPolicy[P policyObject] struct {
 }
 
 func newCompilations[P policyObject](store PolicyStore[P], metrics policymetrics.Metrics) *compilations[P] {
-	kind := metrics.Kind()
 	return &compilations[P]{
 		store:   store,
 		metrics: metrics,
-		queue:   workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: kind}),
-		initial: synctrack.NewAsyncTracker[string](kind),
+		queue:   workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: metrics.Kind()}),
 		pending: map[string]*pendingPolicy[P]{},
 	}
 }
@@ -93,10 +88,7 @@ func (c *compilations[P]) logSlow(name string) {
 }
 
 // add queues a new policy for compilation.
-func (c *compilations[P]) add(policy P, inInitialList bool) {
-	if inInitialList {
-		c.initial.Start(policy.GetName())
-	}
+func (c *compilations[P]) add(policy P) {
 	c.lock.Lock()
 	c.pending[policy.GetName()] = &pendingPolicy[P]{policy, time.Now()}
 	c.lock.Unlock()
@@ -107,7 +99,7 @@ func (c *compilations[P]) add(policy P, inInitialList bool) {
 // leave the generation as it is.
 func (c *compilations[P]) update(old, current P) {
 	if old.GetUID() != current.GetUID() {
-		c.add(current, false)
+		c.add(current)
 		return
 	}
 	if old.GetGeneration() == current.GetGeneration() {
@@ -132,7 +124,6 @@ func (c *compilations[P]) remove(name string) {
 	c.store.DeletePolicy(name)
 	c.metrics.Forget(name)
 	c.metrics.ObserveBuild(time.Since(seen))
-	c.initial.Finished(name)
 }
 
 // compile compiles the latest version of a policy and puts it into the store, unless the policy
@@ -156,7 +147,6 @@ func (c *compilations[P]) compile(name string) {
 	}
 	put()
 	c.metrics.ObserveBuild(time.Since(seen))
-	c.initial.Finished(name)
 	if p.latest == policy {
 		delete(c.pending, name)
 	}

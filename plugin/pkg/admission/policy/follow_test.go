@@ -4,6 +4,7 @@
 package policy_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -53,6 +54,7 @@ func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.expect(t, "before the informers start", "hold")
 	f.stop = sync.OnceFunc(func() {
 		close(stop)
 		factory.Shutdown()
@@ -66,6 +68,16 @@ func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	t.Cleanup(f.stop)
 	factory.Start(stop)
 	settle()
+	return f
+}
+
+// following returns a follower whose store holds the given objects. The test expects the changes that
+// follow.
+func following(t *testing.T, objects ...kuberuntime.Object) *follower {
+	t.Helper()
+	f := follow(t, objects...)
+	f.expectSynced(t, "at the start", true)
+	f.changes = nil
 	return f
 }
 
@@ -91,6 +103,20 @@ func (f *follower) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
 	}
 	return func() { f.change("put " + version) }
 }
+
+// SetUncompiled implements policy.PolicyStore.
+func (f *follower) SetUncompiled(p *v1.ValidatingAdmissionPolicy) {
+	f.change(fmt.Sprint("set ", p.Name, " ", p.Spec.Variables[0].Expression))
+}
+
+// Hold implements policy.Store.
+func (f *follower) Hold() (release func()) {
+	f.change("hold")
+	return func() { f.change("release") }
+}
+
+// CompileAll implements policy.Store.
+func (f *follower) CompileAll(context.Context) { f.change("compile all") }
 
 // DeletePolicy implements policy.PolicyStore.
 func (f *follower) DeletePolicy(name string) { f.change("delete " + name) }
@@ -185,7 +211,7 @@ func bindingOf(name string) *v1.ValidatingAdmissionPolicyBinding {
 // Up to maxSlow blocked compilations do not delay other policies and bindings.
 func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t)
+		f := following(t)
 		for i := range min(runtime.GOMAXPROCS(0), 8) + 3 {
 			f.create(t, named(fmt.Sprint("slow", i), 1, "a"))
 			settle()
@@ -210,18 +236,18 @@ func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
 	})
 }
 
-func TestSyncedOnceTheInitialListIsCompiled(t *testing.T) {
+// Policies that exist at the start take effect together, without being compiled first.
+func TestSyncedOnceTheInitialListIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, named("slow", 1, "a"), named("slower", 1, "a"), named("cheap", 1, "a"), bindingOf("slow"))
-		f.expect(t, "at first", "put cheap a", "bind slow")
-		f.expectSynced(t, "at first", false)
-		f.create(t, named("slow-and-new", 1, "a"))
-		f.release(t, "slow")
-		f.expect(t, "one of two", "put slow a")
-		f.expectSynced(t, "one of two", false)
-		f.release(t, "slower")
-		f.expect(t, "both", "put slower a")
-		f.expectSynced(t, "both", true)
+		f := follow(t, named("slow", 1, "a"), named("cheap", 1, "a"), bindingOf("slow"))
+		if want := []string{"release", "compile all"}; !slices.Equal(f.changes[len(f.changes)-2:], want) {
+			t.Errorf("last changes of the store are %q, want %q", f.changes, want)
+		}
+		f.expect(t, "at first", "set slow a", "set cheap a", "bind slow", "release", "compile all")
+		f.expectSynced(t, "at first", true)
+		if len(f.compiled) > 0 {
+			t.Errorf("compiled are %q, want none", f.compiled)
+		}
 	})
 }
 
@@ -233,11 +259,10 @@ func TestSyncedWithoutPolicies(t *testing.T) {
 
 func TestPolicyDeletedWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, named("slow", 1, "a"))
-		f.expectSynced(t, "while it is compiled", false)
+		f := following(t)
+		f.create(t, named("slow", 1, "a"))
 		f.delete(t, "slow")
 		f.expect(t, "deleted", "delete slow")
-		f.expectSynced(t, "deleted", true)
 		f.release(t, "slow")
 		f.expect(t, "compiled")
 	})
@@ -247,7 +272,8 @@ func TestPolicyDeletedWhileItIsCompiled(t *testing.T) {
 // again. The fake clientset assigns no UIDs.
 func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, named("slow", 1, "a"))
+		f := following(t)
+		f.create(t, named("slow", 1, "a"))
 		f.delete(t, "slow")
 		f.create(t, named("slow", 1, "b"))
 		f.expect(t, "deleted", "delete slow")
@@ -258,10 +284,21 @@ func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
 	})
 }
 
+// A changed policy takes effect when it is compiled. Until then, the version of the start stays.
+func TestPolicyOfTheStartIsUpdated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := following(t, named("slow", 1, "a"))
+		f.update(t, named("slow", 2, "b"))
+		f.expect(t, "while it is compiled")
+		f.release(t, "slow")
+		f.expect(t, "compiled", "put slow b")
+	})
+}
+
 // An interrupted watch delivers a deletion and a creation as an update.
 func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t)
+		f := following(t)
 		f.create(t, named("slow", 1, "a"))
 		other := named("slow", 1, "b")
 		other.UID = types.UID("other")
@@ -278,13 +315,13 @@ func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
 // skipped.
 func TestPolicyUpdatedWhileItIsCompiled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, named("slow", 1, "a"))
+		f := following(t)
+		f.create(t, named("slow", 1, "a"))
 		f.update(t, named("slow", 2, "b"))
 		f.update(t, named("slow", 3, "c"))
 		f.expect(t, "while it is compiled")
 		f.release(t, "slow")
 		f.expect(t, "the first is compiled", "put slow a")
-		f.expectSynced(t, "the first is compiled", true)
 		f.release(t, "slow")
 		f.expect(t, "the last is compiled", "put slow c")
 		if want := []string{"slow a", "slow c"}; !slices.Equal(f.compiled, want) {
@@ -296,7 +333,8 @@ func TestPolicyUpdatedWhileItIsCompiled(t *testing.T) {
 // A status write does not compile a policy, whether or not the policy is in effect.
 func TestUnchangedPolicyIsCompiledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := follow(t, named("slow", 1, "a"))
+		f := following(t)
+		f.create(t, named("slow", 1, "a"))
 		f.update(t, named("slow", 1, "b"))
 		f.release(t, "slow")
 		f.expect(t, "compiled", "put slow a")
@@ -311,13 +349,14 @@ func TestUnchangedPolicyIsCompiledOnce(t *testing.T) {
 // When the server stops, no further policy is compiled.
 func TestCompilationsStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var objects []kuberuntime.Object
-		for i := range 100 {
-			objects = append(objects, named(fmt.Sprint("slow", i), 1, "a"))
+		f := following(t)
+		const policies = 100
+		for i := range policies {
+			f.create(t, named(fmt.Sprint("slow", i), 1, "a"))
 		}
-		f := follow(t, objects...)
+		settle()
 		before := len(f.compiled)
-		if before == 0 || before == len(objects) {
+		if before == 0 || before == policies {
 			t.Fatalf("%d policies are compiled, want some", before)
 		}
 		f.stop()

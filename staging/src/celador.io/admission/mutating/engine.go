@@ -63,7 +63,7 @@ func NewEngine(config Config) *Engine {
 		config.Compiler = expression.Default()
 	}
 	e := &Engine{config: config}
-	e.kind.Policy, e.kind.Binding = e.compile, binding
+	e.kind.Policy, e.kind.Binding = e.policy, binding
 	return e
 }
 
@@ -85,7 +85,7 @@ func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 
 // Errors returns the errors with which the policy fails requests of any kind, such as compilation
 // errors. The error of a field begins with the field's path. Errors does not change the policy.
-func (e *Engine) Errors(p *v1.MutatingAdmissionPolicy) []error { return e.compile(p).Errors() }
+func (e *Engine) Errors(p *v1.MutatingAdmissionPolicy) []error { return e.policy(p).Errors() }
 
 // Options select what the result of one request reports.
 type Options struct {

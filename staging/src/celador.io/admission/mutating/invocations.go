@@ -17,6 +17,7 @@ import (
 // invocation is the application of a policy through a binding and with a param, which may be nil.
 type invocation struct {
 	*policy.Policy[Body]
+	*policy.Compiled[Body]
 	binding *policy.Binding
 	target  matching.Target
 	param   *unstructured.Unstructured
@@ -67,7 +68,7 @@ func (r *application) collectBinding(match *policy.Match[Body], b *policy.Bindin
 		return
 	}
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{match.Policy, b.Binding, match.Target, param})
+		r.invocations = append(r.invocations, invocation{match.Policy, match.Compiled(), b.Binding, match.Target, param})
 	}
 }
 

@@ -37,11 +37,11 @@ type mutation struct {
 	reinvocable bool
 }
 
-// compile returns the compiled policy, which refers to p.
-func (e *Engine) compile(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
+// policy returns the policy of an object, to which the policy refers.
+func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &p.Spec }, e.config.Features)
 	spec := &p.Spec
-	return policy.Compile(e.config.Compiler, p, policyspec.Mutating(spec), func(c *policy.Compilation) Body {
+	return policy.New(e.config.Compiler, p, policyspec.Mutating(spec), func(c *policy.Compilation) Body {
 		b := Body{mutations: make([]mutation, len(spec.Mutations))}
 		for e, compiled := range c.Expressions() {
 			m := &b.mutations[e.Index]

@@ -29,12 +29,13 @@ type ConditionReport struct {
 // one is false, the request is exempt from the policy and the error is nil. If none is false and one
 // failed, the error is the failure.
 func (p *Policy[B]) CheckConditions(ctx context.Context, s activation.Subject) (*ConditionReport, error) {
-	if len(p.Conditions) == 0 {
+	conditions := p.Compiled().Conditions
+	if len(conditions) == 0 {
 		return nil, nil
 	}
 	start := time.Now()
 	budget := expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	result := p.Conditions.Check(p.NewSeries(ctx, s, policyspec.MatchCondition, budget))
+	result := conditions.Check(p.NewSeries(ctx, s, policyspec.MatchCondition, budget))
 	if result.Excluded {
 		klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.Name, "because", "a match condition is false", "matchCondition", result.Condition)
 	}
@@ -46,5 +47,5 @@ func (p *Policy[B]) CheckConditions(ctx context.Context, s activation.Subject) (
 
 // NewSeries returns a series that evaluates expressions of the policy with the given role.
 func (p *Policy[B]) NewSeries(ctx context.Context, s activation.Subject, role policyspec.Role, budget *expression.Budget) *expression.Series {
-	return activation.NewSeries(ctx, s, role, p.Variables, budget)
+	return activation.NewSeries(ctx, s, role, p.Compiled().Variables, budget)
 }

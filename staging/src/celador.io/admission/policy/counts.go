@@ -9,7 +9,8 @@ const (
 	Active = "active"
 	// Unbound policies have no binding and so no effect.
 	Unbound = "unbound"
-	// Invalid policies are in effect, but their configuration or an expression fails requests.
+	// Invalid policies are in effect, but their configuration or an expression fails requests. The
+	// expressions of policies that are not compiled yet do not count.
 	Invalid = "invalid"
 	// Orphaned bindings name a policy that does not exist.
 	Orphaned = "orphaned"
@@ -27,7 +28,7 @@ func (s *Store[P, B, Body]) Counts() (policies, bindings map[string]int) {
 		switch {
 		case !p.inEffect(s.byPolicy[name]):
 			policies[Unbound]++
-		case !p.valid():
+		case p.failsRequests():
 			policies[Invalid]++
 		default:
 			policies[Active]++

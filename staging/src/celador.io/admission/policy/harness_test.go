@@ -35,7 +35,7 @@ type (
 
 var kind = policy.Kind[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, string]{
 	Policy: func(p *v1.ValidatingAdmissionPolicy) *policy.Policy[string] {
-		return policy.Compile(expression.Default(), p, policyspec.Validating(&p.Spec), func(*policy.Compilation) string { return p.Spec.Validations[0].Message })
+		return policy.New(expression.Default(), p, policyspec.Validating(&p.Spec), func(*policy.Compilation) string { return p.Spec.Validations[0].Message })
 	},
 	Binding: func(b *v1.ValidatingAdmissionPolicyBinding) policy.BindingSpec {
 		return policy.BindingSpec{
@@ -131,7 +131,7 @@ func matched(ctx context.Context, s *snapshot) []string {
 				continue
 			}
 			for _, param := range found {
-				text := fmt.Sprintf("%s/%s: %s", m.Name, b.Name(), m.Body)
+				text := fmt.Sprintf("%s/%s: %s", m.Name, b.Name(), m.Compiled().Body)
 				if param != nil {
 					text += " " + param.GetName()
 				}

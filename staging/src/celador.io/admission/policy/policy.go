@@ -13,31 +13,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/admission/expression"
-	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
 
-// Policy is a compiled policy. Body holds the part that differs between kinds. Immutable.
-//
-// Expressions that do not compile stay in the policy with their errors, and requests that
-// evaluate them fail.
+// Policy is a policy whose expressions are compiled when Compiled is first called. Safe for concurrent
+// use.
 type Policy[B any] struct {
 	Name string
 	// FailurePolicy defaults to Fail.
 	FailurePolicy v1.FailurePolicyType
 	// ParamKind is nil if the policy takes no params.
-	ParamKind  *ParamKind
-	Conditions matchconditions.Conditions
-	Variables  []expression.Variable
-	// ReadsParams is set if an expression may read 'params'.
-	ReadsParams bool
-	// Body is the zero value if the policy fails every request.
-	Body B
+	ParamKind *ParamKind
 
+	constraints *v1.MatchResources
+	// criteria is set by the store. It is shared by all policies with the identical constraints.
 	criteria *matching.Criteria
 	// invalid is the error with which the policy fails every request, whatever the verdict is.
 	invalid error
+	// expressions is shared by all copies of the policy.
+	expressions *lazy[B]
 	// uid and generation identify the version of the object.
 	uid        types.UID
 	generation int64
@@ -47,8 +42,6 @@ type Policy[B any] struct {
 	verdict *verdict
 	// singleton is set if the policy applies without a binding.
 	singleton bool
-	// broken holds the errors of the expressions that do not compile, with their field paths.
-	broken []error
 }
 
 // ParamKind is a paramKind with its apiVersion parsed.
@@ -59,18 +52,18 @@ type ParamKind struct {
 
 var errNoMatchConstraints = errors.New("policy contained no match constraints, a required field")
 
-// Compile returns the compiled policy of an object with the given anatomy. body is called with
-// the compiled expressions and returns the policy's body, unless the policy fails every request.
-func Compile[B any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Policy, body func(*Compilation) B) *Policy[B] {
+// New returns the policy of an object with the given anatomy. When the policy is compiled, body is called
+// with the compiled expressions and returns the policy's body, unless the policy fails every request.
+func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Policy, body func(*Compilation) B) *Policy[B] {
 	result := &Policy[B]{
 		Name: object.GetName(), uid: object.GetUID(), generation: object.GetGeneration(),
 		FailurePolicy: anatomy.FailurePolicy, singleton: anatomy.Singleton, enforced: anatomy.Enforced(),
+		constraints: anatomy.MatchConstraints, expressions: &lazy[B]{},
 	}
-	if anatomy.MatchConstraints == nil {
-		result.criteria, result.invalid = matching.Compile(&v1.MatchResources{}), errNoMatchConstraints
+	if result.constraints == nil {
+		result.constraints, result.invalid = &v1.MatchResources{}, errNoMatchConstraints
 		return result
 	}
-	result.criteria = matching.Compile(anatomy.MatchConstraints)
 	if kind := anatomy.ParamKind; kind != nil {
 		version, err := schema.ParseGroupVersion(kind.APIVersion)
 		if err != nil {
@@ -79,22 +72,33 @@ func Compile[B any](compiler *expression.Compiler, object metav1.Object, anatomy
 		}
 		result.ParamKind = &ParamKind{kind, version.WithKind(kind.Kind)}
 	}
-	c := compile(compiler, anatomy)
-	result.Conditions, result.Variables, result.ReadsParams = c.conditions, c.variables, c.readsParams
-	result.Body = body(c)
-	result.broken = c.broken
+	result.expressions.compile = func() *Compiled[B] {
+		c := compile(compiler, anatomy)
+		// The body may add to the errors.
+		compiled := &Compiled[B]{Conditions: c.conditions, Variables: c.variables, ReadsParams: c.readsParams, Body: body(c)}
+		compiled.errors = c.broken
+		return compiled
+	}
 	return result
 }
 
-func (p *Policy[B]) valid() bool { return p.misconfiguration() == nil && len(p.broken) == 0 }
+// Compiled returns the compiled expressions of the policy. The first call compiles them, and concurrent
+// calls wait for it.
+func (p *Policy[B]) Compiled() *Compiled[B] { return p.expressions.get() }
 
-// Errors returns the errors with which the policy fails requests of any kind, such as compilation errors.
-// The error of a field begins with the field's path.
+// Errors compiles the policy and returns the errors with which the policy fails requests of any kind, such
+// as compilation errors. The error of a field begins with the field's path.
 func (p *Policy[B]) Errors() []error {
 	if p.invalid != nil {
 		return []error{p.invalid}
 	}
-	return p.broken
+	return p.Compiled().errors
+}
+
+// failsRequests reports whether the policy is misconfigured, or an expression is known not to compile.
+func (p *Policy[B]) failsRequests() bool {
+	compiled := p.expressions.compiled.Load()
+	return p.misconfiguration() != nil || compiled != nil && len(compiled.errors) > 0
 }
 
 // misconfiguration returns the error with which the policy fails every request, or nil.

@@ -4,34 +4,43 @@
 package policy
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"weak"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"celador.io/admission/internal/intern"
+	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )
 
 // Kind compiles the policies P and bindings B of one kind. Its functions are safe for concurrent
 // use. Objects must not be changed after they were passed to one.
 type Kind[P, B metav1.Object, Body any] struct {
-	// Policy returns the compiled policy.
+	// Policy returns the policy of an object. It does not compile the policy.
 	Policy func(P) *Policy[Body]
 	// Binding returns the spec of a binding in the form that is common to all kinds.
 	Binding func(B) BindingSpec
 }
 
-// Store holds compiled policies and bindings. A change is in the next Snapshot when the method
-// that makes it returns. Safe for concurrent use. Snapshot never waits for a change.
+// Store holds policies and bindings. A change is in the next Snapshot when the method that makes it
+// returns, unless Hold was called. Safe for concurrent use. Snapshot never waits for a change.
 type Store[P, B metav1.Object, Body any] struct {
 	kind     Kind[P, B, Body]
 	params   params.Source
+	criteria intern.Pool[weak.Pointer[v1.MatchResources], matching.Criteria]
 	binder   bindingCompiler
 	snapshot atomic.Pointer[Snapshot[Body]]
 
-	lock     sync.Mutex
+	lock sync.Mutex
+	// held is set while changes are not published.
+	held     bool
 	policies map[string]*Policy[Body]
 	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts are ignored.
 	verdicts map[string]*verdict
@@ -74,26 +83,63 @@ func NewSnapshot[P, B metav1.Object, Body any](kind Kind[P, B, Body], policies [
 // Snapshot returns the policies and bindings that are in effect now.
 func (s *Store[P, B, Body]) Snapshot() *Snapshot[Body] { return s.snapshot.Load() }
 
-// SetPolicy adds a policy or replaces the policy with the same name. A policy with expressions that
-// do not compile is added, too: its failurePolicy decides about the requests that it matches.
+// Hold stops the publication of changes until the caller calls release, which publishes all of them. To
+// publish thousands of objects one by one takes seconds, because each snapshot has a list of all policies.
+func (s *Store[P, B, Body]) Hold() (release func()) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.held = true
+	return func() {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		s.held = false
+		names := slices.Collect(maps.Keys(s.policies))
+		for _, p := range s.Snapshot().policies {
+			names = append(names, p.Name)
+		}
+		slices.Sort(names)
+		s.publish(slices.Compact(names)...)
+	}
+}
+
+// SetPolicy compiles a policy, and adds it or replaces the policy with the same name. A policy with
+// expressions that do not compile is added, too: its failurePolicy decides about the requests that it
+// matches.
 func (s *Store[P, B, Body]) SetPolicy(p P) { s.Compile(p)() }
 
 // Compile compiles a policy without changing the store, and returns a function that adds or
 // replaces the policy as SetPolicy does. Compiling takes almost all of the time of SetPolicy.
 // put must be called at most once. A policy whose put is never called has no effect.
 func (s *Store[P, B, Body]) Compile(p P) (put func()) {
-	compiled := s.kind.Policy(p)
-	return func() { s.setPolicy(compiled) }
+	policy := s.kind.Policy(p)
+	policy.Compiled()
+	return func() { s.setPolicy(policy) }
 }
 
-func (s *Store[P, B, Body]) setPolicy(compiled *Policy[Body]) {
+// SetUncompiled adds or replaces a policy like SetPolicy, but leaves it to CompileAll or to the first
+// request that evaluates the policy to compile it.
+func (s *Store[P, B, Body]) SetUncompiled(p P) { s.setPolicy(s.kind.Policy(p)) }
+
+// CompileAll compiles the policies that are in effect at the time of the call, one after the other, until
+// ctx ends.
+func (s *Store[P, B, Body]) CompileAll(ctx context.Context) {
+	for _, p := range s.Snapshot().policies {
+		if ctx.Err() != nil {
+			return
+		}
+		p.Compiled()
+	}
+}
+
+func (s *Store[P, B, Body]) setPolicy(p *Policy[Body]) {
+	// The policy is not shared yet.
+	p.criteria = s.criteria.Get(weak.Make(p.constraints), func() *matching.Criteria { return matching.Compile(p.constraints) })
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	// The policy is not shared yet.
-	compiled.enforced = compiled.enforced && s.verdicts != nil
-	compiled.verdict = s.takeVerdict(compiled)
-	s.policies[compiled.Name] = compiled
-	s.publish(compiled.Name)
+	p.enforced = p.enforced && s.verdicts != nil
+	p.verdict = s.takeVerdict(p)
+	s.policies[p.Name] = p
+	s.publish(p.Name)
 }
 
 // DeletePolicy removes the policy with the name, if there is one.
@@ -141,8 +187,11 @@ func (s *Store[P, B, Body]) unbind(b *Binding) string {
 	return policy
 }
 
-// publish publishes a new snapshot with the current state of the named policies.
+// publish publishes a new snapshot with the current state of the named policies, unless changes are held.
 func (s *Store[P, B, Body]) publish(names ...string) {
+	if s.held {
+		return
+	}
 	policies, index := slices.Clone(s.Snapshot().policies), s.Snapshot().index
 	var unused []params.Kind
 	for _, name := range names {

@@ -53,7 +53,7 @@ func NewEngine(config Config) *Engine {
 		config.Compiler = expression.Default()
 	}
 	e := &Engine{config: config}
-	e.kind.Policy, e.kind.Binding = e.compile, e.binding
+	e.kind.Policy, e.kind.Binding = e.policy, e.binding
 	return e
 }
 
@@ -75,7 +75,7 @@ func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 
 // Errors returns the errors with which the policy fails requests of any kind, such as compilation
 // errors. The error of a field begins with the field's path. Errors does not change the policy.
-func (e *Engine) Errors(p *v1.ValidatingAdmissionPolicy) []error { return e.compile(p).Errors() }
+func (e *Engine) Errors(p *v1.ValidatingAdmissionPolicy) []error { return e.policy(p).Errors() }
 
 // Evaluate returns the result of evaluating the policies of the snapshots for a request, one
 // snapshot after the other. Failures of a policy are part of the result. The caller must reject the

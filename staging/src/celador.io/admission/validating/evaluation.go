@@ -50,7 +50,7 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 			e.misconfigured(match.Policy, "", match.Err)
 			continue
 		}
-		p := policyEvaluation{compiledPolicy: compiledPolicy{match.Policy}, target: match.Target}
+		p := policyEvaluation{compiledPolicy: compiledPolicy{Policy: match.Policy}, target: match.Target}
 		for b := range match.Bindings {
 			if err := e.apply(&p, b); err != nil {
 				return err
@@ -98,6 +98,9 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 // find returns the finding of the policy for a param. It evaluates the policy only once for each param,
 // because expressions do not read the binding, and once for all params if no expression reads them.
 func (e *evaluation) find(p *policyEvaluation, in *activation.Input, param *unstructured.Unstructured) *finding {
+	if p.Compiled == nil {
+		p.Compiled = p.Policy.Compiled()
+	}
 	subject := activation.Subject{Input: in, Namespace: e.namespace}
 	if !p.ReadsParams || param == nil {
 		if p.finding == nil {

@@ -32,15 +32,18 @@ type annotation struct {
 	key string
 }
 
-// compiledPolicy is a policy in a Store. Immutable.
-type compiledPolicy struct{ *policy.Policy[Body] }
+// compiledPolicy is a policy of a Store with its compiled expressions. Immutable.
+type compiledPolicy struct {
+	*policy.Policy[Body]
+	*policy.Compiled[Body]
+}
 
-// compile returns the compiled policy, which refers to p.
-func (e *Engine) compile(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
+// policy returns the policy of an object, to which the policy refers.
+func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.config.Features)
 	spec := &p.Spec
 	anatomy := policyspec.Validating(spec)
-	return policy.Compile(e.config.Compiler, p, anatomy, func(c *policy.Compilation) Body {
+	return policy.New(e.config.Compiler, p, anatomy, func(c *policy.Compilation) Body {
 		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
 			v := &spec.Validations[i]
