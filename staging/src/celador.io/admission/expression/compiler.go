@@ -135,7 +135,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	return &Program{Program: planned, source: source, output: ast.OutputType()}, nil
+	return &Program{Program: planned, source: source, output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}, nil
 }
 
 func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {

@@ -21,6 +21,10 @@ type Program struct {
 	*programs.Program
 	source string
 	output *cel.Type
+	// number spreads programs over the entries of Results.
+	number uint32
+	// perRequest is set if Results may keep the value of the program.
+	perRequest bool
 }
 
 // Source returns the text of the expression.
@@ -75,6 +79,9 @@ func (p *Program) failed(err error) error {
 func (p *Program) run(s *Series) programs.Evaluation {
 	if err := s.next(); err != nil {
 		return programs.Evaluation{HasCost: true, Err: err}
+	}
+	if s.results != nil && p.perRequest {
+		return s.shared(p)
 	}
 	return p.Program.Evaluate(s.ctx, s, &s.meter, false)
 }

@@ -39,6 +39,10 @@ type Series struct {
 	budget *Budget
 	// memo holds the evaluations of a recurring series. It is nil for other series.
 	memo map[*Program]programs.Evaluation
+	// results holds values that series of other policies share. It may be nil.
+	results *Results
+	// reads lists the variables that the current program has read.
+	reads reads
 }
 
 // NewSeries returns a series with the given variables, which must have been prepared with Link. The
@@ -91,6 +95,13 @@ var errReadsItself = types.NewErrWithNodeID(-1, "composited variable reads itsel
 
 // Variable implements evaluator.Input. It evaluates the variable on the first read.
 func (s *Series) Variable(i int) ref.Val {
+	value := s.variable(i)
+	s.reads.add(i)
+	return value
+}
+
+// variable returns the value of a variable. It leaves s.reads alone.
+func (s *Series) variable(i int) ref.Val {
 	if s.values == nil {
 		if n := len(s.variables); n <= len(s.inline) {
 			s.values = s.inline[:n]
@@ -104,8 +115,10 @@ func (s *Series) Variable(i int) ref.Val {
 		v = &s.variables[i]
 	}
 	if s.values[i] == nil {
+		outer := s.reads
 		s.values[i] = errReadsItself // while the variable is evaluated
 		s.values[i] = v.evaluate(s)
+		s.reads = outer
 	}
 	return s.values[i]
 }

@@ -56,5 +56,5 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	if e.Err != nil {
 		e.Value = nil
 	}
-	return Evaluation(e)
+	return Evaluation{e.Value, e.Cost, e.HasCost, e.Err}
 }

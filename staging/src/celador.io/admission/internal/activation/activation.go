@@ -69,5 +69,6 @@ func NewSeries(ctx context.Context, subject Subject, role policyspec.Role, varia
 		activation activation
 	}{activation: activation{subject, role}}
 	allocated.series = *expression.NewSeries(ctx, &allocated.activation, variables, budget)
+	allocated.series.Share(subject.resultsFor(role))
 	return &allocated.series
 }

@@ -12,7 +12,9 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 
+	"celador.io/admission/expression"
 	"celador.io/admission/internal/values"
+	"celador.io/admission/policyspec"
 )
 
 // Input holds the values of 'object', 'oldObject' and 'request' for one request, in one version of its
@@ -27,6 +29,11 @@ type Input struct {
 	// The following values are nil until they are first read.
 	request, conditionRequest        ref.Val
 	authorizerValue, requestResource ref.Val
+	// results is nil until a second series begins.
+	results *expression.Results
+	series  int
+	// changes is set once the objects change between series.
+	changes bool
 }
 
 // NewInput returns the input for objects of the given kind and resource. object and oldObject may be nil.
@@ -37,7 +44,22 @@ func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind
 
 // Show sets the values of 'object' and 'oldObject' for the series of evaluations that begin
 // afterwards.
-func (in *Input) Show(object, oldObject ref.Val) { in.object, in.oldObject = object, oldObject }
+func (in *Input) Show(object, oldObject ref.Val) {
+	in.object, in.oldObject = object, oldObject
+	in.results, in.changes = nil, true
+}
+
+// resultsFor returns the results that the next series with the given role shares with others. It returns nil if there are
+// no other series, or if they may have other values of 'object' or 'request'.
+func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
+	if in.changes || role == policyspec.MatchCondition && in.resource != in.attributes.GetResource() {
+		return nil
+	}
+	if in.series++; in.series == 2 {
+		in.results = &expression.Results{}
+	}
+	return in.results
+}
 
 func (in *Input) requestValue() ref.Val {
 	if in.request == nil {

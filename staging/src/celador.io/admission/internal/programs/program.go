@@ -77,7 +77,9 @@ type Evaluation struct {
 	// Cost is the CEL cost. HasCost is false if cel-go did not return it.
 	Cost    uint64
 	HasCost bool
-	Err     error
+	// Interpreted is set if cel-go evaluated the program.
+	Interpreted bool
+	Err         error
 }
 
 // Evaluate evaluates the program. meter is the meter that input resolves. Cancelling ctx interrupts the
@@ -103,7 +105,7 @@ func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, meter *li
 	}
 	value, details, err := program.ContextEval(ctx, input)
 	if actual := details.ActualCost(); actual != nil {
-		return Evaluation{Value: value, Cost: *actual, HasCost: true, Err: err}
+		return Evaluation{Value: value, Cost: *actual, HasCost: true, Interpreted: true, Err: err}
 	}
-	return Evaluation{Err: err}
+	return Evaluation{Interpreted: true, Err: err}
 }
