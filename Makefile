@@ -79,12 +79,12 @@ conformance-rules: ## Run Kubernetes' own tests of x-kubernetes-validations agai
 	hack/conformance-rules.sh
 
 .PHONY: bench
-bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 15 minutes.
+bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 25 minutes.
 	$(UPSTREAM_BUILD) -o bin/upstream-kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
 	bin/benchmark
 
 .PHONY: bench-quick
-bench-quick: bin/benchmark ## Only the scenarios that need no server, 90 seconds.
+bench-quick: bin/benchmark ## Only the scenarios that need no server, 2 minutes.
 	bin/benchmark --quick
 
 .PHONY: bin/benchmark

@@ -24,11 +24,11 @@ import (
 
 func main() {
 	s := &session{begun: time.Now()}
-	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6 and S10 to S14, and shorter")
+	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6 and S10 to S14, which need no server, and shorter")
 	only := flag.String("only", "", "run only these scenarios, separated by commas, such as S1,S7")
-	flag.StringVar(&s.output, "output", "_output", "directory for bench.json, bench.svg and the logs of servers")
-	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8 and S9")
-	flag.StringVar(&s.binaries[1], "celador", "bin/kube-apiserver", "Celador's kube-apiserver, for S8 and S9")
+	flag.StringVar(&s.output, "output", "_output", "directory for bench.json, the charts and the logs of servers")
+	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8, S9 and S15 to S17")
+	flag.StringVar(&s.binaries[1], "celador", "bin/kube-apiserver", "Celador's kube-apiserver, for S8, S9 and S15 to S17")
 	held := flag.String("heap", "", "only print the bytes of heap that a plugin, upstream or celador, needs in S7")
 	flag.Parse()
 	klog.SetLogger(logr.Discard()) // informers and upstream's plugin have much to say
@@ -82,6 +82,8 @@ var scenarios = []scenario{
 	{[]string{"S12"}, true, validateCreate},
 	{[]string{"S13"}, true, firstWrite},
 	{[]string{"S14"}, true, convert},
+	{[]string{"S15"}, false, restart},
+	{[]string{"S16"}, false, throughput},
 }
 
 // choose returns the scenarios with the given IDs, separated by commas. Without IDs, it returns the
@@ -99,7 +101,7 @@ func choose(only string, quick bool) ([]scenario, error) {
 	for id := range strings.SplitSeq(only, ",") {
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return slices.Contains(s.ids, id) })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no scenario %q, only S1 to S14", id)
+			return nil, fmt.Errorf("there is no scenario %q, only S1 to S17", id)
 		}
 		chosen = append(chosen, scenarios[at])
 	}
@@ -130,6 +132,11 @@ func (s *session) run(only string) error {
 	}
 	if len(s.Series) > 0 {
 		if err := write(filepath.Join(s.output, "bench.svg"), s.WriteSVG); err != nil {
+			return err
+		}
+	}
+	if len(s.Throughput) > 0 {
+		if err := write(filepath.Join(s.output, "throughput.svg"), s.WriteThroughputSVG); err != nil {
 			return err
 		}
 	}

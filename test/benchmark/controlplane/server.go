@@ -32,20 +32,24 @@ const (
 
 // A Server is a running kube-apiserver.
 type Server struct {
-	dir    string
-	etcd   *etcd.Server
-	server *process.Process
-	config *rest.Config
+	dir, binary, log string
+	flags            []string
+	etcd             *etcd.Server
+	server           *process.Process
+	config           *rest.Config
 }
 
 // Start starts a kube-apiserver with an empty store and returns once it is ready. Its output is
 // written to the file log. The caller must call Stop.
 func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
+	if binary, err = filepath.Abs(binary); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "benchmark-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
+	s := &Server{dir: dir, binary: binary, log: log}
 	defer func() {
 		if err != nil {
 			s.Stop()
@@ -54,17 +58,17 @@ func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
 	if s.etcd, err = etcd.Start(ctx, filepath.Join(dir, "etcd"), log+".etcd"); err != nil {
 		return nil, err
 	}
-	if err = s.launch(binary, log); err != nil {
+	if err = s.configure(); err != nil {
 		return nil, err
 	}
-	return s, s.awaitReady(ctx)
+	if err = s.launch(); err != nil {
+		return nil, err
+	}
+	return s, s.AwaitReady(ctx)
 }
 
-func (s *Server) launch(binary, log string) error {
-	binary, err := filepath.Abs(binary)
-	if err != nil {
-		return err
-	}
+// configure writes the files that the server reads, and sets its flags and the configuration of clients.
+func (s *Server) configure() error {
 	key, err := keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
 		return fmt.Errorf("key for service accounts: %w", err)
@@ -87,24 +91,38 @@ func (s *Server) launch(binary, log string) error {
 		// The server generates a self-signed certificate.
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 	}
-	s.server, err = process.Start(filepath.Base(binary), binary, s.dir, log,
-		"--etcd-servers="+s.etcd.URL(),
+	s.flags = []string{
+		"--etcd-servers=" + s.etcd.URL(),
 		"--bind-address=127.0.0.1",
-		"--secure-port="+strconv.Itoa(port),
-		"--cert-dir="+s.dir,
-		"--token-auth-file="+tokenFile,
+		"--secure-port=" + strconv.Itoa(port),
+		"--cert-dir=" + s.dir,
+		"--token-auth-file=" + tokenFile,
 		"--authorization-mode=Node,RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+keyFile,
-		"--service-account-signing-key-file="+keyFile,
+		"--service-account-key-file=" + keyFile,
+		"--service-account-signing-key-file=" + keyFile,
 		"--service-cluster-ip-range=10.0.0.0/24",
 		// The endpoints of the service "kubernetes" must not contain a loopback address.
 		"--endpoint-reconciler-type=none",
-	)
+	}
+	return nil
+}
+
+func (s *Server) launch() (err error) {
+	s.server, err = process.Start(filepath.Base(s.binary), s.binary, s.dir, s.log, s.flags...)
 	return err
 }
 
-func (s *Server) awaitReady(ctx context.Context) error {
+// Halt stops the server but keeps its store.
+func (s *Server) Halt() { s.server.Stop(grace) }
+
+// Resume starts a halted server with the same store and configuration. It does not wait until the
+// server is ready.
+func (s *Server) Resume() error { return s.launch() }
+
+// AwaitReady waits until the server is ready. It returns an error if the server or ctx ends first, or
+// after two minutes.
+func (s *Server) AwaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("not ready within %v", readyTimeout))
 	defer cancel()
 	client, err := discovery.NewDiscoveryClientForConfig(s.config)

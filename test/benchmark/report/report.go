@@ -21,6 +21,7 @@ type Report struct {
 	Environment Environment `json:"environment"`
 	Rows        []Row       `json:"rows"`
 	Series      []Series    `json:"series"`
+	Throughput  []Rates     `json:"throughput"`
 	Met         int         `json:"targetsMet"`
 	Targets     int         `json:"targets"`
 }
@@ -68,6 +69,13 @@ type Point struct {
 	Policies int           `json:"policies"`
 	Upstream *measure.Cost `json:"upstream,omitempty"`
 	Celador  *measure.Cost `json:"celador,omitempty"`
+}
+
+// Rates holds the requests a second that the servers of both sides handle with some policies.
+type Rates struct {
+	Policies int     `json:"policies"`
+	Upstream float64 `json:"upstream"`
+	Celador  float64 `json:"celador"`
 }
 
 // Add computes the ratio of a row, compares the row with its target, and adds it.

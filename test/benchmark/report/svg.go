@@ -10,8 +10,6 @@ import (
 	"io"
 	"math"
 	"slices"
-
-	"celador.io/celador/test/benchmark/measure"
 )
 
 // The size of the chart and of its plot area, in pixels.
@@ -58,30 +56,88 @@ func (a axis) ticks(label func(float64) string) []tick {
 	return ticks
 }
 
-// WriteSVG draws the series: the cost of one request over the number of policies, on logarithmic
-// axes.
+// A chart shows figures against numbers of policies, on logarithmic axes.
+type chart struct {
+	title string
+	// name is the word for the figures in the titles of dots.
+	name   string
+	unit   Unit
+	curves []curve
+}
+
+// A curve holds the points of one line.
+type curve struct {
+	label, color, dash string
+	points             []point
+}
+
+type point struct {
+	policies int
+	figure   float64
+}
+
+// The colors of the sides.
+const (
+	upstreamColor = "#c0392b"
+	celadorColor  = "#1f6fb2"
+)
+
+// WriteSVG draws the series: the cost of one request over the number of policies.
 func (r *Report) WriteSVG(w io.Writer) error {
-	x, y := r.axes()
-	var lines []line
+	c := chart{title: "Cost of one request against the number of policies", name: "cost", unit: Nanoseconds}
 	for i, series := range r.Series {
-		for _, l := range []line{
-			{Label: "upstream, " + series.Name, Color: "#c0392b", Dots: dots(series, x, y, func(p Point) *measure.Cost { return p.Upstream })},
-			{Label: "celador, " + series.Name, Color: "#1f6fb2", Dots: dots(series, x, y, func(p Point) *measure.Cost { return p.Celador })},
-		} {
-			if len(l.Dots) == 0 {
-				continue
+		upstream := curve{label: "upstream, " + series.Name, color: upstreamColor, dash: dashes[i%len(dashes)]}
+		celador := curve{label: "celador, " + series.Name, color: celadorColor, dash: dashes[i%len(dashes)]}
+		for _, p := range series.Points {
+			if p.Upstream != nil {
+				upstream.points = append(upstream.points, point{p.Policies, p.Upstream.Nanoseconds})
 			}
-			l.Dash, l.Y = dashes[i%len(dashes)], l.Dots[len(l.Dots)-1].Y
+			if p.Celador != nil {
+				celador.points = append(celador.points, point{p.Policies, p.Celador.Nanoseconds})
+			}
+		}
+		c.curves = append(c.curves, upstream, celador)
+	}
+	return c.write(w, r.Environment)
+}
+
+// WriteThroughputSVG draws the throughput over the number of policies.
+func (r *Report) WriteThroughputSVG(w io.Writer) error {
+	c := chart{title: "POSTs a second of a saturated server against the number of policies", name: "rate", unit: PerSecond}
+	upstream := curve{label: "upstream", color: upstreamColor, dash: "none"}
+	celador := curve{label: "celador", color: celadorColor, dash: "none"}
+	for _, rates := range r.Throughput {
+		upstream.points = append(upstream.points, point{rates.Policies, rates.Upstream})
+		celador.points = append(celador.points, point{rates.Policies, rates.Celador})
+	}
+	c.curves = []curve{upstream, celador}
+	return c.write(w, r.Environment)
+}
+
+func (c *chart) write(w io.Writer, environment Environment) error {
+	x, y := c.axes()
+	var lines []line
+	for _, curve := range c.curves {
+		l := line{Label: curve.label, Color: curve.color, Dash: curve.dash}
+		for _, p := range curve.points {
+			if p.figure <= 0 {
+				continue // has no place on a logarithmic axis
+			}
+			title := fmt.Sprintf("policies: %s, %s: %s", thousands(p.policies), c.name, c.unit.Format(p.figure))
+			l.Dots = append(l.Dots, dot{x.at(place(p.policies)), y.at(p.figure), title})
+		}
+		if len(l.Dots) > 0 {
+			l.Y = l.Dots[len(l.Dots)-1].Y
 			lines = append(lines, l)
 		}
 	}
 	spread(lines)
-	err := chart.Execute(w, map[string]any{
+	err := drawing.Execute(w, map[string]any{
 		"Width": width, "Height": height, "Left": left, "Right": right, "Top": top, "Bottom": bottom,
-		"Lines":  lines,
-		"X":      x.ticks(func(policies float64) string { return thousands(int(math.Round(policies))) }),
-		"Y":      y.ticks(Nanoseconds.Format),
-		"Footer": fmt.Sprintf("%s, %d CPUs, %s", r.Environment.CPU, r.Environment.CPUs, r.Environment.Go),
+		"Title": c.title, "Lines": lines,
+		"X":      x.ticks(func(place float64) string { return thousands(int(math.Round(place))) }),
+		"Y":      y.ticks(c.unit.Format),
+		"Footer": fmt.Sprintf("%s, %d CPUs, %s", environment.CPU, environment.CPUs, environment.Go),
 	})
 	if err != nil {
 		return fmt.Errorf("chart: %w", err)
@@ -89,17 +145,19 @@ func (r *Report) WriteSVG(w io.Writer) error {
 	return nil
 }
 
+// place returns the position of a number of policies on a logarithmic axis. No policies have the place
+// of a tenth of one.
+func place(policies int) float64 { return max(float64(policies), 0.1) }
+
 // axes returns axes that start and end at powers of ten and include all points.
-func (r *Report) axes() (x, y axis) {
+func (c *chart) axes() (x, y axis) {
 	x = axis{low: 1, high: 10, from: left, to: right}
 	y = axis{low: math.Inf(1), high: 0, from: bottom, to: top}
-	for _, series := range r.Series {
-		for _, point := range series.Points {
-			x.high = max(x.high, float64(point.Policies))
-			for _, cost := range []*measure.Cost{point.Upstream, point.Celador} {
-				if cost != nil {
-					y.low, y.high = min(y.low, cost.Nanoseconds), max(y.high, cost.Nanoseconds)
-				}
+	for _, curve := range c.curves {
+		for _, p := range curve.points {
+			x.low, x.high = min(x.low, place(p.policies)), max(x.high, place(p.policies))
+			if p.figure > 0 {
+				y.low, y.high = min(y.low, p.figure), max(y.high, p.figure)
 			}
 		}
 	}
@@ -113,18 +171,6 @@ func (r *Report) axes() (x, y axis) {
 	y.low, y.high = power(y.low, math.Floor), power(y.high, math.Ceil)
 	y.high = max(y.high, 10*y.low)
 	return x, y
-}
-
-// dots returns a dot for each point that was measured with the plugin.
-func dots(series Series, x, y axis, of func(Point) *measure.Cost) []dot {
-	var result []dot
-	for _, point := range series.Points {
-		if cost := of(point); cost != nil {
-			title := fmt.Sprintf("policies: %s, cost: %s", thousands(point.Policies), Nanoseconds.Format(cost.Nanoseconds))
-			result = append(result, dot{x.at(float64(point.Policies)), y.at(cost.Nanoseconds), title})
-		}
-	}
-	return result
 }
 
 // spread moves overlapping labels apart.
@@ -143,9 +189,9 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-var chart = template.Must(template.New("chart").Parse(`<svg xmlns="http://www.w3.org/2000/svg" width="{{.Width}}" height="{{.Height}}" viewBox="0 0 {{.Width}} {{.Height}}" font-family="sans-serif" font-size="13" fill="#333">
+var drawing = template.Must(template.New("chart").Parse(`<svg xmlns="http://www.w3.org/2000/svg" width="{{.Width}}" height="{{.Height}}" viewBox="0 0 {{.Width}} {{.Height}}" font-family="sans-serif" font-size="13" fill="#333">
 <rect width="100%" height="100%" fill="white"/>
-<text x="{{.Left}}" y="32" font-size="17">Cost of one request against the number of policies</text>
+<text x="{{.Left}}" y="32" font-size="17">{{.Title}}</text>
 {{- range .X}}
 <line x1="{{.At}}" y1="{{$.Top}}" x2="{{.At}}" y2="{{$.Bottom}}" stroke="#ddd"/>
 <text x="{{.At}}" y="{{$.Bottom}}" dy="20" text-anchor="middle">{{.Label}}</text>

@@ -33,10 +33,10 @@ type drawing struct {
 	} `xml:"circle"`
 }
 
-func draw(t *testing.T, r *report.Report) drawing {
+func draw(t *testing.T, write func(io.Writer) error) drawing {
 	t.Helper()
 	var buffer bytes.Buffer
-	if err := r.WriteSVG(&buffer); err != nil {
+	if err := write(&buffer); err != nil {
 		t.Fatal(err)
 	}
 	for decoder := xml.NewDecoder(bytes.NewReader(buffer.Bytes())); ; {
@@ -54,7 +54,7 @@ func draw(t *testing.T, r *report.Report) drawing {
 }
 
 func TestWriteSVG(t *testing.T) {
-	d := draw(t, sample())
+	d := draw(t, sample().WriteSVG)
 	if len(d.Lines) != 4 {
 		t.Errorf("%d lines for two plugins in two series", len(d.Lines))
 	}
@@ -94,7 +94,8 @@ func TestWriteSVGOfLittle(t *testing.T) {
 	cost := &measure.Cost{Nanoseconds: 1000}
 	one := []report.Point{{Policies: 1, Upstream: cost, Celador: cost}}
 	for name, points := range map[string][]report.Point{"one point": one, "no points": nil, "equal points": {one[0], one[0]}} {
-		d := draw(t, &report.Report{Series: []report.Series{{Name: "few", Points: points}}})
+		r := &report.Report{Series: []report.Series{{Name: "few", Points: points}}}
+		d := draw(t, r.WriteSVG)
 		if len(d.Dots) != 2*len(points) {
 			t.Errorf("%s: %d dots", name, len(d.Dots))
 		}
@@ -102,6 +103,35 @@ func TestWriteSVGOfLittle(t *testing.T) {
 			if !(dot.X >= 0 && dot.X <= d.Width && dot.Y >= 0 && dot.Y <= d.Height) {
 				t.Errorf("%s: a dot at %v,%v", name, dot.X, dot.Y)
 			}
+		}
+	}
+}
+
+func TestWriteThroughputSVG(t *testing.T) {
+	r := &report.Report{Throughput: []report.Rates{
+		{Policies: 0, Upstream: 400, Celador: 410},
+		{Policies: 1000, Upstream: 0, Celador: 90},
+	}}
+	d := draw(t, r.WriteThroughputSVG)
+	var titles []string
+	for _, dot := range d.Dots {
+		titles = append(titles, dot.Title)
+		if !(dot.X >= 0 && dot.X <= d.Width && dot.Y >= 0 && dot.Y <= d.Height) {
+			t.Errorf("%q is outside, at %v,%v", dot.Title, dot.X, dot.Y)
+		}
+	}
+	// A rate of zero has no place on a logarithmic axis.
+	want := []string{"policies: 0, rate: 400 /s", "policies: 0, rate: 410 /s", "policies: 1,000, rate: 90 /s"}
+	if diff := cmp.Diff(want, titles); diff != "" {
+		t.Errorf("dots (-want +got):\n%s", diff)
+	}
+	shown := map[string]bool{}
+	for _, text := range d.Texts {
+		shown[text.Text] = true
+	}
+	for _, label := range []string{"0", "1", "1,000", "100 /s", "upstream", "celador"} {
+		if !shown[label] {
+			t.Errorf("no text %q among %v", label, shown)
 		}
 	}
 }

@@ -48,6 +48,9 @@ func Start(name, binary, dir, log string, args ...string) (*Process, error) {
 // Log returns the path of the file with the program's output.
 func (p *Process) Log() string { return p.log }
 
+// PID returns the ID of the program's process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Done returns a channel that is closed once the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

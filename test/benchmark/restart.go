@@ -1,0 +1,161 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"celador.io/celador/test/benchmark/controlplane"
+	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+const (
+	// keptPolicies is the number of policies in the store of S15, each with one binding.
+	keptPolicies = 10_000
+	// restarts is the number of times that S15 starts each server.
+	restarts = 3
+	// decisionTimeout is the time within which a started server must decide. A request may take
+	// requestTimeout, because plugins that are not ready let requests wait for ten seconds.
+	decisionTimeout = 10 * time.Minute
+	requestTimeout  = time.Minute
+)
+
+// restart runs S15: the time from the start of a server with many policies in its store to its first
+// correct decision, and its memory then. Only one server runs at a time.
+func restart(s *session) error { return s.withHosts(s.restart) }
+
+func (s *session) restart(ctx context.Context, hosts []*host) error {
+	kept := keeping(keptPolicies)
+	for _, h := range hosts {
+		s.progress("S15: storing %d policies for %s", keptPolicies, h.name)
+		if err := h.store(ctx, kept); err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+		h.Halt()
+	}
+	starts := make([]starts, len(hosts))
+	for round := range restarts {
+		for i, h := range hosts {
+			s.progress("S15: start %d of %s", round+1, h.name)
+			if err := h.start(ctx, &starts[i]); err != nil {
+				return fmt.Errorf("%s: %w", h.name, err)
+			}
+		}
+	}
+	if wrong := starts[1].admitted; wrong > 0 {
+		return fmt.Errorf("celador has admitted %d objects, although it was ready, that a policy denies", wrong)
+	}
+	median := func(values []float64) float64 { return measure.Percentile(values, 50) }
+	all, distinct := kept.Expressions()
+	s.Add(report.Row{
+		Scenario: "S15", About: "restart with 10,000 policies", Unit: report.Nanoseconds,
+		Upstream: median(starts[0].took), Celador: median(starts[1].took), Target: report.Target{Times: 5},
+		Note: fmt.Sprintf("median of %d starts; %d expressions, %d of them distinct; wrong decisions of a ready server: upstream %d, celador 0", restarts, all, distinct, starts[0].admitted),
+	})
+	var notes []string
+	for i := range starts {
+		notes = append(notes, fmt.Sprintf("%s: %s once idle, %s at the most", plugins[i].name,
+			report.Bytes.Format(median(starts[i].idle)), report.Bytes.Format(median(starts[i].peak))))
+	}
+	s.Add(report.Row{
+		Scenario: "S15", About: "resident memory", Unit: report.Bytes,
+		Upstream: median(starts[0].resident), Celador: median(starts[1].resident), Target: report.Target{Times: 5},
+		Note: strings.Join(notes, "; "),
+	})
+	return nil
+}
+
+// keeping returns policies with one binding each, for as many namespaces. Only the binding of the last
+// one matches the namespace of the requests, and its policy denies all of them.
+func keeping(policies int) input.Cluster {
+	var cluster input.Cluster
+	for i := range policies - 1 {
+		policy := input.RealisticPolicy(i)
+		cluster.Add(policy, input.Binding(policy, 0, corev1.LabelMetadataName, fmt.Sprintf("tenant-%d", i)))
+	}
+	last := denyingAll("the-last") // sorts after the others
+	cluster.Add(last, input.MatchingBinding(last, 0))
+	return cluster
+}
+
+// store writes policies and bindings into the etcd of the server and waits until it has read them.
+func (h *host) store(ctx context.Context, cluster input.Cluster) error {
+	for _, policy := range cluster.Policies {
+		policy.ResourceVersion = ""
+	}
+	for _, binding := range cluster.Bindings {
+		binding.ResourceVersion = ""
+	}
+	if err := controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", cluster.Policies); err != nil {
+		return err
+	}
+	if err := controlplane.Store(ctx, h.Server, "validatingadmissionpolicybindings", cluster.Bindings); err != nil {
+		return err
+	}
+	return h.AwaitIdle(ctx)
+}
+
+// starts holds the measurements of the starts of one server.
+type starts struct {
+	// took has the nanoseconds up to the first correct decision, resident the bytes of memory then,
+	// idle those once the server is idle, and peak the most until then.
+	took, resident, idle, peak []float64
+	// admitted is the number of requests that the server admitted wrongly although it was ready.
+	admitted int
+}
+
+// start starts a halted server, measures it, and halts it again.
+func (h *host) start(ctx context.Context, s *starts) error {
+	begun := time.Now()
+	if err := h.Resume(); err != nil {
+		return err
+	}
+	defer h.Halt()
+	admitted, err := h.decide(ctx)
+	if err != nil {
+		return err
+	}
+	s.took, s.admitted = append(s.took, float64(time.Since(begun))), s.admitted+admitted
+	resident, _, err := h.Memory()
+	if err != nil {
+		return err
+	}
+	if err := h.AwaitIdle(ctx); err != nil {
+		return err
+	}
+	idle, peak, err := h.Memory()
+	s.resident, s.idle, s.peak = append(s.resident, resident), append(s.idle, idle), append(s.peak, peak)
+	return err
+}
+
+// decide sends requests that a policy denies until the first denial, and returns how many were
+// admitted after the server said that it was ready.
+func (h *host) decide(ctx context.Context) (admitted int, err error) {
+	for deadline := time.Now().Add(decisionTimeout); ; time.Sleep(10 * time.Millisecond) {
+		limited, cancel := context.WithTimeout(ctx, requestTimeout)
+		ready := h.core.Discovery().RESTClient().Get().AbsPath("/readyz").Do(limited).Error() == nil
+		err := h.deploy(limited, input.NamespaceName, input.Deployment(input.Allowed), dryRun)
+		cancel()
+		switch {
+		case apierrors.IsInvalid(err):
+			return admitted, nil
+		case err == nil && ready:
+			admitted++
+		}
+		if ctx.Err() != nil {
+			return admitted, ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return admitted, fmt.Errorf("no decision after %v, but: %v", decisionTimeout, err)
+		}
+	}
+}

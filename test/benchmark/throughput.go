@@ -1,0 +1,172 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+const (
+	// clients is the number of clients that send requests at the same time in S16.
+	clients = 8
+	// window is the duration of one measurement of a rate, and windows the number of them with each
+	// server and number of policies.
+	window  = 3 * time.Second
+	windows = 8
+	// fewWindows is the number of windows for those numbers of policies that only the chart shows.
+	fewWindows = 2
+)
+
+// tiers holds the numbers of policies that match requests in S16. The label tier of a namespace says
+// how many match there.
+var tiers = []int{0, 1, 10, 100, 1000}
+
+const tierLabel = "tier"
+
+// throughput runs S16: the most deployments a second that several clients can create. The servers get
+// their requests one after the other.
+func throughput(s *session) error { return s.withHosts(s.throughput) }
+
+func (s *session) throughput(ctx context.Context, hosts []*host) error {
+	rates := map[int][]measure.Samples{}
+	for _, tier := range tiers {
+		rates[tier] = make([]measure.Samples, len(hosts))
+		for _, h := range hosts {
+			if err := h.addTier(ctx, tier); err != nil {
+				return fmt.Errorf("%s: %w", h.name, err)
+			}
+		}
+	}
+	// The policies of the last tier are stored last, so that no other tier pays for them.
+	last, stored := len(tiers)-1, 0
+	for _, stage := range [][]int{tiers[:last], tiers[last:]} {
+		policies := stage[len(stage)-1]
+		for _, h := range hosts {
+			s.progress("S16: %d policies on %s", policies, h.name)
+			if err := h.storeTiers(ctx, stored, policies); err != nil {
+				return fmt.Errorf("%s: %w", h.name, err)
+			}
+		}
+		stored = policies
+		for block := range windows {
+			for _, tier := range stage {
+				if tier != 0 && tier != enforced && block >= fewWindows {
+					continue
+				}
+				s.progress("S16: window %d with %d policies", block+1, tier)
+				for _, i := range inTurn(block, len(hosts)) {
+					rate, err := hosts[i].rate(ctx, tierName(tier))
+					if err != nil {
+						return fmt.Errorf("%s: %w", hosts[i].name, err)
+					}
+					rates[tier][i] = append(rates[tier][i], []float64{rate})
+				}
+			}
+		}
+	}
+	s.addThroughput(rates)
+	return nil
+}
+
+// addThroughput adds the rows and the points of the chart.
+func (s *session) addThroughput(rates map[int][]measure.Samples) {
+	median := func(tier, server int, chosen []int) float64 { return rates[tier][server].Percentile(50, chosen) }
+	for _, tier := range tiers {
+		all := inTurn(0, len(rates[tier][0]))
+		s.Throughput = append(s.Throughput, report.Rates{Policies: tier, Upstream: median(tier, 0, all), Celador: median(tier, 1, all)})
+	}
+	var rate, share [2]measure.Estimate
+	for i := range plugins {
+		rate[i] = measure.Bootstrap(windows, func(chosen []int) float64 { return median(enforced, i, chosen) })
+		share[i] = measure.Bootstrap(windows, func(chosen []int) float64 {
+			return 100 * measure.Ratio(median(enforced, i, chosen), median(0, i, chosen))
+		})
+	}
+	interval := func(of [2]measure.Estimate, unit report.Unit) string {
+		return fmt.Sprintf("95 %% of upstream: %s; celador: %s", of[0].Format(unit.Format), of[1].Format(unit.Format))
+	}
+	s.Add(report.Row{
+		Scenario: "S16", About: "POSTs with 100 policies", Unit: report.PerSecond,
+		Upstream: rate[0].Value, Celador: rate[1].Value, Target: report.Target{Times: 3},
+		Note: fmt.Sprintf("%d clients; %s", clients, interval(rate, report.PerSecond)),
+	})
+	s.Add(report.Row{
+		Scenario: "S16", About: "of the rate without policies", Unit: report.Percent,
+		Upstream: share[0].Value, Celador: share[1].Value, Target: report.Target{Min: 85},
+		Note: interval(share, report.Percent),
+	})
+}
+
+// tierName returns the name of the namespace that as many policies match.
+func tierName(policies int) string { return fmt.Sprintf("tier-%d", policies) }
+
+// addTier creates a namespace that as many policies match.
+func (h *host) addTier(ctx context.Context, policies int) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tierName(policies), Labels: map[string]string{tierLabel: fmt.Sprint(policies)}}}
+	_, err := h.core.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	return err
+}
+
+// storeTiers stores the policies from one number up to another one, and waits until they are enforced.
+// Each of them matches in the tiers of more policies than its number.
+func (h *host) storeTiers(ctx context.Context, from, to int) error {
+	cluster := policiesFor(to, "deployments").Cluster
+	for i, binding := range cluster.Bindings {
+		var values []string
+		for _, tier := range tiers {
+			if i < tier {
+				values = append(values, fmt.Sprint(tier))
+			}
+		}
+		binding.Spec.MatchResources.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: tierLabel, Operator: metav1.LabelSelectorOpIn, Values: values},
+		}}
+	}
+	cluster.Policies, cluster.Bindings = cluster.Policies[from:], cluster.Bindings[from:]
+	probe := denyingAll(fmt.Sprintf("probe-%d", to))
+	cluster.Add(probe, forLabel(probe, 0, probe.Name, "true"))
+	if err := h.store(ctx, cluster); err != nil {
+		return err
+	}
+	return h.await(ctx, probe.Name, "true", apierrors.IsInvalid)
+}
+
+// rate returns the number of deployments that all clients create in a namespace in a second. It counts
+// those that are created within the window.
+func (h *host) rate(ctx context.Context, namespace string) (float64, error) {
+	var group sync.WaitGroup
+	counts, errs := make([]int, clients), make([]error, clients)
+	begun := time.Now()
+	for client := range clients {
+		group.Go(func() {
+			for {
+				errs[client] = h.deploy(ctx, namespace, input.Deployment(input.Allowed), metav1.CreateOptions{})
+				if errs[client] != nil || time.Since(begun) > window {
+					return
+				}
+				counts[client]++
+			}
+		})
+	}
+	group.Wait()
+	total := 0
+	for client := range clients {
+		if errs[client] != nil {
+			return 0, errs[client]
+		}
+		total += counts[client]
+	}
+	return float64(total) / window.Seconds(), nil
+}
