@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&s.binaries[1], "celador", "bin/kube-apiserver", "Celador's kube-apiserver, for S8, S9 and S15 to S17")
 	held := flag.String("heap", "", "only print the bytes of heap that a plugin, upstream or celador, needs in S7")
 	flag.Parse()
-	klog.SetLogger(logr.Discard()) // informers and upstream's plugin have much to say
+	klog.SetLoggerWithOptions(logr.Discard(), klog.ContextualLogger(true)) // informers and upstream's plugin have much to say
 	var err error
 	if *held != "" {
 		err = printHeap(*held)

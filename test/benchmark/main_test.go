@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(logr.Discard())
+	klog.SetLoggerWithOptions(logr.Discard(), klog.ContextualLogger(true))
 	m.Run()
 }
 

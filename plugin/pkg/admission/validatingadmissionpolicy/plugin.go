@@ -89,6 +89,7 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects a
 	if err != nil {
 		return err
 	}
+	defer result.Free()
 	p.report(ctx, a, &result)
 	return result.Err()
 }

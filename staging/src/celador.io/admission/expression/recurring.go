@@ -18,13 +18,6 @@ func (s *Series) Recurring() *Series {
 	return s
 }
 
-// End frees the results of a recurring series for reuse. The series must not be used any more.
-func (s *Series) End() {
-	clear(s.memo)
-	memos.Put(s.memo)
-	s.memo = nil
-}
-
 // memos holds empty maps for reuse.
 var memos = sync.Pool{New: func() any { return map[*Program]programs.Evaluation{} }}
 

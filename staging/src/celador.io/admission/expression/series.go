@@ -6,6 +6,7 @@ package expression
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -30,10 +31,9 @@ type Series struct {
 	// evaluated counts the evaluated expressions, including variables.
 	evaluated int
 	variables []Variable
-	// values holds the values of the variables that were read, by position. inline is its storage
-	// for policies with at most four variables.
+	// values holds the values of the variables that were read, by position. It is empty until a
+	// variable is read.
 	values []ref.Val
-	inline [4]ref.Val
 	// object is the value of 'variables' in cel-go's programs.
 	object ref.Val
 	budget *Budget
@@ -49,7 +49,25 @@ type Series struct {
 // activation resolves all names other than 'variables'. Each evaluation charges budget. Cancelling
 // ctx interrupts evaluations.
 func NewSeries(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) *Series {
-	return &Series{Activation: activation, ctx: ctx, meter: limits.Meter{Done: ctx.Done()}, variables: variables, budget: budget}
+	s := &Series{}
+	s.Begin(ctx, activation, variables, budget)
+	return s
+}
+
+// Begin ends the series and begins another one in its memory, as NewSeries does.
+func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, variables []Variable, budget *Budget) {
+	s.End()
+	s.Activation, s.ctx, s.meter.Done, s.variables, s.budget = activation, ctx, ctx.Done(), variables, budget
+}
+
+// End frees the values of the series. The series must not be used any more, except to call Begin.
+func (s *Series) End() {
+	if s.memo != nil {
+		clear(s.memo)
+		memos.Put(s.memo)
+	}
+	clear(s.values)
+	*s = Series{values: s.values[:0]}
 }
 
 // next returns an error if no further expression may be evaluated. It checks the context after
@@ -102,12 +120,8 @@ func (s *Series) Variable(i int) ref.Val {
 
 // variable returns the value of a variable. It leaves s.reads alone.
 func (s *Series) variable(i int) ref.Val {
-	if s.values == nil {
-		if n := len(s.variables); n <= len(s.inline) {
-			s.values = s.inline[:n]
-		} else {
-			s.values = make([]ref.Val, n)
-		}
+	if len(s.values) == 0 {
+		s.values = slices.Grow(s.values, len(s.variables))[:len(s.variables)]
 	}
 	v := &s.variables[i]
 	if v.replacedBy != 0 {

@@ -96,7 +96,7 @@ func (r *application) exempt(i *invocation) bool {
 	}
 	view := r.view(i.target.Kind)
 	view.form = activation.Typed
-	report, err := i.CheckConditions(r.ctx, r.subject(i, view))
+	report, err := i.CheckConditions(r.ctx, &activation.Series{}, r.subject(i, view))
 	if report == nil {
 		return false
 	}

@@ -80,26 +80,21 @@ func (e *Engine) Errors(p *v1.ValidatingAdmissionPolicy) []error { return e.poli
 // Evaluate returns the result of evaluating the policies of the snapshots for a request, one
 // snapshot after the other. Failures of a policy are part of the result. The caller must reject the
 // request with the error, if there is one, whatever the policies' failurePolicy is. Evaluate returns an
-// error if the namespace of the request is not found or its context is done.
+// error if the namespace of the request is not found or its context is done. The caller may call
+// Result.Free.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
-	// The structs are allocated together, because Evaluate is on the path of every request.
-	allocated := &struct {
-		evaluation
-		request matching.Request
-	}{
-		evaluation: evaluation{ctx: ctx, objects: objects, engine: e, result: Result{attributes: a}},
-		request:    *matching.NewRequest(ctx, a, objects, e.config.Namespaces),
-	}
-	evaluation := &allocated.evaluation
-	evaluation.request = &allocated.request
-	evaluation.matches = policy.NewMatches[Body](ctx, evaluation.request)
+	evaluation := newEvaluation(ctx, e, a, objects)
 	for _, snapshot := range snapshots {
 		if err := evaluation.evaluate(snapshot); err != nil {
+			evaluation.free()
 			return Result{}, err
 		}
 	}
 	if interrupted := evaluation.request.Interrupted(); interrupted != nil {
+		evaluation.free()
 		return Result{}, interrupted
 	}
-	return evaluation.result, nil
+	result := evaluation.result
+	result.memory = evaluation
+	return result, nil
 }

@@ -6,6 +6,7 @@ package validating
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,10 +18,11 @@ import (
 	"celador.io/admission/policy"
 )
 
-// evaluation evaluates policies for one request.
+// evaluation evaluates policies for one request, and holds the result. Its memory is reused for other
+// requests, so it must not be referred to after free.
 type evaluation struct {
 	ctx     context.Context
-	request *matching.Request
+	request matching.Request
 	objects admission.ObjectInterfaces
 	engine  *Engine
 	matches policy.Matches[Body]
@@ -30,15 +32,42 @@ type evaluation struct {
 	inputs []targetInput
 	// namespace is nil until the first policy is evaluated.
 	namespace *activation.Namespace
-	result    Result
+	// series is the memory of one series of expressions after the other.
+	series activation.Series
+	// finding is the finding of the current policy without a param.
+	finding finding
+	result  Result
+}
+
+var evaluations = sync.Pool{New: func() any { return &evaluation{} }}
+
+// newEvaluation returns an evaluation for a request. The caller calls free after its last use.
+func newEvaluation(ctx context.Context, e *Engine, a admission.Attributes, objects admission.ObjectInterfaces) *evaluation {
+	result := evaluations.Get().(*evaluation)
+	result.ctx, result.engine, result.objects = ctx, e, objects
+	result.request = *matching.NewRequest(ctx, a, objects, e.config.Namespaces)
+	result.matches = policy.NewMatches[Body](ctx, &result.request)
+	result.result.attributes = a
+	return result
+}
+
+// free clears the evaluation and makes its memory available to other requests.
+func (e *evaluation) free() {
+	e.series.Clear()
+	clear(e.inputs)
+	*e = evaluation{inputs: e.inputs[:0], series: e.series, finding: e.finding.cleared(), result: e.result.cleared()}
+	evaluations.Put(e)
 }
 
 // policyEvaluation evaluates one policy that matches the request.
 type policyEvaluation struct {
 	compiledPolicy
 	target matching.Target
-	// finding is the finding without a param. findings holds the others by param.
-	finding     *finding
+	// input is nil until the policy is evaluated.
+	input *activation.Input
+	// evaluated is set once the evaluation's finding is the finding of this policy without a param.
+	// findings holds the findings with params.
+	evaluated   bool
 	findings    map[*unstructured.Unstructured]*finding
 	annotations annotations
 }
@@ -72,9 +101,8 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		e.misconfigured(p.Policy, b.Name(), err)
 		return nil
 	}
-	var in *activation.Input
-	if len(params) > 0 {
-		if in, err = e.input(p.target); err != nil {
+	if len(params) > 0 && p.input == nil {
+		if p.input, err = e.input(p.target); err != nil {
 			e.misconfigured(p.Policy, b.Name(), fmt.Errorf("failed to configure binding: failed to convert object version: %w", err))
 			return nil
 		}
@@ -90,28 +118,31 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		if interrupted := e.request.Interrupted(); interrupted != nil {
 			return interrupted
 		}
-		e.report(p, b.Binding, e.find(p, in, param))
+		e.report(p, b.Binding, e.find(p, param))
 	}
 	return nil
 }
 
-// find returns the finding of the policy for a param. It evaluates the policy only once for each param,
-// because expressions do not read the binding, and once for all params if no expression reads them.
-func (e *evaluation) find(p *policyEvaluation, in *activation.Input, param *unstructured.Unstructured) *finding {
+// find returns the finding of the policy for a param, which is valid until the next policy. It evaluates
+// the policy only once for each param, because expressions do not read the binding, and once for all
+// params if no expression reads them.
+func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *finding {
 	if p.Compiled == nil {
 		p.Compiled = p.Policy.Compiled()
 	}
-	subject := activation.Subject{Input: in, Namespace: e.namespace}
+	subject := activation.Subject{Input: p.input, Namespace: e.namespace}
 	if !p.ReadsParams || param == nil {
-		if p.finding == nil {
-			p.finding = p.evaluate(e.ctx, subject)
+		if !p.evaluated {
+			p.evaluate(e.ctx, &e.series, subject, &e.finding)
+			p.evaluated = true
 		}
-		return p.finding
+		return &e.finding
 	}
 	found, ok := p.findings[param]
 	if !ok {
 		subject.Params = activation.NewParams(param, activation.Unstructured)
-		found = p.evaluate(e.ctx, subject)
+		found = &finding{}
+		p.evaluate(e.ctx, &e.series, subject, found)
 		if p.findings == nil {
 			p.findings = map[*unstructured.Unstructured]*finding{}
 		}
@@ -143,7 +174,7 @@ func (e *evaluation) input(target matching.Target) (*activation.Input, error) {
 	if e.authorizer == nil {
 		e.authorizer = activation.NewAuthorizer(e.engine.config.Authorizer)
 	}
-	in := activation.NewInput(e.request, target.Resource, target.Kind, object, oldObject, e.authorizer)
+	in := activation.NewInput(e.request.Attributes, target.Resource, target.Kind, object, oldObject, e.authorizer)
 	e.inputs = append(e.inputs, targetInput{target, in})
 	return in, nil
 }
@@ -160,8 +191,10 @@ var denyOnly = []v1.ValidationAction{v1.Deny}
 // misconfigured adds the decision Misconfigured of a policy through the binding with the given name. The
 // name is empty if the policy could not be applied through any binding.
 func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
-	decision := Decision{Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err}
-	e.result.add(application{p.Name, binding, denyOnly, []Decision{decision}})
+	e.result.object(Decision{
+		Policy: p.Name, Binding: binding, Actions: denyOnly,
+		Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err,
+	})
 }
 
 // report adds a finding to the result, under the name of a binding.
@@ -172,14 +205,15 @@ func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *findi
 	for range found.ignored {
 		e.result.Ignored = append(e.result.Ignored, p.Name)
 	}
-	if len(found.decisions) > 0 {
-		e.result.add(application{p.Name, b.Name(), b.Actions(), found.decisions})
-	}
-	for _, a := range found.annotations {
+	e.result.add(p.Policy, b, found)
+	for i := range found.annotations {
+		a := &found.annotations[i]
 		if a.failure == nil {
 			p.annotations.add(a.key, a.value)
 			continue
 		}
-		e.result.add(application{p.Name, b.Name(), denyOnly, []Decision{*a.failure}})
+		failure := *a.failure
+		failure.Policy, failure.Binding, failure.Actions = p.Name, b.Name(), denyOnly
+		e.result.object(failure)
 	}
 }

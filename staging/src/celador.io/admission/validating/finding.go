@@ -6,6 +6,7 @@ package validating
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,11 @@ const maxAnnotationBytes = 10 * 1024
 
 // finding is the result of evaluating a policy for an object and a param. All bindings share it.
 type finding struct {
-	decisions   []Decision
+	// validations is the number of validations that were evaluated. It is 0 if the policy failed
+	// altogether.
+	validations int
+	// objections holds the decisions that are not Admitted. They lack names, because bindings share them.
+	objections  []Decision
 	annotations []annotationResult
 	// conditions is set if match conditions ended the evaluation.
 	conditions *ConditionReport
@@ -41,89 +46,128 @@ type annotationResult struct {
 	failure    *Decision
 }
 
-// evaluate evaluates the expressions of the policy. Match conditions, validations with their
-// messages, and audit annotations have a cost budget each.
-func (p compiledPolicy) evaluate(ctx context.Context, s activation.Subject) *finding {
-	if report, err := p.CheckConditions(ctx, s); report != nil {
-		result := &finding{}
+// cleared returns an empty finding with the memory of f.
+func (f *finding) cleared() finding {
+	clear(f.objections)
+	clear(f.annotations)
+	return finding{objections: f.objections[:0], annotations: f.annotations[:0]}
+}
+
+// fail makes the finding that of a policy that failed altogether.
+func (f *finding) fail(policy v1.FailurePolicyType, err error) {
+	*f = f.cleared()
+	f.objections = append(f.objections, failed(Decision{}, policy, err))
+}
+
+// evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
+// conditions, validations with their messages, and audit annotations have a cost budget each.
+func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, s activation.Subject, found *finding) {
+	*found = found.cleared()
+	if report, err := p.CheckConditions(ctx, series, s); report != nil {
 		switch {
 		case err == nil:
 		case p.FailurePolicy == v1.Ignore:
-			result.ignored = 1
+			found.ignored = 1
 			klog.FromContext(ctx).V(2).Info("Policy left out as failurePolicy is Ignore", "policy", p.Name, "err", err)
 		default:
-			result = p.failedAltogether(err)
+			found.fail(p.FailurePolicy, err)
 		}
-		result.conditions = report
-		return result
+		found.conditions = report
+		return
 	}
-	decisions, err := p.validate(ctx, s)
+	err := p.validate(ctx, series, s, found)
+	if err == nil {
+		err = p.annotate(ctx, series, s, found)
+	}
 	if err != nil {
-		return p.failedAltogether(err)
+		found.fail(p.FailurePolicy, err)
 	}
-	annotations, ignored, err := p.annotate(ctx, s)
-	if err != nil {
-		return p.failedAltogether(err)
-	}
-	return &finding{decisions: decisions, annotations: annotations, ignored: ignored}
 }
 
-func (p compiledPolicy) validate(ctx context.Context, s activation.Subject) ([]Decision, error) {
+// validate evaluates the validations, and the messages of those that are not satisfied. An error ends
+// the evaluation of the policy.
+func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) error {
 	if len(p.Body.validations) == 0 {
-		return nil, nil
+		return nil
 	}
-	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.NewSeries(ctx, s, policyspec.Validation, budget)
-	decisions := make([]Decision, len(p.Body.validations))
+	series := memory.Begin(ctx, s, policyspec.Validation, p.Variables, celconfig.RuntimeCELCostBudget)
 	start := time.Now()
 	for i := range p.Body.validations {
-		value, err := p.Body.validations[i].Evaluate(series)
+		v := &p.Body.validations[i]
+		value, err := v.Evaluate(series)
+		if err == nil && value == types.True {
+			continue
+		}
 		if expression.IsFatal(err) {
-			return nil, err
+			return err
 		}
 		end := time.Now()
-		decisions[i] = Decision{Index: i, Outcome: Admitted, Elapsed: end.Sub(start)}
+		d := Decision{Index: i, Outcome: Denied, Elapsed: end.Sub(start)}
 		start = end
 		if err != nil {
-			decisions[i] = failed(decisions[i], p.Body.validations[i].failurePolicy, err)
-		} else if value != types.True {
-			decisions[i].Outcome = Denied
+			d = failed(d, v.failurePolicy, err)
 		}
+		found.objections = append(found.objections, d)
 	}
-
-	messages, messagesErr := p.evaluateMessages(ctx, s, decisions, budget)
-	for i := range decisions {
-		d := &decisions[i]
-		switch {
-		case d.Outcome == Failed:
-		case messagesErr != nil:
-			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
-			*d = failed(*d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", messagesErr))
-		case d.Outcome == Denied:
-			var computed messageResult
-			if messages != nil {
-				computed = messages[i]
-			}
-			d.Message = p.Body.validations[i].message(ctx, computed)
-			d.Reason = p.Body.validations[i].reason()
-		}
+	found.validations = len(p.Body.validations)
+	if len(found.objections) > 0 {
+		p.explain(ctx, memory, s, found)
 	}
-	return decisions, nil
+	return nil
 }
 
-// evaluateMessages evaluates the message expressions of the validations that are not
-// satisfied. The result is nil if there are none.
-func (p compiledPolicy) evaluateMessages(ctx context.Context, s activation.Subject, decisions []Decision, budget *expression.Budget) ([]messageResult, error) {
+// explain sets the message and the reason of each denial.
+func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) {
+	messages, err := p.evaluateMessages(ctx, memory, s, found.objections)
+	if err != nil {
+		p.failMessages(found, err)
+		return
+	}
+	for i := range found.objections {
+		d := &found.objections[i]
+		if d.Outcome != Denied {
+			continue
+		}
+		var computed messageResult
+		if messages != nil {
+			computed = messages[i]
+		}
+		v := &p.Body.validations[d.Index]
+		d.Message, d.Reason = v.message(ctx, computed), v.reason()
+	}
+}
+
+// failMessages makes the decisions of all validations failures, because the message expressions exceed
+// the cost budget. Validations that failed by themselves keep their errors.
+func (p compiledPolicy) failMessages(found *finding, err error) {
+	objections := slices.Clone(found.objections)
+	found.objections = found.objections[:0]
+	for i := range found.validations {
+		d := Decision{Index: i}
+		if len(objections) > 0 && objections[0].Index == i {
+			d, objections = objections[0], objections[1:]
+		}
+		if d.Outcome != Failed {
+			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
+			d = failed(d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
+		}
+		found.objections = append(found.objections, d)
+	}
+}
+
+// evaluateMessages evaluates the message expressions of the validations that are not satisfied, and
+// returns their results in the order of objections. The result is nil if there are none.
+func (p compiledPolicy) evaluateMessages(ctx context.Context, memory *activation.Series, s activation.Subject, objections []Decision) ([]messageResult, error) {
 	var messages []messageResult
 	var series *expression.Series
-	for i := range p.Body.validations {
-		message := &p.Body.validations[i].computedMessage
-		if message.Absent() || decisions[i].Outcome != Denied {
+	for i := range objections {
+		message := &p.Body.validations[objections[i].Index].computedMessage
+		if message.Absent() || objections[i].Outcome != Denied {
 			continue
 		}
 		if series == nil {
-			messages = make([]messageResult, len(p.Body.validations))
-			series = p.NewSeries(ctx, s, policyspec.Message, budget)
+			messages = make([]messageResult, len(objections))
+			series = memory.Continue(ctx, s, policyspec.Message, p.Variables)
 		}
 		value, err := message.Evaluate(series)
 		if expression.IsFatal(err) {
@@ -172,41 +216,36 @@ func (v *validation) reason() metav1.StatusReason {
 	return *v.Reason
 }
 
-// annotate returns the audit annotations and the number of ignored failures.
-func (p compiledPolicy) annotate(ctx context.Context, s activation.Subject) (results []annotationResult, ignored int, err error) {
+// annotate evaluates the audit annotations. An error ends the evaluation of the policy.
+func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) error {
 	if len(p.Body.annotations) == 0 {
-		return nil, 0, nil
+		return nil
 	}
-	budget := expression.NewBudget(celconfig.RuntimeCELCostBudget)
-	series := p.NewSeries(ctx, s, policyspec.AuditAnnotation, budget)
+	series := memory.Begin(ctx, s, policyspec.AuditAnnotation, p.Variables, celconfig.RuntimeCELCostBudget)
+	start := time.Now()
 	for i := range p.Body.annotations {
 		annotation := &p.Body.annotations[i]
-		start := time.Now()
 		value, err := annotation.Evaluate(series)
 		if expression.IsFatal(err) {
-			return nil, 0, err
+			return err
 		}
-		elapsed := Decision{Elapsed: time.Since(start)}
 		text, isText := stringValue(value)
 		switch {
 		case err != nil && p.FailurePolicy == v1.Ignore:
-			ignored++
+			found.ignored++
 			klog.FromContext(ctx).V(2).Info("Audit annotation left out as failurePolicy is Ignore", "policy", p.Name, "key", annotation.key, "err", err)
 		case err != nil:
-			failure := failed(elapsed, p.FailurePolicy, err)
-			results = append(results, annotationResult{key: annotation.key, failure: &failure})
+			failure := failed(Decision{Elapsed: time.Since(start)}, p.FailurePolicy, err)
+			start = start.Add(failure.Elapsed)
+			found.annotations = append(found.annotations, annotationResult{key: annotation.key, failure: &failure})
 		case isText && text != "":
-			results = append(results, annotationResult{key: annotation.key, value: text[:min(len(text), maxAnnotationBytes)]})
+			found.annotations = append(found.annotations, annotationResult{key: annotation.key, value: text[:min(len(text), maxAnnotationBytes)]})
 		}
 	}
-	return results, ignored, nil
+	return nil
 }
 
 func failed(d Decision, policy v1.FailurePolicyType, err error) Decision {
 	d.Outcome, d.Ignored, d.Message, d.Err = Failed, policy == v1.Ignore, err.Error(), err
 	return d
-}
-
-func (p compiledPolicy) failedAltogether(err error) *finding {
-	return &finding{decisions: []Decision{failed(Decision{}, p.FailurePolicy, err)}}
 }

@@ -21,7 +21,10 @@ import (
 // Result is the result of evaluating the policies that match a request. Err, Warnings and
 // AuditAnnotations return the parts of an API server's response.
 type Result struct {
-	attributes   admission.Attributes
+	attributes admission.Attributes
+	// memory is the evaluation whose memory the slices of the result use.
+	memory *evaluation
+	// applications describe Objections, from the first to the last.
 	applications []application
 	// Objections holds the decisions that are not Admitted, ignored failures among them, in the
 	// order of policy name, binding name and validation.
@@ -70,7 +73,8 @@ type Decision struct {
 	Err error
 	// Reason is the validation's reason, for Denied.
 	Reason metav1.StatusReason
-	// Elapsed is the duration of the evaluation of the validation's expression.
+	// Elapsed is the time that the policy's validations took since the last of them that objected, or
+	// since the first. Messages do not count. It is 0 for Admitted.
 	Elapsed time.Duration
 }
 
@@ -80,36 +84,73 @@ type Annotation = policy.Annotation
 // ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport = policy.ConditionReport
 
-// application holds the decisions of a policy through a binding. The decisions have no names, because
-// bindings share them.
+// application describes the decisions of a policy through a binding. Only decisions that are not Admitted
+// are stored, because almost all are Admitted.
 type application struct {
-	policy, binding string
-	actions         []v1.ValidationAction
-	decisions       []Decision
+	// policy and binding are nil if there are no validations.
+	policy  *policy.Policy[Body]
+	binding *policy.Binding
+	// validations is the number of validations that were evaluated, and objections the number of decisions
+	// in Result.Objections.
+	validations, objections int
 }
 
-func (a *application) named(d Decision) Decision {
-	d.Policy, d.Binding, d.Actions = a.policy, a.binding, a.actions
-	return d
+// add adds the decisions of a policy through a binding.
+func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *finding) {
+	if found.validations == 0 && len(found.objections) == 0 {
+		return
+	}
+	r.applications = append(r.applications, application{p, b, found.validations, len(found.objections)})
+	for i := range found.objections {
+		r.Objections = append(r.Objections, found.objections[i])
+		d := &r.Objections[len(r.Objections)-1]
+		d.Policy, d.Binding, d.Actions = p.Name, b.Name(), b.Actions()
+	}
 }
 
-func (r *Result) add(a application) {
-	r.applications = append(r.applications, a)
-	for i := range a.decisions {
-		if a.decisions[i].Outcome != Admitted {
-			r.Objections = append(r.Objections, a.named(a.decisions[i]))
-		}
+// object adds a decision that does not belong to a validation.
+func (r *Result) object(d Decision) {
+	r.applications = append(r.applications, application{objections: 1})
+	r.Objections = append(r.Objections, d)
+}
+
+// cleared returns an empty result with the memory of r.
+func (r *Result) cleared() Result {
+	clear(r.applications)
+	clear(r.Objections)
+	clear(r.Annotations)
+	clear(r.Conditions)
+	clear(r.Ignored)
+	return Result{
+		applications: r.applications[:0], Objections: r.Objections[:0],
+		Annotations: r.Annotations[:0], Conditions: r.Conditions[:0], Ignored: r.Ignored[:0],
+	}
+}
+
+// Free makes the memory of the result available to other requests. Neither the result nor its slices may
+// be used afterwards. Results that are not freed are left to the garbage collector.
+func (r Result) Free() {
+	if r.memory != nil {
+		r.memory.free()
 	}
 }
 
 // Decisions returns all decisions in the order of policy name, binding name and validation.
 func (r Result) Decisions() []Decision {
 	var all []Decision
+	objections := r.Objections
 	for i := range r.applications {
 		a := &r.applications[i]
-		for _, d := range a.decisions {
-			all = append(all, a.named(d))
+		own := objections[:a.objections]
+		objections = objections[a.objections:]
+		for index := range a.validations {
+			if len(own) > 0 && own[0].Index == index {
+				all, own = append(all, own[0]), own[1:]
+				continue
+			}
+			all = append(all, Decision{Policy: a.policy.Name, Binding: a.binding.Name(), Actions: a.binding.Actions(), Index: index, Outcome: Admitted})
 		}
+		all = append(all, own...)
 	}
 	return all
 }

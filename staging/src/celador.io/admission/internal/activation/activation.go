@@ -4,8 +4,6 @@
 package activation
 
 import (
-	"context"
-
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/expression"
@@ -59,16 +57,3 @@ func (a *activation) ResolveName(name string) (any, bool) {
 
 // Parent implements interpreter.Activation. It returns nil, because an activation has no parent.
 func (a *activation) Parent() interpreter.Activation { return nil }
-
-// NewSeries returns a series that evaluates expressions of the given role on a subject, with the
-// given variables and budget.
-func NewSeries(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, budget *expression.Budget) *expression.Series {
-	// The structs are allocated together, because series are created for every policy and request.
-	allocated := &struct {
-		series     expression.Series
-		activation activation
-	}{activation: activation{subject, role}}
-	allocated.series = *expression.NewSeries(ctx, &allocated.activation, variables, budget)
-	allocated.series.Share(subject.resultsFor(role))
-	return &allocated.series
-}
