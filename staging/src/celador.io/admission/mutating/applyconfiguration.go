@@ -5,7 +5,7 @@ package mutating
 
 import (
 	"fmt"
-	"maps"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,63 +37,83 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if !ok {
 		return patched{}, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
-	fields, err := fieldsOf(object)
-	if err != nil {
-		return patched{}, err
-	}
-	if err := t.grow(jsonSize(fields, MaxObjectBytes)); err != nil {
-		return patched{}, err
-	}
-	configuration := &unstructured.Unstructured{Object: fields}
-	configuration.SetGroupVersionKind(t.object().GetObjectKind().GroupVersionKind())
 	named := func() []string {
-		written := maps.Clone(fields)
-		delete(written, "apiVersion")
-		delete(written, "kind")
-		return fieldPaths(written)
+		fields, err := fieldsOf(object)
+		if err != nil {
+			return nil // cannot happen: the configuration was merged
+		}
+		delete(fields, "apiVersion")
+		delete(fields, "kind")
+		return fieldPaths(fields)
 	}
-	if merged := t.mergePlain(configuration); merged != nil {
-		return patched{merged, named}, nil
+	merged, err := t.mergeFast(object)
+	if merged == nil && err == nil {
+		merged, err = t.mergeSlowly(object)
 	}
-	configuration.Object = deepCopyContent(fields).(map[string]any)
-	merged, err := patch.ApplyStructuredMergeDiff(t.converter, t.object(), configuration)
-	if err != nil {
-		return patched{}, fmt.Errorf("error applying patch: %w", err)
-	}
-	return patched{merged, named}, nil
+	return patched{merged, named}, err
 }
 
-// mergePlain merges a configuration with merge, which is faster than structured-merge-diff. It returns
+// mergeFast merges a configuration with merge, which is faster than structured-merge-diff. It returns
 // nil if the object is a custom resource, is not stable or does not fit its schema, and if merge does
 // not support the configuration.
-func (t target) mergePlain(configuration *unstructured.Unstructured) runtime.Object {
-	if _, custom := t.object().(*unstructured.Unstructured); custom || !stable(t.object()) {
-		return nil
-	}
-	typedConfiguration, err := t.converter.ObjectToTyped(configuration)
-	if err != nil {
-		return nil
-	}
-	if t.valid != t.object() {
-		if _, err := t.converter.ObjectToTyped(t.object(), typed.AllowDuplicates); err != nil {
-			return nil
-		}
+func (t target) mergeFast(configuration *dynamic.ObjectVal) (runtime.Object, error) {
+	shape := t.shapeOf(t.object())
+	if shape == nil || !stable(t.object()) {
+		return nil, nil
 	}
 	base := t.object()
 	if t.defaulted != base {
 		// Defaulting changes the merged object in place, also the parts that it shares with the base.
 		base = base.DeepCopyObject()
 	}
-	merged, changed := merge(base, typedConfiguration)
-	switch {
-	case merged == nil:
-		return nil
-	case !changed && t.defaulted == base:
-		return t.object()
-	default:
-		t.valid = merged
-		return merged
+	merged := merge(base, shape, configuration)
+	if merged == nil {
+		return nil, nil
 	}
+	if err := t.grow(merged.bytes); err != nil {
+		return nil, err
+	}
+	if !merged.changed && t.defaulted == base {
+		return t.object(), nil
+	}
+	t.valid = merged.object
+	return merged.object, nil
+}
+
+// shapeOf returns the shape of an object, or nil if the object is a custom resource or does not fit its
+// schema.
+func (t target) shapeOf(object runtime.Object) *shape {
+	if t.valid == object && t.validFor == t.converter {
+		return t.shape
+	}
+	t.shape = nil
+	if _, custom := object.(*unstructured.Unstructured); custom {
+		return nil
+	}
+	typed, err := t.converter.ObjectToTyped(object, typed.AllowDuplicates)
+	if err != nil {
+		return nil
+	}
+	t.valid, t.validFor, t.shape = object, t.converter, t.shapes.of(reflect.TypeOf(object).Elem(), typed)
+	return t.shape
+}
+
+// mergeSlowly merges a configuration with structured-merge-diff.
+func (t target) mergeSlowly(object *dynamic.ObjectVal) (runtime.Object, error) {
+	fields, err := fieldsOf(object)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.grow(jsonSize(fields, MaxObjectBytes)); err != nil {
+		return nil, err
+	}
+	configuration := &unstructured.Unstructured{Object: deepCopyContent(fields).(map[string]any)}
+	configuration.SetGroupVersionKind(t.object().GetObjectKind().GroupVersionKind())
+	merged, err := patch.ApplyStructuredMergeDiff(t.converter, t.object(), configuration)
+	if err != nil {
+		return nil, fmt.Errorf("error applying patch: %w", err)
+	}
+	return merged, nil
 }
 
 // fieldsOf returns the fields of an object that an expression constructed. It returns an error

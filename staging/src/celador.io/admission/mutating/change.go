@@ -27,7 +27,7 @@ func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) e
 	if m.invalid != nil {
 		return m.invalid
 	}
-	target := target{r.versioned, r.objects, converter, &r.cache}
+	target := target{r.versioned, r.objects, converter, &r.engine.shapes, &r.cache}
 	view := r.view(i.target.Kind)
 	patched, err := r.tryPatch(i, m, target)
 	if err != nil {

@@ -48,6 +48,7 @@ type Config struct {
 // Engine applies mutating policies. Safe for concurrent use.
 type Engine struct {
 	config Config
+	shapes shapes
 	kind   policy.Kind[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
 }
 

@@ -53,6 +53,7 @@ type target struct {
 	*admission.VersionedAttributes
 	objects   admission.ObjectInterfaces
 	converter managedfields.TypeConverter
+	shapes    *shapes
 	*objectCache
 }
 
@@ -62,8 +63,11 @@ type objectCache struct {
 	// defaulted is the object that the last mutation produced. It has its defaults and shares nothing
 	// with the request, params or caches.
 	defaulted runtime.Object
-	// valid is the last object that was found to fit its schema.
-	valid runtime.Object
+	// valid is the last object that was found to fit its schema, by the converter validFor. shape is its
+	// shape.
+	valid    runtime.Object
+	validFor managedfields.TypeConverter
+	shape    *shape
 	// size is the JSON size of the object after the last patch that encoded it, plus the sizes of the
 	// apply configurations since then.
 	size int

@@ -47,13 +47,15 @@ func (t target) grow(content int) error {
 	return nil
 }
 
+// The sizes that jsonSize assumes for scalars other than text, and for punctuation.
+const scalarBytes, separatorBytes = 4, 3
+
 // jsonSize estimates the size of a value in JSON. It stops soon after the size exceeds limit, because
 // values that contain another value several times can be far larger in JSON than in memory.
 func jsonSize(value any, limit int) int {
-	const scalar, separator = 4, 3
-	bytes := scalar
+	bytes := scalarBytes
 	add := func(part any) bool {
-		bytes += separator + jsonSize(part, limit-bytes)
+		bytes += separatorBytes + jsonSize(part, limit-bytes)
 		return bytes <= limit
 	}
 	switch v := value.(type) {

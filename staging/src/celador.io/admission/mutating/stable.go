@@ -158,11 +158,17 @@ func nullInJSON(v reflect.Value) bool {
 // unstable.
 func stableStruct(t reflect.Type, known map[reflect.Type]stability) stability {
 	type field struct {
-		*value.FieldCacheEntry
-		check stability
+		index      []int
+		omitsEmpty bool
+		check      stability
+	}
+	entries := value.TypeReflectEntryOf(t).Fields()
+	indexes, ok := jsonFields(t)
+	if !ok || len(indexes) != len(entries) {
+		return func(reflect.Value) bool { return false } // merge does not support the type
 	}
 	var fields []field
-	for _, entry := range value.TypeReflectEntryOf(t).OrderedFields() {
+	for name, entry := range entries {
 		fieldType := entry.GetFrom(reflect.Zero(t)).Type()
 		check := makeStability(fieldType, known)
 		omitsEmpty := false
@@ -173,7 +179,7 @@ func stableStruct(t reflect.Type, known map[reflect.Type]stability) stability {
 			omitsEmpty = entry.CanOmit(reflect.MakeSlice(fieldType, 0, 0))
 		}
 		if check != nil || omitsEmpty {
-			fields = append(fields, field{entry, check})
+			fields = append(fields, field{indexes[name], omitsEmpty, check})
 		}
 	}
 	if fields == nil {
@@ -182,13 +188,13 @@ func stableStruct(t reflect.Type, known map[reflect.Type]stability) stability {
 	return func(v reflect.Value) bool {
 		for i := range fields {
 			f := &fields[i]
-			content := f.GetFrom(v)
+			content := v.FieldByIndex(f.index)
 			switch content.Kind() {
 			case reflect.Map, reflect.Slice:
 				if content.IsNil() {
 					continue
 				}
-				if content.Len() == 0 && f.CanOmit(content) {
+				if content.Len() == 0 && f.omitsEmpty {
 					return false
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
+	"celador.io/admission/internal/constructed"
 	"celador.io/admission/internal/values"
 )
 
@@ -114,7 +115,7 @@ func (e *extent) addEntries(entries traits.Mapper) bool {
 // addObject adds a constructed object. An object in a field of another counts
 // conversionsOfNested times.
 func (e *extent) addObject(object *dynamic.ObjectVal) bool {
-	for name, field := range fieldsOf(object) {
+	for name, field := range constructed.Fields(object) {
 		e.text += len(name)
 		times := 1
 		if _, nested := field.(*dynamic.ObjectVal); nested {

@@ -1,0 +1,110 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"reflect"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+
+	"celador.io/admission/internal/constructed"
+)
+
+// mergeList merges a list of the configuration into a list with keys or into a set. It appends new
+// elements. It does not support lists that have existing elements in another order, or after new ones,
+// because structured-merge-diff then reorders them. An empty list changes nothing, but merge does not
+// support it if the existing list is empty, because structured-merge-diff then sets an empty one.
+func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
+	m.bytes += scalarBytes
+	elements, literal := list.Value().([]ref.Val)
+	n := len(elements)
+	if !literal {
+		size, ok := list.Size().(types.Int)
+		if !ok {
+			return false
+		}
+		n = int(size)
+	}
+	existing := into.Len()
+	if n == 0 {
+		return existing > 0
+	}
+	at.literal = at.literal || literal
+	copied := reflect.MakeSlice(into.Type(), existing, existing+n)
+	reflect.Copy(copied, into)
+	for i, last := 0, -1; i < n; i++ {
+		m.bytes += separatorBytes
+		var element ref.Val
+		if literal {
+			element = elements[i]
+		} else {
+			element = list.Get(types.Int(i))
+		}
+		position, ok := s.find(copied, element)
+		if !ok || position <= last || position >= existing && position < copied.Len() {
+			return false
+		}
+		last = position
+		if position == copied.Len() {
+			copied = reflect.Append(copied, reflect.Zero(into.Type().Elem()))
+			m.changed = true
+		}
+		if !m.merge(s.element, copied.Index(position), element, at) {
+			return false
+		}
+	}
+	into.Set(copied)
+	return true
+}
+
+// find returns the position of the list element that equals a scalar, or that has the keys of an object. It
+// returns the length of the list if there is none. ok is false if several elements do, and for values
+// without keys. It is also false if a key is absent or zero, because its default in the schema may apply.
+func (s *listShape) find(list reflect.Value, element ref.Val) (position int, ok bool) {
+	object, isObject := element.(*dynamic.ObjectVal)
+	if isObject != (len(s.keys) > 0) {
+		return 0, false
+	}
+	var fields map[string]ref.Val
+	if isObject {
+		fields = constructed.Fields(object)
+	}
+	for _, key := range s.keys {
+		if v := fields[key.name]; v == types.String("") || v == types.IntZero || !isTextOrInteger(v) {
+			return 0, false
+		}
+	}
+	position = list.Len()
+	for i := range list.Len() {
+		candidate := list.Index(i)
+		equal, ok := true, true
+		if !isObject {
+			equal, ok = equalsScalar(candidate, element)
+		}
+		for _, key := range s.keys {
+			field := candidate.FieldByIndex(key.index)
+			same, comparable := equalsScalar(field, fields[key.name])
+			equal, ok = equal && same, ok && comparable && !field.IsZero()
+		}
+		if !ok || equal && position < list.Len() {
+			return 0, false
+		}
+		if equal {
+			position = i
+		}
+	}
+	return position, true
+}
+
+func isTextOrInteger(v ref.Val) bool {
+	switch v.(type) {
+	case types.String, types.Int:
+		return true
+	default:
+		return false
+	}
+}

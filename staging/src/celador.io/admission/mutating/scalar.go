@@ -1,0 +1,99 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// setScalar sets a field to a scalar. It reports whether the schema has such scalars and the Go type can
+// hold v.
+func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
+	switch v := v.(type) {
+	case types.String:
+		if s.Scalar != schema.String && s.Scalar != schema.Untyped {
+			return false
+		}
+		if s.plain && into.Kind() == reflect.String {
+			m.changed = m.changed || into.String() != string(v)
+			into.SetString(string(v))
+			return true
+		}
+	case types.Bool:
+		if s.Scalar != schema.Boolean && s.Scalar != schema.Untyped {
+			return false
+		}
+		if s.plain && into.Kind() == reflect.Bool {
+			m.changed = m.changed || into.Bool() != bool(v)
+			into.SetBool(bool(v))
+			return true
+		}
+	case types.Int, types.Double:
+		if s.Scalar != schema.Numeric && s.Scalar != schema.Untyped {
+			return false
+		}
+		if n, ok := v.(types.Int); ok && s.plain && into.CanInt() && !into.OverflowInt(int64(n)) {
+			m.changed = m.changed || into.Int() != int64(n)
+			into.SetInt(int64(n))
+			return true
+		}
+	}
+	return m.set(into, v.Value())
+}
+
+// equalsScalar reports whether a plain field has the value of a scalar. ok is false if one of them is
+// neither a string nor a signed integer.
+func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
+	switch v := v.(type) {
+	case types.String:
+		return field.Kind() == reflect.String && field.String() == string(v), field.Kind() == reflect.String
+	case types.Int:
+		return field.CanInt() && field.Int() == int64(v), field.CanInt()
+	default:
+		return false, false
+	}
+}
+
+// set converts a JSON value to the Go type of a field and sets the field.
+func (m *merger) set(into reflect.Value, v any) bool {
+	holder := reflect.New(holderOf(into.Type()))
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"value": v}, holder.Interface()); err != nil {
+		return false
+	}
+	set := holder.Elem().Field(0)
+	m.changed = m.changed || !sameInJSON(into, set)
+	into.Set(set)
+	return true
+}
+
+// sameInJSON reports whether two addressable values of one type have the same JSON. Equal
+// quantities may have different formats.
+func sameInJSON(a, b reflect.Value) bool {
+	before, err := value.NewValueReflect(a.Addr().Interface())
+	if err != nil {
+		return false
+	}
+	after, err := value.NewValueReflect(b.Addr().Interface())
+	return err == nil && reflect.DeepEqual(before.Unstructured(), after.Unstructured())
+}
+
+var holders sync.Map // of reflect.Type by reflect.Type
+
+// holderOf returns the type of a struct with one field of the given type. DefaultUnstructuredConverter
+// converts only structs.
+func holderOf(t reflect.Type) reflect.Type {
+	if known, ok := holders.Load(t); ok {
+		return known.(reflect.Type)
+	}
+	holder := reflect.StructOf([]reflect.StructField{{Name: "Value", Type: t, Tag: `json:"value"`}})
+	holders.Store(t, holder)
+	return holder
+}
