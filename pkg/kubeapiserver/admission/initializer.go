@@ -15,7 +15,8 @@ import (
 // WantsPolicyInformers is implemented by admission plugins that watch policies.
 type WantsPolicyInformers interface {
 	// SetPolicyInformers is called once, before the server starts. The plugin requests its
-	// informers from the factory; the server starts them.
+	// informers from the factory; the server starts them. The informers then belong to the plugin,
+	// which changes what they cache.
 	SetPolicyInformers(informers.SharedInformerFactory)
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/compact"
+	"celador.io/admission/policy"
 
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
@@ -22,7 +23,8 @@ import (
 // Store is a store of the policies P and bindings B of one kind. policy.Store documents the methods.
 type Store[P, B metav1.Object] interface {
 	PolicyStore[P]
-	SetBinding(B)
+	CompileBinding(B) *policy.CachedBinding
+	PutBinding(*policy.CachedBinding)
 	DeleteBinding(name string)
 	Hold() (release func())
 	CompileAll(context.Context)
@@ -47,9 +49,19 @@ type PolicyStore[P metav1.Object] interface {
 // compiles it first. One goroutine compiles those that no request has evaluated, so that most requests
 // need not wait. A server with 10,000 policies is therefore ready as soon as it has read them, and other
 // processors are free for requests.
+//
+// The informers belong to the store: that of bindings caches policy.CachedBinding, so its lister must not be
+// used.
 func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
 	compactor := compact.New()
-	if err := errors.Join(policies.SetTransform(compactor.Transform), bindings.SetTransform(compactor.Transform)); err != nil {
+	compile := func(object any) (any, error) {
+		if binding, ok := object.(B); ok {
+			compactor.Transform(binding)
+			return store.CompileBinding(binding), nil
+		}
+		return object, nil // compiled already
+	}
+	if err := errors.Join(policies.SetTransform(compactor.Transform), bindings.SetTransform(compile)); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)
 	}
 	timed := func(change func()) {
@@ -72,10 +84,10 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 		return nil, err
 	}
 	bindingsSynced, err := handle(bindings,
-		func(added B, _ bool) { timed(func() { store.SetBinding(added) }) },
-		func(old, current B) {
-			if old.GetResourceVersion() != current.GetResourceVersion() { // not a resync
-				timed(func() { store.SetBinding(current) })
+		func(added *policy.CachedBinding, _ bool) { timed(func() { store.PutBinding(added) }) },
+		func(old, current *policy.CachedBinding) {
+			if old != current { // not a resync
+				timed(func() { store.PutBinding(current) })
 			}
 		},
 		func(name string) { timed(func() { store.DeleteBinding(name) }) })
@@ -97,7 +109,7 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 
 // handle registers callbacks for the events of an informer. The result is done when add has been called for
 // everything that existed when the informer started.
-func handle[T metav1.Object](informer cache.SharedIndexInformer, add func(added T, inInitialList bool), update func(old, current T), remove func(name string)) (cache.DoneChecker, error) {
+func handle[T any](informer cache.SharedIndexInformer, add func(added T, inInitialList bool), update func(old, current T), remove func(name string)) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc:    func(object any, inInitialList bool) { add(object.(T), inInitialList) },
 		UpdateFunc: func(old, current any) { update(old.(T), current.(T)) },

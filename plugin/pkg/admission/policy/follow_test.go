@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	engine "celador.io/admission/policy"
+	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
@@ -121,8 +123,13 @@ func (f *follower) CompileAll(context.Context) { f.change("compile all") }
 // DeletePolicy implements policy.PolicyStore.
 func (f *follower) DeletePolicy(name string) { f.change("delete " + name) }
 
-// SetBinding implements policy.Store.
-func (f *follower) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) { f.change("bind " + b.Name) }
+// CompileBinding implements policy.Store.
+func (f *follower) CompileBinding(b *v1.ValidatingAdmissionPolicyBinding) *engine.CachedBinding {
+	return validating.NewEngine(validating.Config{}).NewStore().CompileBinding(b)
+}
+
+// PutBinding implements policy.Store.
+func (f *follower) PutBinding(b *engine.CachedBinding) { f.change("bind " + b.Name()) }
 
 // DeleteBinding implements policy.Store.
 func (f *follower) DeleteBinding(name string) { f.change("unbind " + name) }
@@ -227,6 +234,11 @@ func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
 		_, err := f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{})
 		write(t, binding, err)
 		f.expect(t, "its binding", "bind cheap")
+		changed := bindingOf("cheap")
+		changed.ResourceVersion = "2"
+		_, err = f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(t.Context(), changed, metav1.UpdateOptions{})
+		write(t, changed, err)
+		f.expect(t, "the change of its binding", "bind cheap")
 		write(t, binding, f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(t.Context(), "cheap", metav1.DeleteOptions{}))
 		f.expect(t, "the deletion of its binding", "unbind cheap")
 		f.delete(t, "cheap")

@@ -1,16 +1,14 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compact makes policies and bindings in informer caches share equal parts. Thousands of
-// them mostly have the same metadata, match resources and paramRefs.
+// Package compact makes policies and bindings in informer caches smaller. Thousands of them mostly have the
+// same match resources and paramRefs, which they then share.
 package compact
 
 import (
 	"bytes"
 	"hash/maphash"
-	"maps"
 	"slices"
-	"sync"
 	"unique"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -24,52 +22,39 @@ type Compactor struct {
 	seed           maphash.Seed
 	matchResources intern.Pool[uint64, v1.MatchResources]
 	paramRefs      intern.Pool[uint64, v1.ParamRef]
-
-	lock sync.Mutex
-	// texts holds recent labels and annotations by hash.
-	texts map[uint64]map[string]string
 }
 
 // New returns a Compactor.
-func New() *Compactor {
-	return &Compactor{seed: maphash.MakeSeed(), texts: map[uint64]map[string]string{}}
-}
+func New() *Compactor { return &Compactor{seed: maphash.MakeSeed()} }
 
-const (
-	// maxLength is the maximum length of a label's value. Longer texts are seldom equal.
-	maxLength = 63
-	// maxTexts bounds the memory for texts of deleted objects.
-	maxTexts = 1000
-)
-
-// Transform is a cache.TransformFunc. It compacts policies and bindings in place, and removes their
-// managed fields as kube-apiserver's informers do. Shared parts must not be changed afterwards. It
-// leaves other objects as they are and never returns an error.
+// Transform is a cache.TransformFunc. It compacts policies and bindings in place. It removes the status and
+// the metadata that admission plugins do not read, such as annotations, in which kubectl stores the whole
+// object once more. Shared parts must not be changed afterwards. Transform leaves other objects as they are
+// and never returns an error.
 func (c *Compactor) Transform(object any) (any, error) {
 	switch o := object.(type) {
 	case *v1.ValidatingAdmissionPolicy:
-		c.compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		o.Status = v1.ValidatingAdmissionPolicyStatus{}
 		share(c, &c.matchResources, &o.Spec.MatchConstraints)
 	case *v1.MutatingAdmissionPolicy:
-		c.compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		o.Status = v1.MutatingAdmissionPolicyStatus{}
 		share(c, &c.matchResources, &o.Spec.MatchConstraints)
 	case *v1.ValidatingAdmissionPolicyBinding:
-		c.compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		compactMeta(&o.TypeMeta, &o.ObjectMeta)
 		c.compactBinding(&o.Spec.PolicyName, &o.Spec.MatchResources, &o.Spec.ParamRef)
 		shareActions(&o.Spec.ValidationActions)
 	case *v1.MutatingAdmissionPolicyBinding:
-		c.compactMeta(&o.TypeMeta, &o.ObjectMeta)
+		compactMeta(&o.TypeMeta, &o.ObjectMeta)
 		c.compactBinding(&o.Spec.PolicyName, &o.Spec.MatchResources, &o.Spec.ParamRef)
 	}
 	return object, nil
 }
 
-func (c *Compactor) compactMeta(kind *metav1.TypeMeta, meta *metav1.ObjectMeta) {
-	shareText(&kind.Kind)
-	shareText(&kind.APIVersion)
-	meta.ManagedFields = nil
-	meta.Labels = c.shareTexts(meta.Labels)
-	meta.Annotations = c.shareTexts(meta.Annotations)
+func compactMeta(kind *metav1.TypeMeta, meta *metav1.ObjectMeta) {
+	*kind = metav1.TypeMeta{}
+	*meta = metav1.ObjectMeta{Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion, Generation: meta.Generation}
 }
 
 func (c *Compactor) compactBinding(policyName *string, match **v1.MatchResources, ref **v1.ParamRef) {
@@ -95,31 +80,6 @@ func share[T any, P interface {
 	if other, err := pooled.Marshal(); err == nil && bytes.Equal(other, wire) {
 		*part = pooled
 	}
-}
-
-// shareTexts returns equal texts of an earlier object, if there are any. Go has no weak pointers to
-// maps, so only recent texts are kept. Most often they are the same for many objects.
-func (c *Compactor) shareTexts(texts map[string]string) map[string]string {
-	if len(texts) == 0 {
-		return texts
-	}
-	var hash uint64
-	for key, value := range texts {
-		if len(value) > maxLength {
-			return texts
-		}
-		hash += maphash.Comparable(c.seed, [2]string{key, value})
-	}
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if known := c.texts[hash]; maps.Equal(known, texts) {
-		return known
-	}
-	if len(c.texts) == maxTexts {
-		clear(c.texts)
-	}
-	c.texts[hash] = texts
-	return texts
 }
 
 func shareText(text *string) { *text = unique.Make(*text).Value() }

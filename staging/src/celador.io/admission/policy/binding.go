@@ -36,8 +36,10 @@ type Binding struct {
 // terms is the part of a binding's spec that many bindings share.
 type terms struct {
 	actions []v1.ValidationAction
-	// criteria is nil if the binding does not narrow the match constraints of its policy.
-	criteria *matching.Criteria
+	// criteria is nil if the binding does not narrow the match constraints of its policy. It is compiled
+	// from resources, by which bindings that arrive later find the terms.
+	criteria  *matching.Criteria
+	resources *v1.MatchResources
 	// params is nil if the binding has no paramRef.
 	params *params.Ref
 	// fallback is set if the binding applies to a request only if no other binding of its policy does.
@@ -63,10 +65,10 @@ type bindingCompiler struct {
 	pool intern.Pool[weak.Pointer[v1.MatchResources], terms]
 }
 
-func (c *bindingCompiler) compile(name string, b BindingSpec) *Binding {
+func (c *bindingCompiler) compile(name string, b BindingSpec) Binding {
 	match := b.MatchResources
 	with := func(criteria *matching.Criteria) *terms {
-		t := &terms{actions: b.Actions, criteria: criteria, fallback: b.Fallback}
+		t := &terms{actions: b.Actions, criteria: criteria, resources: match, fallback: b.Fallback}
 		if b.ParamRef != nil {
 			t.params = params.Compile(b.ParamRef)
 		}
@@ -81,7 +83,7 @@ func (c *bindingCompiler) compile(name string, b BindingSpec) *Binding {
 	if shared.fallback != b.Fallback || shared.paramRef() != b.ParamRef || !slices.Equal(shared.actions, b.Actions) {
 		shared = with(shared.criteria)
 	}
-	return &Binding{name, unique.Make(b.PolicyName), shared}
+	return Binding{name, unique.Make(b.PolicyName), shared}
 }
 
 func (t *terms) paramRef() *v1.ParamRef {
