@@ -9,18 +9,22 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	"k8s.io/klog/v2"
 
+	"celador.io/admission/matching"
 	engine "celador.io/admission/webhook"
 )
 
-// Matcher decides which webhooks are called for one request, and records exclusions by match
-// conditions.
+// Matcher decides which of the listed webhooks are called for one request, and records exclusions by
+// match conditions.
 type Matcher struct {
 	ctx        context.Context
 	plugin     *Plugin
 	attributes admission.Attributes
+	request    *engine.Request
+	webhooks   []upstream.WebhookAccessor
 	// traced is set if metrics refer to the trace of the request by exemplars.
 	traced bool
 	// excluded logs exclusions if explain is set.
@@ -28,16 +32,18 @@ type Matcher struct {
 	explain  bool
 }
 
-// NewMatcher returns a matcher for a request with the given attributes.
-func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes) *Matcher {
+// NewMatcher returns a matcher for a request, which the set of the webhooks has made for the given
+// attributes.
+func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes, request *engine.Request, webhooks []upstream.WebhookAccessor) *Matcher {
 	excluded := klog.FromContext(ctx).V(5)
-	return &Matcher{ctx, p, a, trace.SpanContextFromContext(ctx).IsSampled(), excluded, excluded.Enabled()}
+	return &Matcher{ctx, p, a, request, webhooks, trace.SpanContextFromContext(ctx).IsSampled(), excluded, excluded.Enabled()}
 }
 
 // Match returns the call of a webhook for the request, or nil if it is not called. The caller sets
 // the attributes of the call. The request is rejected with the error.
-func (m *Matcher) Match(w *Accessor, request *engine.Request) (*Call, error) {
-	decision, err := w.Match(request)
+func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
+	w := m.webhooks[c.Position].(*Accessor)
+	decision, err := m.request.Match(c)
 	if decision.Excluded {
 		m.record(w, &decision, err)
 	}

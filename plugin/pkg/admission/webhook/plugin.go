@@ -6,6 +6,8 @@ package webhook
 import (
 	"context"
 	"io"
+	"slices"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -38,6 +40,14 @@ type Plugin struct {
 	// conditions is whether the feature gate of match conditions is enabled. If it is not,
 	// webhooks are called as if they had none.
 	conditions bool
+	// last is the set that Set returned last. Nil before that.
+	last atomic.Pointer[listedSet]
+}
+
+// listedSet is the set of listed webhooks.
+type listedSet struct {
+	webhooks []upstream.WebhookAccessor
+	*engine.Set
 }
 
 var (
@@ -119,6 +129,21 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 		}
 		return NewSource(manifests, p.conditionsEnabled), nil
 	})
+}
+
+// Set returns the set of listed webhooks. It is the same until the sources list others.
+func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *engine.Set {
+	if last := p.last.Load(); last != nil && slices.Equal(last.webhooks, webhooks) {
+		return last.Set
+	}
+	compiled := make([]*engine.Webhook, len(webhooks))
+	for i, w := range webhooks {
+		compiled[i] = w.(*Accessor).Webhook
+	}
+	next := &listedSet{webhooks, engine.NewSet(compiled)}
+	// Concurrent requests may each make a set. The last one stays.
+	p.last.Store(next)
+	return next.Set
 }
 
 // Config returns the dependencies of the engine on the API server.

@@ -70,9 +70,9 @@ func TestSourceIgnoresConditions(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
 		source := webhook.NewSource(&listed{[]upstream.WebhookAccessor{hook("a", "false")}}, func() bool { return enabled })
 		a := webhooktesting.NewAttribute(namespace, nil, false)
-		request := engine.NewRequest(t.Context(), a, webhooktesting.NewObjectInterfacesForTest(), engine.Config{})
-		got, err := source.Webhooks()[0].(*webhook.Accessor).Match(request)
-		request.End()
+		set := engine.NewSet([]*engine.Webhook{source.Webhooks()[0].(*webhook.Accessor).Webhook})
+		request := set.NewRequest(t.Context(), a, webhooktesting.NewObjectInterfacesForTest(), engine.Config{})
+		got, err := request.Match(request.Candidates()[0])
 		if err != nil || got.Matches == enabled {
 			t.Errorf("gate is %t, webhook matches: %t, %v", enabled, got.Matches, err)
 		}

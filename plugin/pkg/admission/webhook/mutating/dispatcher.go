@@ -29,13 +29,14 @@ import (
 // dispatch calls the webhooks that match the request one after the other. Each webhook gets the
 // object with the patches of the webhooks before it.
 func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
-	d := &dispatcher{ctx: ctx, mutation: engine.NewMutation(ctx, a, o, p.Config(), PluginName), matcher: p.NewMatcher(ctx, a)}
+	mutation := p.Set(webhooks).NewMutation(ctx, a, o, p.Config(), PluginName)
+	d := &dispatcher{ctx: ctx, mutation: mutation, matcher: p.NewMatcher(ctx, a, &mutation.Request, webhooks)}
 	if a.GetReinvocationContext().IsReinvoke() {
 		d.round = 1
 	}
 	defer d.mutation.End()
-	for i, w := range webhooks {
-		if err := d.invoke(i, w.(*webhook.Accessor)); err != nil {
+	for _, candidate := range mutation.Candidates() {
+		if err := d.invoke(candidate); err != nil {
 			return err
 		}
 	}
@@ -51,19 +52,18 @@ type dispatcher struct {
 	round int
 }
 
-// invoke calls the webhook at the given position if it matches the request. The request is rejected
-// with the error.
-func (d *dispatcher) invoke(index int, w *webhook.Accessor) error {
-	call, err := d.matcher.Match(w, &d.mutation.Request)
-	if err != nil || call == nil || !d.mutation.Due(w.GetUID()) {
+// invoke calls a webhook if it matches the request. The request is rejected with the error.
+func (d *dispatcher) invoke(candidate matching.Candidate) error {
+	call, err := d.matcher.Match(candidate)
+	if err != nil || call == nil || !d.mutation.Due(call.GetUID()) {
 		return err
 	}
 	if call.Attributes, err = d.mutation.VersionedAttributes(call.Kind); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	call.Round, call.Index = d.round, index
+	call.Round, call.Index = d.round, candidate.Position
 	changed, failed, rejection := d.do(call)
-	d.mutation.Invoked(w.Webhook, w.GetUID(), changed)
+	d.mutation.Invoked(call.Accessor.Webhook, call.GetUID(), changed)
 	if rejection == nil && failed {
 		if interrupted := matching.Interrupted(d.ctx.Done()); interrupted != nil {
 			return interrupted

@@ -17,7 +17,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/matching"
-	engine "celador.io/admission/webhook"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
@@ -55,12 +54,11 @@ func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o 
 
 // match returns the calls of the webhooks that match the request.
 func match(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) ([]*webhook.Call, error) {
-	request := engine.NewRequest(ctx, a, o, p.Config())
-	defer request.End()
-	matcher := p.NewMatcher(ctx, a)
+	request := p.Set(webhooks).NewRequest(ctx, a, o, p.Config())
+	matcher := p.NewMatcher(ctx, a, request, webhooks)
 	var calls []*webhook.Call
-	for _, w := range webhooks {
-		call, err := matcher.Match(w.(*webhook.Accessor), request)
+	for _, candidate := range request.Candidates() {
+		call, err := matcher.Match(candidate)
 		if err != nil {
 			return nil, err
 		}

@@ -51,8 +51,7 @@ func failingVariables(n int) [][2]string {
 // TestLimitOfOneBudget checks that an exceeded limit ends the evaluations with one budget, but not
 // the evaluations with the next budget.
 func TestLimitOfOneBudget(t *testing.T) {
-	series := expression.NewSeries(t.Context(), largeObject(t), nil, expression.NewBudget(plenty)).Recurring()
-	defer series.End()
+	series := expression.NewSeries(t.Context(), largeObject(t), nil, expression.NewBudget(plenty))
 	expensive, other := compile(t, "[1]"+strings.Repeat(".map(a, [a, a])", 26)+".all(x, x == x)"), compile(t, "object.name == 'nobody'")
 	if value, err := expensive.Evaluate(series); err == nil || !strings.Contains(err.Error(), stepsExceed) {
 		t.Fatalf("got %v, %v", value, err)

@@ -43,7 +43,12 @@ var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 // If IsFatal returns true for the error, no further expression of the series may be evaluated. Any
 // other error concerns this expression alone.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
-	e := s.evaluate(p)
+	e := p.run(s)
+	return p.conclude(s.budget, &e)
+}
+
+// conclude charges an evaluation to a budget and returns its value or error.
+func (p *Program) conclude(budget *Budget, e *programs.Evaluation) (ref.Val, error) {
 	if !e.HasCost {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
@@ -51,7 +56,6 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 			Cause:  ErrOutOfBudget,
 		}}
 	}
-	budget := s.budget
 	// The variables that this expression has read first have added their costs.
 	budget.add(e.Cost)
 	if charged := budget.charge(); charged != nil {

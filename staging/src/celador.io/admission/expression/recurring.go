@@ -4,22 +4,14 @@
 package expression
 
 import (
-	"sync"
+	"github.com/google/cel-go/common/types/ref"
 
 	"celador.io/admission/internal/programs"
 )
 
-// Recurring makes s remember the result of each program, and returns s. Match conditions of several
-// webhooks share such a series: Continue sets the budget of the next webhook, and a program that
-// was evaluated before is charged again, but not evaluated again. s must have no variables. The
-// caller calls End after the last evaluation.
-func (s *Series) Recurring() *Series {
-	s.memo = memos.Get().(map[*Program]programs.Evaluation)
-	return s
-}
-
-// memos holds empty maps for reuse.
-var memos = sync.Pool{New: func() any { return map[*Program]programs.Evaluation{} }}
+// Recur makes s keep the results of count programs that EvaluateOnce evaluates. Match conditions of several
+// webhooks share such a series: Continue sets the budget of the next webhook. s must have no variables.
+func (s *Series) Recur(count int) { s.kept = make([]programs.Evaluation, count) }
 
 // Continue sets the budget of the next evaluations and resets the meter. Results of programs and
 // values of variables are kept.
@@ -28,17 +20,17 @@ func (s *Series) Continue(budget *Budget) {
 	s.meter.Reset()
 }
 
-func (s *Series) evaluate(p *Program) programs.Evaluation {
-	if s.memo == nil {
-		return p.run(s)
-	}
-	e, ok := s.memo[p]
-	if !ok {
-		e = p.run(s)
-		// A meter error depends on what other expressions have used before.
-		if s.meter.Err() == nil {
-			s.memo[p] = e
+// EvaluateOnce is Evaluate for a program with a number less than the count of Recur. It charges the cost to
+// each budget, and evaluates the program only in the first call with the number.
+func (p *Program) EvaluateOnce(s *Series, number int) (ref.Val, error) {
+	kept := &s.kept[number]
+	if !kept.HasCost {
+		e := p.run(s)
+		if s.meter.Err() != nil {
+			// A meter error depends on what other expressions have used before.
+			return p.conclude(s.budget, &e)
 		}
+		*kept = e
 	}
-	return e
+	return p.conclude(s.budget, kept)
 }

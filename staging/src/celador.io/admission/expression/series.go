@@ -37,12 +37,12 @@ type Series struct {
 	// object is the value of 'variables' in cel-go's programs.
 	object ref.Val
 	budget *Budget
-	// memo holds the evaluations of a recurring series. It is nil for other series.
-	memo map[*Program]programs.Evaluation
 	// results holds values that series of other policies share. It may be nil.
 	results *Results
 	// reads lists the variables that the current program has read.
 	reads reads
+	// kept holds the results of EvaluateOnce.
+	kept []programs.Evaluation
 }
 
 // NewSeries returns a series with the given variables, which must have been prepared with Link. The
@@ -62,10 +62,6 @@ func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, v
 
 // End frees the values of the series. The series must not be used any more, except to call Begin.
 func (s *Series) End() {
-	if s.memo != nil {
-		clear(s.memo)
-		memos.Put(s.memo)
-	}
 	clear(s.values)
 	*s = Series{values: s.values[:0]}
 }

@@ -30,6 +30,7 @@ func Example() {
 			{Name: "exclude-opted-out", Expression: "object.metadata.?labels['example.com/check'].orValue('yes') == 'yes'"},
 		},
 	})
+	webhooks := webhook.NewSet([]*webhook.Webhook{compiled})
 	objects := admission.NewObjectInterfacesFromScheme(scheme.Scheme)
 
 	for _, labels := range []map[string]string{nil, {"example.com/check": "no"}} {
@@ -40,16 +41,17 @@ func Example() {
 		attributes := admission.NewAttributesRecord(pod, nil, pod.GroupVersionKind(), pod.Namespace, pod.Name,
 			corev1.SchemeGroupVersion.WithResource("pods"), "", admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "jane", Groups: []string{"system:authenticated"}})
 
-		request := webhook.NewRequest(context.Background(), attributes, objects, webhook.Config{})
-		decision, err := compiled.Match(request)
-		request.End()
-		switch {
-		case err != nil:
-			fmt.Println("rejected:", err)
-		case decision.Matches:
-			fmt.Println("called for", decision.Target.Kind)
-		case decision.Excluded:
-			fmt.Println("not called because of the match condition", decision.Condition)
+		request := webhooks.NewRequest(context.Background(), attributes, objects, webhook.Config{})
+		for _, candidate := range request.Candidates() {
+			decision, err := request.Match(candidate)
+			switch {
+			case err != nil:
+				fmt.Println("rejected:", err)
+			case decision.Matches:
+				fmt.Println("called for", decision.Target.Kind)
+			case decision.Excluded:
+				fmt.Println("not called because of the match condition", decision.Condition)
+			}
 		}
 	}
 	// Output:

@@ -96,6 +96,25 @@ func conditional(expressions ...string) v1.ValidatingWebhook {
 	return w
 }
 
+func set(webhooks ...v1.ValidatingWebhook) *webhook.Set {
+	var compiled []*webhook.Webhook
+	for _, w := range webhooks {
+		compiled = append(compiled, webhook.CompileValidating(&w))
+	}
+	return webhook.NewSet(compiled)
+}
+
+// match decides whether the webhook at a position of the set is called. The decision is empty if the webhook is
+// no candidate.
+func match(r *webhook.Request, position int) (webhook.Decision, error) {
+	for _, c := range r.Candidates() {
+		if c.Position == position {
+			return r.Match(c)
+		}
+	}
+	return webhook.Decision{}, nil
+}
+
 const mayBreakGlass = "authorizer.group('admissionregistration.k8s.io').resource('validatingwebhookconfigurations').name('w').check('breakglass').allowed()"
 
 // expensive is true and costs more than a quarter of the budget, but not a third.
@@ -130,9 +149,8 @@ func TestMatchConditions(t *testing.T) {
 			if test.policy != "" {
 				w.FailurePolicy = &test.policy
 			}
-			request := webhook.NewRequest(t.Context(), creation(), objects, webhook.Config{Authorizer: &breakglass{}})
-			defer request.End()
-			got, err := webhook.CompileValidating(&w).Match(request)
+			request := set(w).NewRequest(t.Context(), creation(), objects, webhook.Config{Authorizer: &breakglass{}})
+			got, err := match(request, 0)
 			if (got.Err != nil) != (test.err != "") || got.Err != nil && !strings.Contains(got.Err.Error(), test.err) {
 				t.Errorf("error of match conditions is %v, want %q", got.Err, test.err)
 			}
@@ -168,9 +186,7 @@ func TestInterruption(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := conditional("lists.range(5000).all(i, i >= 0)", "object.spec.absent")
 			w.FailurePolicy = new(v1.Ignore)
-			request := webhook.NewRequest(test.ctx, creation(), objects, webhook.Config{})
-			defer request.End()
-			got, err := webhook.CompileValidating(&w).Match(request)
+			got, err := match(set(w).NewRequest(test.ctx, creation(), objects, webhook.Config{}), 0)
 			if rejects := apierrors.IsForbidden(err); rejects != test.rejects || errors.Is(got.Err, interpreter.InterruptError{}) != test.rejects {
 				t.Errorf("errors are %v and %v, want an interruption: %t", err, got.Err, test.rejects)
 			}
@@ -225,7 +241,8 @@ func TestMatch(t *testing.T) {
 			if test.in != "" {
 				a = admission.NewAttributesRecord(a.GetObject(), nil, deployment, test.in, "web", a.GetResource(), "", admission.Create, nil, false, jane)
 			}
-			got, err := webhook.CompileMutating(&test.webhook).Match(webhook.NewRequest(t.Context(), a, &o, config))
+			webhooks := webhook.NewSet([]*webhook.Webhook{webhook.CompileMutating(&test.webhook)})
+			got, err := match(webhooks.NewRequest(t.Context(), a, &o, config), 0)
 			var status *apierrors.StatusError
 			if errors.As(err, &status); (err != nil) != (test.code != 0) || err != nil && status.ErrStatus.Code != test.code {
 				t.Errorf("error is %v, want code %d", err, test.code)
@@ -241,19 +258,23 @@ func TestMatch(t *testing.T) {
 // same.
 func TestEvaluationIsShared(t *testing.T) {
 	authz := &breakglass{}
-	m := webhook.NewMutation(t.Context(), creation(), objects, webhook.Config{Authorizer: authz}, "Plugin")
+	const (
+		unlessBroken = "object.spec.nodeName == 'n' && !" + mayBreakGlass
+		onNode       = "object.spec.nodeName == 'n'"
+	)
+	webhooks := set(conditional(unlessBroken), conditional(onNode), conditional(unlessBroken), conditional("true", unlessBroken), conditional(onNode))
+	m := webhooks.NewMutation(t.Context(), creation(), objects, webhook.Config{Authorizer: authz}, "Plugin")
 	defer m.End()
-	matches := func(expression string) bool {
+	matches := func(position int) bool {
 		t.Helper()
-		w := conditional(expression)
-		decision, err := webhook.CompileValidating(&w).Match(&m.Request)
+		decision, err := match(&m.Request, position)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return decision.Matches
 	}
-	for range 3 {
-		if matches("object.spec.nodeName == 'n' && !" + mayBreakGlass) {
+	for _, position := range []int{0, 2, 3} {
+		if matches(position) {
 			t.Error("webhook matches although jane may break glass")
 		}
 	}
@@ -261,33 +282,24 @@ func TestEvaluationIsShared(t *testing.T) {
 		t.Errorf("authorizer was asked %d times, want once", authz.checks)
 	}
 
-	const onNode = "object.spec.nodeName == 'n'"
-	if !matches(onNode) {
+	if !matches(1) || !matches(4) {
 		t.Error("webhook does not match")
 	}
 	if changed, err := m.Patch(corev1.SchemeGroupVersion.WithKind("Pod"), patch(t, `[{"op": "replace", "path": "/spec/nodeName", "value": "m"}]`)); err != nil || !changed {
 		t.Fatalf("patch changes the object: %t, %v", changed, err)
 	}
-	if matches(onNode) {
+	if matches(1) || matches(4) {
 		t.Error("webhook matches an object that was changed")
 	}
 }
 
 // Equal expressions of several webhooks are charged to the budget of each.
 func TestBudgetIsPerWebhook(t *testing.T) {
-	request := webhook.NewRequest(t.Context(), creation(), objects, webhook.Config{})
-	defer request.End()
-	for i, test := range []struct {
-		conditions []string
-		over       bool
-	}{
-		{[]string{expensive, expensive, expensive}, false},
-		{[]string{expensive, expensive, expensive}, false},
-		{[]string{expensive, expensive, expensive, expensive}, true},
-	} {
-		w := conditional(test.conditions...)
-		if _, err := webhook.CompileValidating(&w).Match(request); (err != nil) != test.over {
-			t.Errorf("error of webhook %d is %v, want it to be over budget: %t", i, err, test.over)
+	webhooks := set(conditional(expensive, expensive, expensive), conditional(expensive, expensive, expensive), conditional(expensive, expensive, expensive, expensive))
+	request := webhooks.NewRequest(t.Context(), creation(), objects, webhook.Config{})
+	for i, over := range []bool{false, false, true} {
+		if _, err := match(request, i); (err != nil) != over {
+			t.Errorf("error of webhook %d is %v, want it to be over budget: %t", i, err, over)
 		}
 	}
 }

@@ -31,8 +31,8 @@ type Mutation struct {
 // plugin which webhooks may be invoked again.
 //
 // After the last webhook, call WriteBack, and then End whether the request is admitted or not.
-func NewMutation(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config, plugin string) *Mutation {
-	m := &Mutation{Request: *NewRequest(ctx, a, o, c), reinvocation: reinvocation.Of[string](a, plugin)}
+func (s *Set) NewMutation(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config, plugin string) *Mutation {
+	m := &Mutation{Request: *s.NewRequest(ctx, a, o, c), reinvocation: reinvocation.Of[string](a, plugin)}
 	m.mutable = true
 	if a.GetReinvocationContext().IsReinvoke() {
 		m.reinvoked = true
@@ -65,7 +65,7 @@ func (m *Mutation) Patch(kind schema.GroupVersionKind, patch jsonpatch.Patch) (c
 	v.attributes.UpdateObject(after)
 	m.objects.GetObjectDefaulter().Default(after)
 	m.matched = nil
-	v.end()
+	v.series = nil
 	return changed, nil
 }
 
@@ -112,9 +112,8 @@ func (m *Mutation) WriteBack() error {
 	return nil
 }
 
-// End is Request.End. It also records the object of the attributes, with which the second run of
+// End records the object of the attributes, with which the second run of
 // admission finds out whether other plugins changed it.
 func (m *Mutation) End() {
 	m.reinvocation.Suspend(m.attributes.GetObject())
-	m.Request.End()
 }

@@ -28,9 +28,10 @@ type Config struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 }
 
-// A Request is an admission request to match with webhooks. The webhooks share namespace lookups,
+// A Request is an admission request to match with the webhooks of a set. The webhooks share namespace lookups,
 // converted objects, and the values of equal match conditions. Not safe for concurrent use.
 type Request struct {
+	set        *Set
 	config     Config
 	ctx        context.Context
 	attributes admission.Attributes
@@ -54,16 +55,9 @@ type version struct {
 	series *expression.Series
 }
 
-// NewRequest returns the request with the given attributes. Call End when all webhooks are matched.
-func NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config) *Request {
-	return &Request{config: c, ctx: ctx, attributes: a, objects: o}
-}
-
-// End releases the memory of evaluations for other requests.
-func (r *Request) End() {
-	for i := range r.versions {
-		r.versions[i].end()
-	}
+// NewRequest returns the request with the given attributes.
+func (s *Set) NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config) *Request {
+	return &Request{set: s, config: c, ctx: ctx, attributes: a, objects: o}
 }
 
 // VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
@@ -93,7 +87,7 @@ func (r *Request) version(kind schema.GroupVersionKind) (*version, error) {
 func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 	if r.mutable && len(r.versions) > 0 {
 		v := &r.versions[0]
-		v.end()
+		v.series = nil
 		return v, admission.ConvertVersionedAttributes(v.attributes, kind, r.objects)
 	}
 	attributes, err := admission.NewVersionedAttributes(r.attributes, kind, r.objects)
@@ -126,17 +120,10 @@ func (r *Request) series(v *version) *expression.Series {
 		}
 		a := v.attributes
 		input := activation.NewInput(r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
-		v.series = activation.NewSeries(r.ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, nil).Recurring()
+		v.series = activation.NewSeries(r.ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, nil)
+		v.series.Recur(len(r.set.shared))
 	}
 	r.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
 	v.series.Continue(&r.budget)
 	return v.series
-}
-
-// end ends the series because the object changes, or no other webhook is matched.
-func (v *version) end() {
-	if v.series != nil {
-		v.series.End()
-		v.series = nil
-	}
 }

@@ -95,12 +95,12 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// A recurring series evaluates equal conditions once, and charges each budget.
-func TestRecurring(t *testing.T) {
+// A series charges each budget for a shared condition.
+func TestSharing(t *testing.T) {
 	const expensive = "[1,2,3,4,5].all(x, x > 0)"
-	conditions := matchconditions.Compile(expression.Default(), []v1.MatchCondition{{Name: "a", Expression: expensive}})
-	s := series(t.Context(), 0).Recurring()
-	defer s.End()
+	conditions := matchconditions.Compile(expression.Default(), []v1.MatchCondition{{Name: "a", Expression: expensive}}).Sharing(map[string]int{expensive: 0})
+	s := series(t.Context(), 0)
+	s.Recur(1)
 	var left []int64
 	for range 3 {
 		budget := expression.NewBudget(1000)
