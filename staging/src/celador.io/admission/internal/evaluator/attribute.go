@@ -65,41 +65,33 @@ func (a *attribute) resolve(cost uint64) step {
 	if a.chained {
 		return a.chain(cost)
 	}
-	base := a.base
 	cost += a.selected + uint64(len(a.qualifiers))
-	if cost == 0 {
-		return base
+	if !a.presence {
+		return chain(a.base, a.qualifiers, cost)
 	}
-	if a.presence {
-		last := len(a.qualifiers) - 1
-		key, parent := a.qualifiers[last].constant, chain(base, a.qualifiers[:last])
-		return func(f *frame) ref.Val {
-			f.cost += cost
-			value := parent(f)
-			if value == nil {
-				return nil
-			}
-			return has(value, key)
-		}
-	}
-	path := chain(base, a.qualifiers)
+	last := len(a.qualifiers) - 1
+	key, parent := a.qualifiers[last].constant, chain(a.base, a.qualifiers[:last], cost)
 	return func(f *frame) ref.Val {
-		f.cost += cost
-		return path(f)
+		value := parent(f)
+		if value == nil {
+			return nil
+		}
+		return has(value, key)
 	}
 }
 
-// chain returns a step that applies qualifiers in order. It evaluates the index of a qualifier only
-// if the operand has a value, because the index may read variables of the policy.
-func chain(base step, qualifiers []qualifier) step {
-	if len(qualifiers) == 0 {
+// chain returns a step that adds a cost, evaluates base and applies qualifiers in order. It evaluates the index of a
+// qualifier only if the operand has a value, because the index may read variables of the policy.
+func chain(base step, qualifiers []qualifier, cost uint64) step {
+	if cost == 0 && len(qualifiers) == 0 {
 		return base
 	}
-	if names := constants(qualifiers); names != nil {
+	if names, ok := fields(qualifiers); ok {
 		return func(f *frame) ref.Val {
+			f.cost += cost
 			value := base(f)
 			for _, name := range names {
-				if value = at(value, name); value == nil {
+				if value = field(value, name); value == nil {
 					return nil
 				}
 			}
@@ -108,6 +100,7 @@ func chain(base step, qualifiers []qualifier) step {
 	}
 	qualifiers = slices.Clone(qualifiers)
 	return func(f *frame) ref.Val {
+		f.cost += cost
 		value := base(f)
 		for i := range qualifiers {
 			if value == nil {
@@ -125,15 +118,26 @@ func chain(base step, qualifiers []qualifier) step {
 	}
 }
 
-// constants returns the keys of qualifiers, or nil if not all of them are constant.
-func constants(qualifiers []qualifier) []ref.Val {
-	keys := make([]ref.Val, len(qualifiers))
+// fields returns the keys of qualifiers, or false if not all of them are constant strings.
+func fields(qualifiers []qualifier) ([]ref.Val, bool) {
+	names := make([]ref.Val, len(qualifiers))
 	for i, q := range qualifiers {
-		if keys[i] = q.constant; keys[i] == nil {
-			return nil
+		if _, ok := q.constant.(types.String); !ok {
+			return nil, false
+		}
+		names[i] = q.constant
+	}
+	return names, true
+}
+
+// field returns the value of a map for a string. It declines if there is none.
+func field(value, name ref.Val) ref.Val {
+	if m, ok := value.(traits.Mapper); ok {
+		if found, ok := m.Find(name); ok {
+			return plain(found)
 		}
 	}
-	return keys
+	return nil
 }
 
 // at returns the value of a map for a key, or the element of a list at an index. It declines if

@@ -49,9 +49,17 @@ func (l local) read() step {
 	}
 }
 
+// A positional list returns its elements without a CEL value for the index.
+type positional interface {
+	// At returns the element at an index, which must be at least 0 and less than the size.
+	At(i int) ref.Val
+}
+
 // A cursor iterates over the elements of a list or the keys of a map.
 type cursor struct {
-	list       traits.Lister
+	list traits.Lister
+	// elements is the list if it is positional.
+	elements   positional
 	next, size types.Int
 	it         traits.Iterator
 }
@@ -60,6 +68,7 @@ type cursor struct {
 func newCursor(value ref.Val) (c cursor, ok bool) {
 	if c.list, ok = value.(traits.Lister); ok {
 		c.size, ok = c.list.Size().(types.Int)
+		c.elements, _ = value.(positional)
 		return c, ok
 	}
 	if value == nil || !value.Type().HasTrait(traits.IterableType) {
@@ -84,5 +93,8 @@ func (c *cursor) advance() ref.Val {
 		return nil
 	}
 	c.next++
+	if c.elements != nil {
+		return c.elements.At(int(c.next - 1))
+	}
 	return c.list.Get(c.next - 1)
 }

@@ -22,6 +22,9 @@ type listValue struct {
 	children []ref.Val
 }
 
+// At returns an element without a CEL value for the index. It implements an interface of package evaluator.
+func (l *listValue) At(i int) ref.Val { return l.child(i) }
+
 func (l *listValue) child(i int) ref.Val {
 	if l.children == nil {
 		l.children = make([]ref.Val, l.object.Len())
