@@ -131,11 +131,11 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		// All compositions resolve the types of patches alike, and permanent is in memory anyway.
 		scope.Constructor = permanent.CELTypeProvider()
 	}
-	planned, err := functions.Plan(env, ast, scope, later, true)
-	if err != nil {
+	program := &Program{source: source, output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
+	if err := functions.Plan(env, ast, scope, later, true, &program.Program); err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	return &Program{Program: planned, source: source, output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}, nil
+	return program, nil
 }
 
 func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {

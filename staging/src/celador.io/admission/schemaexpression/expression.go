@@ -61,7 +61,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	if e.scope.Types != nil {
 		scope.Constructor = env.CELTypeProvider()
 	}
-	program.planned, program.err = e.builtins.Plan(env, checked, scope, e.later(source), false)
+	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.planned)
 	return program, nil
 }
 

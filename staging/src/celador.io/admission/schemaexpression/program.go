@@ -18,10 +18,10 @@ type Program struct {
 	output    *cel.Type
 	variables variables
 	// names is the digest of the names of object types, if the expression depends on them.
-	names programs.Digest
-	// planned is nil if err is set.
-	planned *programs.Program
-	err     error
+	names   programs.Digest
+	planned programs.Program
+	// err is set if the expression cannot be planned.
+	err error
 }
 
 // variables are the variables that an expression reads.

@@ -29,14 +29,13 @@ type Program struct {
 	interpreted interpreted
 }
 
-// Plan plans an expression that env has checked. It keeps neither env nor the checked expression if the
+// Plan makes program, which must be zero, the plan of an expression that env has checked. It keeps neither env nor the checked expression if the
 // evaluator supports the expression and later is not nil.
 //
 // Plan returns an error if cel-go cannot plan the expression, for example if a constant is not a valid
 // duration. It does not try if the evaluator supports the expression, unless interpret is set: planning
 // for cel-go takes a multiple of the time.
-func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, later Later, interpret bool) (*Program, error) {
-	program := &Program{}
+func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, later Later, interpret bool, program *Program) error {
 	if planned, err := b.plan(env, checked, scope); err == nil {
 		program.closures = *planned
 	}
@@ -44,17 +43,17 @@ func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, l
 	if postponed {
 		program.interpreted.later, program.interpreted.library = later, b.Library
 		if !interpret {
-			return program, nil
+			return nil
 		}
 	}
 	interpreted, err := instantiate(env, checked.NativeRep(), b.Library)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !postponed {
 		program.interpreted.planned.Store(&interpreted)
 	}
-	return program, nil
+	return nil
 }
 
 // plan plans an expression for the evaluator. Planning evaluates constants, and panics if a
