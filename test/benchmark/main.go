@@ -84,6 +84,7 @@ var scenarios = []scenario{
 	{[]string{"S14"}, true, convert},
 	{[]string{"S15"}, false, restart},
 	{[]string{"S16"}, false, throughput},
+	{[]string{"S17"}, false, updates},
 }
 
 // choose returns the scenarios with the given IDs, separated by commas. Without IDs, it returns the

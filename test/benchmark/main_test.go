@@ -181,7 +181,7 @@ func TestChoose(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S15", "S16"}},
+		{want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S15", "S16", "S17"}},
 		{quick: true, want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S14"}},
 		{only: "S3", want: []string{"S2", "S3"}},
 		{only: "S9,S1", quick: true, want: []string{"S9", "S1"}},

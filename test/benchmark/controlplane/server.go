@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/keyutil"
@@ -35,6 +36,7 @@ type Server struct {
 	dir, binary, log string
 	flags            []string
 	etcd             *etcd.Server
+	store            *clientv3.Client
 	server           *process.Process
 	config           *rest.Config
 }
@@ -56,6 +58,9 @@ func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
 		}
 	}()
 	if s.etcd, err = etcd.Start(ctx, filepath.Join(dir, "etcd"), log+".etcd"); err != nil {
+		return nil, err
+	}
+	if s.store, err = clientv3.New(clientv3.Config{Endpoints: []string{s.etcd.URL()}}); err != nil {
 		return nil, err
 	}
 	if err = s.configure(); err != nil {
@@ -151,6 +156,9 @@ func (s *Server) Config() *rest.Config { return rest.CopyConfig(s.config) }
 func (s *Server) Stop() {
 	if s.server != nil {
 		s.server.Stop(grace)
+	}
+	if s.store != nil {
+		s.store.Close()
 	}
 	if s.etcd != nil {
 		s.etcd.Stop()

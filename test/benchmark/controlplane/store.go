@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -19,11 +18,6 @@ import (
 // protobuf. The server sees them as if another server of the cluster had written them. The objects must
 // have a TypeMeta and no namespace. Store replaces objects of the same names.
 func Store[T runtime.Object](ctx context.Context, s *Server, resource string, objects []T) error {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.etcd.URL()}})
-	if err != nil {
-		return err
-	}
-	defer client.Close()
 	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	for _, object := range objects {
 		accessor, err := meta.Accessor(object)
@@ -35,7 +29,7 @@ func Store[T runtime.Object](ctx context.Context, s *Server, resource string, ob
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		if _, err := client.Put(ctx, key, string(value)); err != nil {
+		if _, err := s.store.Put(ctx, key, string(value)); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}

@@ -1,0 +1,32 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"celador.io/celador/test/benchmark/input"
+)
+
+// The numbers of policies and of bindings of each policy in S8 and S17: 10,000 bindings.
+const (
+	crowdPolicies = 100
+	crowdBindings = 100
+)
+
+// crowd returns policies that admit the requests, with one binding for each of many namespaces, the
+// first of which is given.
+func crowd(first string) input.Cluster {
+	var cluster input.Cluster
+	for i := range crowdPolicies {
+		policy := input.Policy(i, "deployments")
+		cluster.Add(policy, input.Binding(policy, 0, corev1.LabelMetadataName, first))
+		for j := 1; j < crowdBindings; j++ {
+			cluster.Bindings = append(cluster.Bindings, input.Binding(policy, j, corev1.LabelMetadataName, fmt.Sprintf("tenant-%d", j)))
+		}
+	}
+	return cluster
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/test/benchmark/controlplane"
+	"celador.io/celador/test/benchmark/input"
+	"celador.io/celador/test/benchmark/measure"
+	"celador.io/celador/test/benchmark/report"
+)
+
+const (
+	// updateInterval is the time between two updates of policies in S17, and stretch the duration of
+	// one measurement.
+	updateInterval = 10 * time.Millisecond
+	stretch        = 5 * time.Second
+	// stretches is the number of measurements of each kind with each server.
+	stretches = 6
+	// aftermath is the time after the last update for which its CPU time counts. Upstream reads
+	// changed policies every second.
+	aftermath = 1500 * time.Millisecond
+)
+
+// updates runs S17: what the updates of policies cost a server with 10,000 bindings, in CPU time and
+// in the latency of its decisions.
+func updates(s *session) error { return s.withHosts(s.updates) }
+
+func (s *session) updates(ctx context.Context, hosts []*host) error {
+	for _, h := range hosts {
+		s.progress("S17: storing %d bindings for %s", crowdPolicies*crowdBindings, h.name)
+		if err := h.store(ctx, crowd(input.NamespaceName)); err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+	}
+	changed := make([]updateCosts, len(hosts))
+	for block := range stretches {
+		s.progress("S17: block %d of %d", block+1, stretches)
+		for _, i := range inTurn(block, len(hosts)) {
+			if err := changed[i].measure(ctx, hosts[i], block); err != nil {
+				return fmt.Errorf("%s: %w", hosts[i].name, err)
+			}
+		}
+	}
+	s.addUpdates(changed)
+	return nil
+}
+
+// updateCosts holds the measurements of one server, by block.
+type updateCosts struct {
+	updated int
+	// cpu has the nanoseconds of CPU time in a stretch with updates and without requests.
+	cpu measure.Samples
+	// without and with have the nanoseconds of requests without updates and with.
+	without, with measure.Samples
+}
+
+// measure adds a block.
+func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
+	before, err := h.CPU()
+	if err != nil {
+		return err
+	}
+	if err := c.update(ctx, h); err != nil {
+		return err
+	}
+	time.Sleep(aftermath)
+	after, err := h.CPU()
+	if err != nil {
+		return err
+	}
+	c.cpu = append(c.cpu, []float64{float64(after - before)})
+	for _, side := range inTurn(block, 2) {
+		if side == 0 {
+			took, err := h.decideFor(ctx, stretch)
+			if err != nil {
+				return err
+			}
+			c.without = append(c.without, took)
+			continue
+		}
+		failed := make(chan error, 1)
+		go func() { failed <- c.update(ctx, h) }()
+		took, err := h.decideFor(ctx, stretch)
+		if err := <-failed; err != nil {
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		c.with = append(c.with, took)
+		time.Sleep(aftermath)
+	}
+	return nil
+}
+
+// update updates policies at regular intervals for a stretch.
+func (c *updateCosts) update(ctx context.Context, h *host) error {
+	begun := time.Now()
+	for i := range int(stretch / updateInterval) {
+		time.Sleep(time.Until(begun.Add(time.Duration(i) * updateInterval)))
+		c.updated++
+		if err := h.replace(ctx, c.updated); err != nil {
+			return err
+		}
+	}
+	if took := time.Since(begun); took > stretch*5/4 {
+		return fmt.Errorf("the updates of %v took %v", stretch, took)
+	}
+	return nil
+}
+
+// replace gives the next policy of the crowd limits that no policy has had, as another server of the
+// cluster does: in etcd.
+func (h *host) replace(ctx context.Context, number int) error {
+	policy := input.Policy(crowdPolicies+number, "deployments")
+	replaced := input.Policy(number%crowdPolicies, "deployments")
+	policy.ObjectMeta = replaced.ObjectMeta
+	policy.ResourceVersion, policy.Generation = "", int64(1+number)
+	return controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", []*v1.ValidatingAdmissionPolicy{policy})
+}
+
+// decideFor sends dry-run requests one after the other for some time and returns the nanoseconds of
+// each.
+func (h *host) decideFor(ctx context.Context, duration time.Duration) ([]float64, error) {
+	var took []float64
+	for begun := time.Now(); time.Since(begun) < duration; {
+		start := time.Now()
+		if err := h.deploy(ctx, input.NamespaceName, input.Deployment(input.Allowed), dryRun); err != nil {
+			return nil, err
+		}
+		took = append(took, float64(time.Since(start)))
+	}
+	return took, nil
+}
+
+// addUpdates adds the rows.
+func (s *session) addUpdates(changed []updateCosts) {
+	var cpu, slowdown [2]measure.Estimate
+	var notes []string
+	all := inTurn(0, stretches)
+	for i := range changed {
+		c := &changed[i]
+		cpu[i] = measure.Bootstrap(stretches, func(chosen []int) float64 {
+			return c.cpu.Percentile(50, chosen) / float64(stretch/updateInterval)
+		})
+		slowdown[i] = measure.Bootstrap(stretches, func(chosen []int) float64 {
+			return measure.Ratio(c.with.Percentile(99, chosen), c.without.Percentile(99, chosen))
+		})
+		notes = append(notes, fmt.Sprintf("%s: %v without updates, %v with, 95 %% of the factor: %s", plugins[i].name,
+			rounded(c.without.Percentile(99, all)), rounded(c.with.Percentile(99, all)), slowdown[i].Format(report.Times.Format)))
+	}
+	s.Add(report.Row{
+		Scenario: "S17", About: "CPU time of a policy's update", Unit: report.Nanoseconds,
+		Upstream: cpu[0].Value, Celador: cpu[1].Value, Target: report.Target{Times: 10},
+		Note: fmt.Sprintf("100 updates a second; 95 %% of upstream: %s; celador: %s", cpu[0].Format(report.Nanoseconds.Format), cpu[1].Format(report.Nanoseconds.Format)),
+	})
+	s.Add(report.Row{
+		Scenario: "S17", About: "decision during updates, p99", Unit: report.Times,
+		Upstream: slowdown[0].Value, Celador: slowdown[1].Value, Target: report.Target{Max: new(1.2)},
+		Note: "in times of one without updates; " + strings.Join(notes, "; "),
+	})
+}
