@@ -83,6 +83,12 @@ func params() map[string]example {
 		func(s *v1.ValidatingAdmissionPolicySpec) {
 			s.Validations[0].MessageExpression = "'at most ' + string(params.spec.most)"
 		})
+	equal := bound(specified(withParams(limitKind, mostOf, byName(""), says("warned: a: at most 5", "warned: b: at most 5"), limit("blue", "a", 5), limit("blue", "b", 5), limit("blue", "c", 20), limit("blue", "d", 20)),
+		func(s *v1.ValidatingAdmissionPolicySpec) {
+			s.Validations[0].MessageExpression = "params.metadata.name + ': at most ' + string(params.spec.most)"
+		}), using(usualBinding, everyLimit, v1.Warn))
+	absent := bound(withParams(limitKind, "object.spec.replicas > 5 && params.spec.least < 5", byName(""), says("warned: expression 'object.spec.replicas > 5 && params.spec.least < 5' resulted in error: no such key: least", "warned: expression 'object.spec.replicas > 5 && params.spec.least < 5' resulted in error: no such key: least"),
+		limit("blue", "a", 5), limit("blue", "b", 7)), using(usualBinding, everyLimit, v1.Warn))
 	variable := specified(withParams(limitKind, "variables.few", byName("a"), says("denied: failed expression: variables.few"), limit("blue", "a", 5)),
 		func(s *v1.ValidatingAdmissionPolicySpec) { s.Variables = let("few", mostOf) })
 	conditional := specified(withParams(limitKind, "false", everyLimit, says(neverDenied), limit("blue", "a", 5), limit("blue", "b", 10)),
@@ -142,6 +148,8 @@ func params() map[string]example {
 		"missing field":                     withParams(configMapKind, "params.binaryData.size() == 0", byName("a"), says("denied: expression 'params.binaryData.size() == 0' resulted in error: no such key: binaryData"), configMap("blue", "a", "5")),
 		"list in params":                    withParams(limitKind, "object.spec.template.spec.containers.all(c, params.spec.prefixes.exists(p, c.image.startsWith(p)))", byName("a"), says("denied: failed expression: object.spec.template.spec.containers.all(c, params.spec.prefixes.exists(p, c.image.startsWith(p)))"), limit("blue", "a", 5)),
 		"in a message":                      message,
+		"in messages, otherwise equal":      equal,
+		"missing in each":                   absent,
 		"in a variable":                     variable,
 		"in a condition":                    conditional,
 		"in a condition, exempt":            exempting,

@@ -135,6 +135,9 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err := functions.Plan(env, ast, scope, later, true, &program.Program); err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
+	if in.Params {
+		program.paramReads = paramReads(ast.NativeRep().Expr())
+	}
 	return program, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"celador.io/admission/internal/limits"
 	"celador.io/admission/internal/programs"
+	parts "celador.io/admission/internal/reads"
 )
 
 // A Program is a compiled expression. It is safe for concurrent use.
@@ -26,6 +27,8 @@ type Program struct {
 	programs.Program
 	source string
 	output *cel.Type
+	// paramReads is empty if 'params' is not declared.
+	paramReads []parts.Read
 }
 
 // Source returns the text of the expression.

@@ -6,7 +6,6 @@ package policy
 import (
 	"fmt"
 	"iter"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -20,11 +19,10 @@ import (
 type Compilation struct {
 	anatomy *policyspec.Policy
 	// compiled holds the expressions of the anatomy, except variables.
-	compiled    []expression.Compiled
-	variables   []expression.Variable
-	conditions  matchconditions.Conditions
-	readsParams bool
-	broken      []error
+	compiled   []expression.Compiled
+	variables  []expression.Variable
+	conditions matchconditions.Conditions
+	broken     []error
 }
 
 // compile compiles variables first, because all other expressions may read them.
@@ -39,9 +37,6 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Policy) *Compila
 	}
 	for i := range anatomy.Expressions {
 		e := &anatomy.Expressions[i]
-		// A search for the word also finds it in strings, field names and comments. Evaluating such a
-		// policy for each param costs time, but is correct.
-		c.readsParams = c.readsParams || anatomy.ParamKind != nil && strings.Contains(e.Source, expression.Params)
 		if e.Role == policyspec.Variable {
 			continue
 		}

@@ -19,8 +19,8 @@ import (
 type Compiled[B any] struct {
 	Conditions matchconditions.Conditions
 	Variables  []expression.Variable
-	// ReadsParams is set if an expression may read 'params'.
-	ReadsParams bool
+	// ParamReads are the parts of params that expressions read.
+	ParamReads ParamReads
 	// Body is the zero value if the policy fails every request.
 	Body B
 

@@ -75,7 +75,7 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 	result.expressions.compile = func() *Compiled[B] {
 		c := compile(compiler, anatomy)
 		// The body may add to the errors.
-		compiled := &Compiled[B]{Conditions: c.conditions, Variables: c.variables, ReadsParams: c.readsParams, Body: body(c)}
+		compiled := &Compiled[B]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
 		compiled.errors = c.broken
 		return compiled
 	}

@@ -34,9 +34,12 @@ type evaluation struct {
 	namespace *activation.Namespace
 	// series is the memory of one series of expressions after the other.
 	series activation.Series
-	// finding is the finding of the current policy without a param.
-	finding finding
-	result  Result
+	// finding is the finding of the current policy without a param, and findings are those with params.
+	finding  finding
+	findings paramFindings
+	// param is the value of the current param.
+	param  activation.Params
+	result Result
 }
 
 var evaluations = sync.Pool{New: func() any { return &evaluation{} }}
@@ -55,7 +58,10 @@ func newEvaluation(ctx context.Context, e *Engine, a admission.Attributes, objec
 func (e *evaluation) free() {
 	e.series.Clear()
 	clear(e.inputs)
-	*e = evaluation{inputs: e.inputs[:0], series: e.series, finding: e.finding.cleared(), result: e.result.cleared()}
+	*e = evaluation{
+		inputs: e.inputs[:0], series: e.series, result: e.result.cleared(),
+		finding: e.finding.cleared(), findings: e.findings.cleared(),
+	}
 	evaluations.Put(e)
 }
 
@@ -66,9 +72,7 @@ type policyEvaluation struct {
 	// input is nil until the policy is evaluated.
 	input *activation.Input
 	// evaluated is set once the evaluation's finding is the finding of this policy without a param.
-	// findings holds the findings with params.
 	evaluated   bool
-	findings    map[*unstructured.Unstructured]*finding
 	annotations annotations
 }
 
@@ -79,6 +83,7 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 			e.misconfigured(match.Policy, "", match.Err)
 			continue
 		}
+		e.findings = e.findings.cleared()
 		p := policyEvaluation{compiledPolicy: compiledPolicy{Policy: match.Policy}, target: match.Target}
 		for b := range match.Bindings {
 			if err := e.apply(&p, b); err != nil {
@@ -123,32 +128,31 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 	return nil
 }
 
-// find returns the finding of the policy for a param, which is valid until the next policy. It evaluates
-// the policy only once for each param, because expressions do not read the binding, and once for all
-// params if no expression reads them.
+// find returns the finding of the policy for a param, which is valid until the next call. It evaluates
+// the policy only once for all params that are equal in what the policy reads of them. Bindings share
+// findings, because expressions do not read them.
 func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *finding {
 	if p.Compiled == nil {
 		p.Compiled = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: e.namespace}
-	if !p.ReadsParams || param == nil {
+	if param == nil || p.ParamReads.None() {
 		if !p.evaluated {
 			p.evaluate(e.ctx, &e.series, subject, &e.finding)
 			p.evaluated = true
 		}
 		return &e.finding
 	}
-	found, ok := p.findings[param]
-	if !ok {
-		subject.Params = activation.NewParams(param, activation.Unstructured)
-		found = &finding{}
-		p.evaluate(e.ctx, &e.series, subject, found)
-		if p.findings == nil {
-			p.findings = map[*unstructured.Unstructured]*finding{}
+	found, known := e.findings.of(param, &p.ParamReads)
+	if !known {
+		e.param = *activation.NewParams(param, activation.Unstructured)
+		subject.Params = &e.param
+		p.evaluate(e.ctx, &e.series, subject, &found.finding)
+		if p.ParamReads.Messages && len(found.objections) > 0 {
+			found.only = param
 		}
-		p.findings[param] = found
 	}
-	return found
+	return &found.finding
 }
 
 // targetInput is the input that all policies with the same target share.

@@ -23,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 
 	"celador.io/admission/params"
 	"celador.io/admission/policyspec"
@@ -280,6 +282,86 @@ func TestEvaluationsByParam(t *testing.T) {
 		if server.checks != checks {
 			t.Errorf("%s: %d checks, want %d", expression, server.checks, checks)
 		}
+	}
+}
+
+// A policy is evaluated once for all params that are equal in what its expressions read of them.
+func TestEqualPartsOfParams(t *testing.T) {
+	for condition, evaluations := range map[string]int{
+		"object == null":                                    1,
+		"params.metadata.labels.tier == ''":                 2,
+		"params.metadata['labels'].?tier.orValue('') == ''": 2,
+		"params.max < 0":                                    3,
+		"params == null":                                    1,
+		"size(params) == 0":                                 1,
+		"params.metadata.labels.size() == 0":                1,
+		"params.metadata.labels.exists(k, k == '')":         2,
+		"has(params.spec)":                                  1,
+		"params.metadata.labels.all(params, params == '')":  2,
+		"[params].exists(p, p.kind == '')":                  3,
+		"variables.tier == ''":                              2,
+		"variables.both == ''":                              3,
+		"variables.unread":                                  1,
+		"params.kind == '' || variables.tier == ''":         2,
+	} {
+		p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
+			ParamKind: paramKindOf(limits), Validations: []v1.Validation{{Expression: "true", MessageExpression: "params.metadata.name"}},
+			MatchConditions: []v1.MatchCondition{{Name: "never", Expression: condition}},
+			Variables: []v1.Variable{
+				{Name: "tier", Expression: "params.metadata.labels.tier"}, {Name: "both", Expression: "variables.tier + string(params.max)"},
+				{Name: "unread", Expression: "[object.metadata.name].all(params, params == '')"},
+			},
+		})
+		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
+		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(5), ktesting.BufferLogs(true)))
+		server := newServer()
+		result, err := validating.NewEngine(validating.Config{Namespaces: server, Authorizer: server}).Evaluate(klog.NewContext(t.Context(), logger), create(5), server, s.Snapshot())
+		if err != nil || len(result.Conditions) != 5 {
+			t.Errorf("%s: error %v, %d reports, want one for each binding and param", condition, err, len(result.Conditions))
+		}
+		// Each evaluation logs that the condition is false.
+		if got := len(logger.GetSink().(ktesting.Underlier).GetBuffer().Data()); got != evaluations {
+			t.Errorf("%s: %d evaluations, want %d", condition, got, evaluations)
+		}
+	}
+}
+
+// Params that are equal in what validations read have their own messages, in each binding.
+func TestMessagesOfEqualParams(t *testing.T) {
+	p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
+		ParamKind:   paramKindOf(limits),
+		Variables:   []v1.Variable{{Name: "name", Expression: "params.metadata.name"}},
+		Validations: []v1.Validation{{Expression: "params.metadata.labels.tier != 'gold'", MessageExpression: "variables.name + ' ' + string(params.max)"}},
+	})
+	s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
+	decisions := evaluate(t, newServer(), create(5), s.Snapshot()).Decisions()
+	want := []string{"a: high 7", "a: low 3", "b: high 7", "b: low 3"}
+	if got := messages(decisions); !slices.Equal(got, want) || len(decisions) != 5 {
+		t.Errorf("messages of %d decisions are %q, want %q of 5", len(decisions), got, want)
+	}
+}
+
+// A param without the field that a policy reads fails the evaluation as the field's absence requires, next to params that
+// have it.
+func TestAbsentParts(t *testing.T) {
+	without := func(name string, object map[string]any) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: object}
+		u.SetNamespace("blue")
+		u.SetName(name)
+		return u
+	}
+	all := newObjects()
+	all.kinds[limits].items = []*unstructured.Unstructured{
+		without("a", map[string]any{"spec": map[string]any{"max": int64(9)}}), without("b", map[string]any{"spec": map[string]any{}}),
+		without("c", map[string]any{}), without("d", map[string]any{"spec": "text"}), without("e", map[string]any{"spec": map[string]any{"min": int64(1)}}),
+		without("f", map[string]any{"spec": map[string]any{"max": 9.5}}), without("g", map[string]any{"spec": map[string]any{"max": nil}}),
+	}
+	p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: policytest.Validations("object.spec.replicas <= params.spec.max")})
+	s := storeWith(policyspec.Features{}, all, p, withParams(policytest.Binding("b", "p"), selected("", "")))
+	const prefix = "b: expression 'object.spec.replicas <= params.spec.max' resulted in error: "
+	want := []string{prefix + "no such key: max", prefix + "no such key: spec", prefix + "no such key: max", prefix + "no such key: max", prefix + "no such overload"}
+	if got := messages(evaluate(t, newServer(), create(5), s.Snapshot()).Decisions()); !slices.Equal(got, want) {
+		t.Errorf("messages are %q, want %q", got, want)
 	}
 }
 
