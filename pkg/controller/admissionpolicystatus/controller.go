@@ -41,6 +41,10 @@ const (
 	// maxSlow bounds the number of checks that take longer than slowAfter, and so their memory.
 	maxSlow = 5
 
+	// postponedInterval is the time between two checks of postponed policies. The check of an ordinary policy
+	// takes a fraction of it.
+	postponedInterval = 10 * time.Millisecond
+
 	// minRetry and maxRetry are the first and the longest delay before a policy is checked again
 	// after an error. The delay doubles with each attempt.
 	minRetry = 5 * time.Millisecond
@@ -82,6 +86,10 @@ type Controller struct {
 	reports sync.Map
 	// aggregatedChanges counts the calls of AggregatedVersionChanged.
 	aggregatedChanges atomic.Int64
+
+	lock sync.Mutex
+	// postponed does not change once the informers are synced.
+	postponed []key
 }
 
 // New returns a controller that is idle until Run. Call New before the informer of
@@ -106,13 +114,39 @@ func New(c Config) (*Controller, error) {
 	}
 	controller.synced = []cache.InformerSynced{controller.types.HasSynced}
 	for _, k := range c.Kinds {
-		synced, err := k.watch(controller.queue.Add)
+		synced, err := k.watch(controller.queue.Add, controller.postpone)
 		if err != nil {
 			return nil, err
 		}
 		controller.synced = append(controller.synced, synced)
 	}
 	return controller, nil
+}
+
+// postpone leaves a policy of the initial list whose findings are recorded to enqueuePostponed.
+func (c *Controller) postpone(k key) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.postponed = append(c.postponed, k)
+}
+
+// enqueuePostponed enqueues the postponed policies that have not been checked meanwhile, until ctx ends. The
+// rules of this version of the server, or types, may have changed since the findings were recorded, but most
+// often nothing has. To check thousands of policies at once would take the processors from the first
+// requests of a server.
+func (c *Controller) enqueuePostponed(ctx context.Context) {
+	ticker := time.NewTicker(postponedInterval)
+	defer ticker.Stop()
+	for _, k := range c.postponed {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if _, checked := c.reports.Load(k); !checked {
+			c.queue.Add(k)
+		}
+	}
 }
 
 // Run checks policies until ctx ends. It returns when all goroutines of the controller have
@@ -134,6 +168,7 @@ func (c *Controller) Run(ctx context.Context) {
 		return
 	}
 	countConditions(c.kinds)
+	running.Go(func() { c.enqueuePostponed(ctx) })
 	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
 	pool.Run(ctx)
 }

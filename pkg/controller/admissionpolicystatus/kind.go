@@ -67,6 +67,13 @@ func (p *policy) enforced() bool {
 	return p.kind.enforceTypes && policyspec.IsEnforced(p.typeChecking)
 }
 
+// isRecorded reports whether the status has findings about this generation of the policy, and no request
+// waits for a verdict.
+func (p *policy) isRecorded() bool {
+	oldest, _ := observedGenerations(&p.status)
+	return oldest >= p.Generation && !p.enforced()
+}
+
 // Validating returns kind ValidatingAdmissionPolicy. Pass the compiler of the admission plugin
 // to share its programs.
 func Validating(client clientset.Interface, compiler *expression.Compiler, features policyspec.Features) *Kind {
@@ -119,9 +126,10 @@ func newKind[P any](name string, client patcher[P], informer cache.SharedIndexIn
 	return k
 }
 
-// watch calls changed for every policy that is added, changed or deleted. The function that it
-// returns reports whether changed has been called for all policies of the initial list.
-func (k *Kind) watch(changed func(key)) (cache.InformerSynced, error) {
+// watch calls changed for every policy that is added, changed or deleted. For policies of the initial list
+// whose findings are recorded, it calls recorded instead. The function that it returns reports whether one
+// of them has been called for all policies of the initial list.
+func (k *Kind) watch(changed, recorded func(key)) (cache.InformerSynced, error) {
 	handle := func(object any) {
 		name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 		if err != nil {
@@ -130,8 +138,14 @@ func (k *Kind) watch(changed func(key)) (cache.InformerSynced, error) {
 		}
 		changed(key{k, name})
 	}
-	registration, handlerErr := k.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    handle,
+	registration, handlerErr := k.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(added any, inInitialList bool) {
+			if p := k.view(added); inInitialList && p.isRecorded() {
+				recorded(p.key())
+			} else {
+				changed(p.key())
+			}
+		},
 		UpdateFunc: func(_, current any) { handle(current) },
 		DeleteFunc: handle,
 	})
