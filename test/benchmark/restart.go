@@ -11,6 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/test/benchmark/controlplane"
 	"celador.io/celador/test/benchmark/input"
@@ -27,6 +30,8 @@ const (
 	// requestTimeout, because plugins that are not ready let requests wait for ten seconds.
 	decisionTimeout = 10 * time.Minute
 	requestTimeout  = time.Minute
+	// idleTimeout limits the time after the first decision in which a server may become idle.
+	idleTimeout = 30 * time.Second
 )
 
 // restart runs S15: the time from the start of a server with many policies in its store to its first
@@ -37,10 +42,10 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	kept := keeping(keptPolicies)
 	for _, h := range hosts {
 		s.progress("S15: storing %d policies for %s", keptPolicies, h.name)
-		if err := h.store(ctx, kept); err != nil {
+		h.Halt()
+		if err := h.write(ctx, kept); err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
-		h.Halt()
 	}
 	starts := make([]starts, len(hosts))
 	for round := range restarts {
@@ -84,11 +89,38 @@ func keeping(policies int) input.Cluster {
 	}
 	last := denyingAll("the-last") // sorts after the others
 	cluster.Add(last, input.MatchingBinding(last, 0))
+	for _, policy := range cluster.Policies {
+		policy.Status = settled(policy.Generation)
+	}
 	return cluster
+}
+
+// settled returns the status that Celador has written to a policy without errors before it is
+// restarted.
+func settled(generation int64) v1.ValidatingAdmissionPolicyStatus {
+	condition := func(name, reason string) metav1.Condition {
+		return metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: generation, LastTransitionTime: metav1.Now()}
+	}
+	return v1.ValidatingAdmissionPolicyStatus{
+		ObservedGeneration: generation,
+		TypeChecking:       &v1.TypeChecking{},
+		Conditions: []metav1.Condition{
+			condition(v1.PolicyConditionAvailable, v1.PolicyReasonConfigured),
+			condition(v1.PolicyConditionTypeChecked, v1.PolicyReasonNoTypeErrors),
+		},
+	}
 }
 
 // store writes policies and bindings into the etcd of the server and waits until it has read them.
 func (h *host) store(ctx context.Context, cluster input.Cluster) error {
+	if err := h.write(ctx, cluster); err != nil {
+		return err
+	}
+	return h.AwaitIdle(ctx)
+}
+
+// write writes policies and bindings into the etcd of the server.
+func (h *host) write(ctx context.Context, cluster input.Cluster) error {
 	for _, policy := range cluster.Policies {
 		policy.ResourceVersion = ""
 	}
@@ -98,10 +130,7 @@ func (h *host) store(ctx context.Context, cluster input.Cluster) error {
 	if err := controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", cluster.Policies); err != nil {
 		return err
 	}
-	if err := controlplane.Store(ctx, h.Server, "validatingadmissionpolicybindings", cluster.Bindings); err != nil {
-		return err
-	}
-	return h.AwaitIdle(ctx)
+	return controlplane.Store(ctx, h.Server, "validatingadmissionpolicybindings", cluster.Bindings)
 }
 
 // starts holds the measurements of the starts of one server.
@@ -129,7 +158,9 @@ func (h *host) start(ctx context.Context, s *starts) error {
 	if err != nil {
 		return err
 	}
-	if err := h.AwaitIdle(ctx); err != nil {
+	limited, cancel := context.WithTimeout(ctx, idleTimeout)
+	defer cancel()
+	if err := h.AwaitIdle(limited); err != nil && limited.Err() == nil {
 		return err
 	}
 	idle, peak, err := h.Memory()
