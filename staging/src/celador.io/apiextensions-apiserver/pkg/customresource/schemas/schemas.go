@@ -25,8 +25,10 @@ type Schemas struct {
 	kind                  schema.GroupKind
 	preserveUnknownFields bool
 	versions              map[string]*structuralschema.Structural
-	defaultRules          map[string]*defaulting.Rules
-	validationRules       map[string]*validationrules.Rules
+	// embedding holds the versions whose schemas have embedded resources.
+	embedding       map[string]bool
+	defaultRules    map[string]*defaulting.Rules
+	validationRules map[string]*validationrules.Rules
 }
 
 // New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an error
@@ -37,6 +39,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expr
 		kind:                  schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		preserveUnknownFields: crd.Spec.PreserveUnknownFields,
 		versions:              make(map[string]*structuralschema.Structural, len(crd.Spec.Versions)),
+		embedding:             map[string]bool{},
 		defaultRules:          make(map[string]*defaulting.Rules, len(defaults)),
 		validationRules:       make(map[string]*validationrules.Rules, len(crd.Spec.Versions)),
 	}
@@ -46,7 +49,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expr
 			return nil, fmt.Errorf("schema of version %s: %w", v.Name, err)
 		}
 		s.validationRules[v.Name] = validationrules.Take(structural, true)
-		s.versions[v.Name] = structural
+		s.versions[v.Name], s.embedding[v.Name] = structural, embeds(structural)
 		if rules := defaulting.New(crd.Name, structural, defaults[v.Name]); rules != nil {
 			s.defaultRules[v.Name] = rules
 		}
@@ -70,6 +73,22 @@ func newStructural(validation *apiextensionsv1.CustomResourceValidation, preserv
 	// Pruning changes defaults in place, and NewStructural shares them with the CustomResourceDefinition.
 	structural = structural.DeepCopy()
 	return structural, structuraldefaulting.PruneDefaults(structural)
+}
+
+// embeds reports whether a schema has an embedded resource.
+func embeds(s *structuralschema.Structural) bool {
+	if s == nil {
+		return false
+	}
+	if s.XEmbeddedResource || embeds(s.Items) || s.AdditionalProperties != nil && embeds(s.AdditionalProperties.Structural) {
+		return true
+	}
+	for _, property := range s.Properties {
+		if embeds(&property) {
+			return true
+		}
+	}
+	return false
 }
 
 // Internal converts the schema of a version to the internal version, which upstream's validators are made of. It

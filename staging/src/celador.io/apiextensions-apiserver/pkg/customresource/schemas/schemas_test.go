@@ -48,6 +48,39 @@ func widget(version string, fields object) *unstructured.Unstructured {
 	return u
 }
 
+// Schemas have embedded resources in properties, list items and map values, at any depth.
+func TestCoerceEmbeddedResources(t *testing.T) {
+	embedded := apiextensionsv1.JSONSchemaProps{Type: "object", XEmbeddedResource: true, XPreserveUnknownFields: new(true)}
+	list := apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &embedded}}
+	values := apiextensionsv1.JSONSchemaProps{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &list}}
+	for name, test := range map[string]struct {
+		field apiextensionsv1.JSONSchemaProps
+		// around returns the value of the field with a resource in it.
+		around func(resource any) any
+	}{
+		"property":  {embedded, func(resource any) any { return resource }},
+		"list item": {list, func(resource any) any { return []any{resource} }},
+		"map value": {values, func(resource any) any { return object{"a": []any{resource}} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := schemas.New(crdtest.New(crdtest.Stored(crdtest.Version("v1", map[string]apiextensionsv1.JSONSchemaProps{"field": test.field}))), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := func(metadata object) *unstructured.Unstructured {
+				return widget("v1", object{"spec": object{"field": test.around(object{"apiVersion": "v1", "kind": "Pod", "metadata": metadata})}})
+			}
+			actual, expected := of(object{"name": "p", "unknown": "x"}), of(object{"name": "p"})
+			if _, err := s.Coerce(actual, schemas.Coercion{}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(expected, actual); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestCoerce(t *testing.T) {
 	preserving := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.PreserveUnknownFields = true }
 	malformed := object{"name": "w", "labels": object{"a": int64(5)}, "unknown": "x", "finalizers": "f"}
