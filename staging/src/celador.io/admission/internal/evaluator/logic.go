@@ -20,28 +20,30 @@ func logical(terms []node, decisive types.Bool) node {
 	if len(terms) == 2 {
 		left, right := terms[0].eval, terms[1].eval
 		return node{eval: func(f *frame) ref.Val {
-			if v := left(f); v != !decisive {
-				return only(v, decisive)
+			v := left(f)
+			// Comparing values of the type ref.Val takes several times as long.
+			switch b, ok := v.(types.Bool); {
+			case !ok:
+				return nil
+			case b == decisive:
+				return v
+			default:
+				return boolean(right(f))
 			}
-			return boolean(right(f))
 		}}
 	}
 	return node{eval: func(f *frame) ref.Val {
 		for _, term := range terms {
-			if v := term.eval(f); v != !decisive {
-				return only(v, decisive)
+			v := term.eval(f)
+			switch b, ok := v.(types.Bool); {
+			case !ok:
+				return nil
+			case b == decisive:
+				return v
 			}
 		}
 		return !decisive
 	}}
-}
-
-// only returns v if it equals expected, and declines otherwise.
-func only(v ref.Val, expected types.Bool) ref.Val {
-	if v != expected {
-		return nil
-	}
-	return v
 }
 
 // boolean returns v if it is a bool, and declines otherwise.
@@ -56,13 +58,13 @@ func boolean(v ref.Val) ref.Val {
 func conditional(condition, yes, no node) node {
 	decide, truthy, falsy := condition.eval, yes.nested(), no.nested()
 	return (&attribute{base: func(f *frame) ref.Val {
-		switch decide(f) {
-		case types.True:
-			return truthy(f)
-		case types.False:
-			return falsy(f)
-		default:
+		switch decided, ok := decide(f).(types.Bool); {
+		case !ok:
 			return nil
+		case bool(decided):
+			return truthy(f)
+		default:
+			return falsy(f)
 		}
 	}}).node()
 }

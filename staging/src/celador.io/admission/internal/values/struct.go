@@ -61,7 +61,8 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 		return nil, false
 	}
 	f := &s.plan.fields[i]
-	c := child{name: f.JsonName}
+	// The same expression looks the field up with the same string, which then compares by its address.
+	c := child{name: name}
 	if v := f.GetFrom(s.object); !f.CanOmit(v) {
 		c.value = f.plan.value(v)
 	}
