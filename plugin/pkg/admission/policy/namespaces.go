@@ -23,7 +23,7 @@ type NamespaceGetter struct {
 // cache from the server, because the watch event of a new namespace may be delayed.
 func (g *NamespaceGetter) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	namespace, err := g.Lister.Get(name)
-	if apierrors.IsNotFound(err) && name != "" {
+	if err != nil && apierrors.IsNotFound(err) && name != "" {
 		return g.Client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	}
 	return namespace, err

@@ -3,7 +3,11 @@
 
 package policy
 
-import "celador.io/admission/matching"
+import (
+	"slices"
+
+	"celador.io/admission/matching"
+)
 
 // bindings holds the bindings of one policy. Immutable. Nil is empty.
 type bindings struct {
@@ -19,6 +23,14 @@ func (b *bindings) len() int {
 		return 0
 	}
 	return b.regular.Len() + b.fallbacks.Len()
+}
+
+// only returns the single binding, or nil if there are several.
+func (b *bindings) only() *Binding {
+	if b.len() != 1 {
+		return nil
+	}
+	return slices.Concat(b.regular.All(), b.fallbacks.All())[0][0]
 }
 
 // with returns the bindings with one added or replaced.

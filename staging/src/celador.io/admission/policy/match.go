@@ -27,6 +27,8 @@ type Matches[B any] struct {
 	// log explains at V(5) why a policy or binding does not apply. explains is set if it is enabled.
 	log      klog.Logger
 	explains bool
+	// constraints and bindings remember the result for the criteria of the last policy and binding.
+	constraints, bindings matching.Memo
 	// match is the current Match. It is reused, because thousands of policies may match.
 	match Match[B]
 }
@@ -98,7 +100,7 @@ func (m *Matches[B]) candidates(s *Snapshot[B]) []matching.Candidate {
 func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
 	target, matches, err := matching.Target{Resource: m.request.GetResource(), Kind: m.request.GetKind()}, certain, error(nil)
 	if !certain {
-		target, matches, err = p.criteria.Match(m.request)
+		target, matches, err = m.constraints.Match(p.criteria, m.request)
 	}
 	if err == nil && !matches {
 		if m.explains {
@@ -124,6 +126,10 @@ func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
 // Fallback bindings follow only if no other binding applied. A BindingMatch is valid until the next
 // iteration.
 func (m *Match[B]) Bindings(yield func(*BindingMatch[B]) bool) {
+	if m.bound.only != nil {
+		m.try(m.bound.only, yield)
+		return
+	}
 	applied, more := m.bindings(m.bound.regular, yield)
 	if !more {
 		return
@@ -149,30 +155,37 @@ func (m *Match[B]) bindings(of matching.NamespaceIndex[*Binding], yield func(*Bi
 	}
 	for _, chunk := range candidates() {
 		for _, b := range chunk {
-			if request.Interrupted() != nil {
-				return applied, false
-			}
-			m.binding = BindingMatch[B]{Binding: b, match: m}
-			if b.criteria != nil {
-				_, matches, err := b.criteria.Match(request)
-				switch {
-				case err != nil:
-					m.binding.Err = misconfigured(err)
-				case !matches:
-					if m.matches.explains {
-						m.log(b, b.criteria.Mismatch(request))
-					}
-					continue
-				}
-			}
-			more := yield(&m.binding)
-			applied = applied || !m.binding.lacksParams
+			applies, more := m.try(b, yield)
+			applied = applied || applies
 			if !more {
 				return applied, false
 			}
 		}
 	}
 	return applied, true
+}
+
+// try calls yield for a binding if it matches the request. It returns the same results as bindings.
+func (m *Match[B]) try(b *Binding, yield func(*BindingMatch[B]) bool) (applied, more bool) {
+	request := m.matches.request
+	if request.Interrupted() != nil {
+		return false, false
+	}
+	m.binding = BindingMatch[B]{Binding: b, match: m}
+	if b.criteria != nil {
+		_, matches, err := m.matches.bindings.Match(b.criteria, request)
+		switch {
+		case err != nil:
+			m.binding.Err = misconfigured(err)
+		case !matches:
+			if m.matches.explains {
+				m.log(b, b.criteria.Mismatch(request))
+			}
+			return false, true
+		}
+	}
+	more = yield(&m.binding)
+	return !m.binding.lacksParams, more
 }
 
 func (m *Match[B]) log(b *Binding, reason any) {

@@ -20,6 +20,9 @@ type Snapshot[B any] struct {
 type boundPolicy[B any] struct {
 	*Policy[B]
 	*bindings
+	// only is the binding of the policy if it has a single one, and nil otherwise. It saves a request the
+	// walk through the lists of bindings.
+	only *Binding
 	// params is nil without a paramKind.
 	params params.Kind
 }
@@ -36,9 +39,9 @@ func bind[B any](p *Policy[B], bound *bindings) *boundPolicy[B] {
 	case !p.inEffect(bound):
 		return nil
 	case p.singleton:
-		return &boundPolicy[B]{Policy: p, bindings: onlyUnbound}
+		return &boundPolicy[B]{Policy: p, bindings: onlyUnbound, only: unbound}
 	default:
-		return &boundPolicy[B]{Policy: p, bindings: bound}
+		return &boundPolicy[B]{Policy: p, bindings: bound, only: bound.only()}
 	}
 }
 
