@@ -61,7 +61,13 @@ func (h *host) delays(ctx context.Context) ([]float64, error) {
 	if err := h.addPolicy(ctx, policy); err != nil {
 		return nil, err
 	}
-	events, err := h.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Watch(ctx, metav1.ListOptions{})
+	bindings := h.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	// Without a resource version, the watch would begin with events of all present bindings.
+	present, err := bindings.List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	events, err := bindings.Watch(ctx, metav1.ListOptions{ResourceVersion: present.ResourceVersion})
 	if err != nil {
 		return nil, err
 	}
