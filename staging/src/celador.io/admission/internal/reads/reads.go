@@ -159,8 +159,13 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 			r.record(r.parts(operand), false)
 		}
 		return nil
-	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "or", "orValue", "distinct", "reverse", "sort":
-		// The items of a list in another order.
+	case "distinct", "sort":
+		// The size of the result, or the error, depends on the items.
+		parts := r.union(operands)
+		r.record(parts, true)
+		return parts
+	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "or", "orValue", "reverse":
+		// The value itself, or the items of a list in another order.
 		return r.union(operands)
 	}
 	r.consume(operands...)
@@ -192,7 +197,8 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	r.record(initial, false)
 	bound := map[string][][]string{c.AccuVar(): initial}
 	if c.HasIterVar2() {
-		bound[c.IterVar()], bound[c.IterVar2()] = nil, extend(entries, Entry)
+		// The first variable is the key of a map.
+		bound[c.IterVar()], bound[c.IterVar2()] = extend(entries, Entry), extend(entries, Entry)
 	} else {
 		bound[c.IterVar()] = extend(entries, Entry)
 	}

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/ext"
 
 	"celador.io/admission/internal/reads"
 )
 
 func TestRoots(t *testing.T) {
-	env, err := cel.NewEnv(cel.OptionalTypes(), cel.Variable("a", cel.DynType), cel.Variable("b", cel.DynType), cel.Variable("c", cel.DynType))
+	env, err := cel.NewEnv(cel.OptionalTypes(), ext.TwoVarComprehensions(), ext.Lists(), cel.Variable("a", cel.DynType), cel.Variable("b", cel.DynType), cel.Variable("c", cel.DynType))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +35,10 @@ func TestRoots(t *testing.T) {
 		"a.x.map(e, b)":               "first.x? ",
 		"type(a) == map || a[b.x].y":  "first x first.[*].y",
 		"a[?'x y'].hasValue() || c.z": "first.x y?",
+		"a.x.all(k, v, k == 'y')":     "first.x? first.x.[*]",
+		"a.x.distinct().size() == 1":  "first.x first.x?",
+		"a.x.sort().size() == 1":      "first.x first.x?",
+		"a.x.reverse().size() == 1":   "first.x?",
 	} {
 		checked, issues := env.Compile(expression)
 		if issues.Err() != nil {
