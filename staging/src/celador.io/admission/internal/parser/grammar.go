@@ -13,16 +13,17 @@ import (
 
 // expression parses disjunction ["?" disjunction ":" expression].
 func (t *tree) expression() ast.Expr {
-	above := t.depth
 	t.descend()
 	e := t.disjunction()
 	if t.at("?") {
-		id := t.id(t.next())
+		height, id := t.height, t.id(t.next())
 		holds := t.disjunction()
+		height = max(height, t.height)
 		t.want(":")
 		e = t.factory.NewCall(id, operators.Conditional, e, holds, t.expression())
+		t.grow(height)
 	}
-	t.depth = above
+	t.depth--
 	return e
 }
 
@@ -41,13 +42,14 @@ func (t *tree) logical(operator, function string, term func(*tree) ast.Expr) ast
 	if !t.at(operator) {
 		return first
 	}
-	terms, ids := []ast.Expr{first}, []int64(nil)
+	terms, ids, height := []ast.Expr{first}, []int64(nil), t.height
 	for t.at(operator) {
-		t.descend()
 		at := t.next()
 		terms = append(terms, term(t))
 		ids = append(ids, t.id(at))
+		height = max(height, t.height)
 	}
+	t.grow(height)
 	return t.balance(function, terms, ids)
 }
 
@@ -91,10 +93,10 @@ func (t *tree) binary(least level) ast.Expr {
 		if level < least {
 			break
 		}
-		t.descend()
-		id := t.id(t.next())
+		height, id := t.height, t.id(t.next())
 		function, _ := operators.Find(operator)
 		left = t.factory.NewCall(id, function, left, t.binary(level+1))
+		t.grow(height)
 	}
 	return left
 }
@@ -109,15 +111,22 @@ func (t *tree) unary() ast.Expr {
 		if !odd {
 			return t.member()
 		}
-		return t.factory.NewCall(t.id(first), operators.LogicalNot, t.member())
+		return t.sign(first, operators.LogicalNot)
 	case t.at("-") && t.tokens[1].kind != integer:
-		id := t.id(t.next())
+		minus := t.next()
 		if t.at("-") {
 			panic(declined{})
 		}
-		return t.factory.NewCall(id, operators.Negate, t.member())
+		return t.sign(minus, operators.Negate)
 	}
 	return t.member()
+}
+
+func (t *tree) sign(operator token, function string) ast.Expr {
+	id := t.id(operator)
+	signed := t.factory.NewCall(id, function, t.member())
+	t.grow(0)
+	return signed
 }
 
 // member parses a primary expression and the selections, calls and indexes that follow it.
@@ -128,7 +137,7 @@ func (t *tree) member() ast.Expr {
 		case t.at("."):
 			e = t.selection(e)
 		case t.at("["):
-			open, function := t.next(), operators.Index
+			height, open, function := t.height, t.next(), operators.Index
 			if t.optional() {
 				function = operators.OptIndex
 			}
@@ -136,22 +145,23 @@ func (t *tree) member() ast.Expr {
 			index := t.expression()
 			t.want("]")
 			e = t.factory.NewCall(id, function, e, index)
+			t.grow(height)
 		default:
 			return e
 		}
-		t.descend()
 	}
 }
 
 // selection parses "." ["?"] name | "." name arguments.
 func (t *tree) selection(of ast.Expr) ast.Expr {
 	dot, optional, name := t.next(), t.optional(), t.name()
-	switch {
-	case optional:
+	if !optional && t.at("(") {
+		return t.call(t.text(name), of)
+	}
+	t.grow(0)
+	if optional {
 		field := t.factory.NewLiteral(t.id(name), types.String(t.text(name)))
 		return t.factory.NewCall(t.id(dot), operators.OptSelect, of, field)
-	case t.at("("):
-		return t.call(t.text(name), of)
 	}
 	return t.factory.NewSelect(t.id(dot), of, t.text(name))
 }
@@ -161,6 +171,10 @@ func (t *tree) optional() bool { return t.optionals && t.accept("?") }
 
 // call parses "(" [expression {"," expression}] ")". The target is nil unless the function is a member.
 func (t *tree) call(function string, target ast.Expr) ast.Expr {
+	height := 0
+	if target != nil {
+		height = t.height
+	}
 	id := t.id(t.next())
 	arguments := []ast.Expr{}
 	for !t.at(")") {
@@ -168,8 +182,10 @@ func (t *tree) call(function string, target ast.Expr) ast.Expr {
 			t.want(",")
 		}
 		arguments = append(arguments, t.expression())
+		height = max(height, t.height)
 	}
 	t.next()
+	t.enclose(height)
 	if expanded := t.expand(id, function, target, arguments); expanded != nil {
 		return expanded
 	}
@@ -182,6 +198,7 @@ func (t *tree) call(function string, target ast.Expr) ast.Expr {
 // primary parses a variable, a function call, an object, a literal, a list, a map or an expression in parentheses.
 func (t *tree) primary() ast.Expr {
 	at := t.next()
+	t.height = 1
 	switch at.kind {
 	case identifier:
 		return t.named(at)
@@ -194,6 +211,7 @@ func (t *tree) primary() ast.Expr {
 		case "(":
 			e := t.expression()
 			t.want(")")
+			t.grow(0)
 			return e
 		case "[":
 			return t.list(at)
@@ -255,40 +273,47 @@ func reserved(name string) bool {
 
 // list parses [expression {"," expression} [","]] "]".
 func (t *tree) list(open token) ast.Expr {
-	id := t.id(open)
+	id, height := t.id(open), 0
 	elements := []ast.Expr{}
 	for !t.accept("]") {
 		elements = append(elements, t.expression())
+		height = max(height, t.height)
 		t.separate("]")
 	}
+	t.enclose(height)
 	return t.factory.NewList(id, elements, nil)
 }
 
 // mapping parses [entry {"," entry} [","]] "}", where an entry is expression ":" expression.
 func (t *tree) mapping(open token) ast.Expr {
-	id := t.id(open)
+	id, height := t.id(open), 0
 	entries := []ast.EntryExpr{}
 	for !t.accept("}") {
 		entry := t.id(open)
 		key := t.expression()
+		height = max(height, t.height)
 		colon := t.want(":")
 		t.positions[entry-1] = ast.OffsetRange{Start: colon.start, Stop: colon.stop}
 		entries = append(entries, t.factory.NewMapEntry(entry, key, t.expression(), false))
+		height = max(height, t.height)
 		t.separate("}")
 	}
+	t.enclose(height)
 	return t.factory.NewMap(id, entries)
 }
 
 // object parses "{" [field {"," field} [","]] "}", where a field is name ":" expression.
 func (t *tree) object(typeName string) ast.Expr {
-	id := t.id(t.next())
+	id, height := t.id(t.next()), 0
 	fields := []ast.EntryExpr{}
 	for !t.accept("}") {
 		name := t.text(t.name())
 		field := t.id(t.want(":"))
 		fields = append(fields, t.factory.NewStructField(field, name, t.expression(), false))
+		height = max(height, t.height)
 		t.separate("}")
 	}
+	t.enclose(height)
 	return t.factory.NewStruct(id, typeName, fields)
 }
 

@@ -48,6 +48,14 @@ var declined = []string{
 	"T{?a: b}", "has(a)", "a.all(1, b)", "a.all(a.b, c)", "a.optMap(x, x)", "cel.bind(1, 2, 3)", "a.b{}.c", "(a){}", "a{}{}", "f(x){}", "a.f(x){}", "a\x00b", "a ; b", "true()", "null.a", "a < ", "#a", "\\a",
 	strings.Repeat("(", 300) + "a" + strings.Repeat(")", 300), "a" + strings.Repeat(" + a", 300), "a" + strings.Repeat(".a", 300), strings.Repeat("[", 300) + strings.Repeat("]", 300),
 	"a" + strings.Repeat(" + a", 50_000),
+	nested("(", "a", ")+a+a"), nested("(", "a", ")==a==a"), nested("(", "a", ").b.b"), nested("f(", "a", ").b.b"), nested("[", "a", "][0][0]"),
+	nested("f(", "a", ").b+a"), nested("[a].all(x,", "a", ")==a"), nested("a.f(a,", "a", ").b"), nested("{a:", "a", "}.b.b"), nested("T{a:", "a", "}.b.b"),
+	nested("-(", "a", ").b"), nested("(", "a", "?a:a)+a"), nested("(a?", "a", ":a).b"), nested("(a&&", "a", "||a)"), nested("a[", "a", "].b"),
+}
+
+// nested returns an expression that is deeper than cel-go's parser allows, although its brackets are not.
+func nested(opening, middle, closing string) string {
+	return strings.Repeat(opening, 126) + middle + strings.Repeat(closing, 126)
 }
 
 func TestParse(t *testing.T) {

@@ -16,8 +16,10 @@ type tree struct {
 	factory ast.ExprFactory
 	// positions holds the positions of the nodes in the order of their IDs, of which the first is 1.
 	positions []ast.OffsetRange
-	// depth is at least the depth of the current node.
+	// depth is the number of expressions around the current token.
 	depth int
+	// height is the height of the tree that was parsed last, with its parentheses.
+	height int
 }
 
 // removed is the position of a node that a macro has replaced.
@@ -80,12 +82,22 @@ func (t *tree) name() token {
 	return t.next()
 }
 
-// maxDepth is lower than the limit of cel-go's parser, 250, which counts in another way.
-const maxDepth = 200
+// maxHeight is lower than the limit of cel-go's parser, 250, which counts in another way.
+const maxHeight = 200
 
-// descend counts a level of the tree. It declines the expression if there are too many.
+// descend enters an expression. It declines the expression if there are too many around it.
 func (t *tree) descend() {
-	if t.depth++; t.depth > maxDepth {
+	if t.depth++; t.depth > maxHeight {
+		panic(declined{})
+	}
+}
+
+// grow puts a node above the tree that was parsed last and another one of the given height.
+func (t *tree) grow(other int) { t.enclose(max(t.height, other)) }
+
+// enclose puts a node above trees of at most the given height. It declines the expression if the tree gets too high.
+func (t *tree) enclose(height int) {
+	if t.height = height + 1; t.height > maxHeight {
 		panic(declined{})
 	}
 }
