@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/parser"
 	"celador.io/admission/internal/typesize"
 	"celador.io/admission/policyspec"
 )
@@ -20,7 +21,8 @@ import (
 // A Checker type checks the expressions of policies. It keeps no reference to the policies and
 // schemas that it has checked. It is safe for concurrent use if its Types are.
 type Checker struct {
-	env *cel.Env
+	env    *cel.Env
+	parser *parser.Parser
 	// patchEnv extends env with the types of mutations.
 	patchEnv *cel.Env
 	// sizes infers type sizes for expressions in both environments.
@@ -41,13 +43,13 @@ func New(base *environment.EnvSet, types Types) (*Checker, error) {
 		return nil, fmt.Errorf("declaring the types of mutations: %w", err)
 	}
 	patchEnv := patchSet.StoredExpressionsEnv()
-	return &Checker{env: set.StoredExpressionsEnv(), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types}, nil
+	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(set.StoredExpressionsEnv()), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types}, nil
 }
 
 // With returns a checker that finds types in types. It shares the environments of c and is cheap
 // to create, for example for a single check against a snapshot of the types.
 func (c *Checker) With(types Types) *Checker {
-	return &Checker{env: c.env, patchEnv: c.patchEnv, sizes: c.sizes, types: types}
+	return &Checker{env: c.env, parser: c.parser, patchEnv: c.patchEnv, sizes: c.sizes, types: types}
 }
 
 // CheckValidating checks each expression of a policy against each type that the policy's match
@@ -68,7 +70,7 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 	expressions := expressionsOf(policy)
 	for i := range expressions {
 		e := &expressions[i]
-		e.parse = sync.OnceValues(func() (syntax, error) { return parse(c.env, e.source) })
+		e.parse = sync.OnceValues(func() (syntax, error) { return c.parse(e.source) })
 	}
 	params := c.findParams(policy.ParamKind, result)
 	var checked []checkedType
