@@ -86,7 +86,7 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 	bindingsSynced, err := handle(bindings,
 		func(added *policy.CachedBinding, _ bool) { timed(func() { store.PutBinding(added) }) },
 		func(old, current *policy.CachedBinding) {
-			if old != current { // not a resync
+			if old.GetObjectMeta().GetResourceVersion() != current.GetObjectMeta().GetResourceVersion() { // not listed again
 				timed(func() { store.PutBinding(current) })
 			}
 		},

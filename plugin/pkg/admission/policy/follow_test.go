@@ -14,10 +14,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kuberuntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	clienttesting "k8s.io/client-go/testing"
 
 	engine "celador.io/admission/policy"
 	"celador.io/admission/validating"
@@ -40,6 +43,8 @@ type follower struct {
 	compiled, changes []string
 	// held maps the names of policies whose compilation blocks to channels that end it.
 	held map[string]chan struct{}
+	// watches are the watches of the informers.
+	watches []*watch.RaceFreeFakeWatcher
 }
 
 // follow starts a follower with the given objects. Compilations of policies whose name begins
@@ -47,6 +52,15 @@ type follower struct {
 func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	t.Helper()
 	f := &follower{clientset: fake.NewSimpleClientset(objects...), held: map[string]chan struct{}{}}
+	f.clientset.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := f.clientset.Tracker().Watch(action.GetResource(), action.GetNamespace())
+		if w, ok := w.(*watch.RaceFreeFakeWatcher); ok {
+			f.lock.Lock()
+			defer f.lock.Unlock()
+			f.watches = append(f.watches, w)
+		}
+		return true, w, err
+	})
 	factory := informers.NewSharedInformerFactory(f.clientset, 0)
 	kinds := factory.Admissionregistration().V1()
 	stop := make(chan struct{})
@@ -138,6 +152,17 @@ func (f *follower) change(what string) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.changes = append(f.changes, what)
+}
+
+// expire ends the watches of the informers, which list everything again some time later.
+func (f *follower) expire() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for _, w := range f.watches {
+		expired := apierrors.NewResourceExpired("too old").Status()
+		w.Error(&expired)
+	}
+	f.watches = nil
 }
 
 // release ends the current compilation of a policy.
@@ -320,6 +345,51 @@ func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
 		f.release(t, "slow")
 		f.expect(t, "the second is compiled", "put slow b")
 	})
+}
+
+// When informers list everything again, only policies and bindings that have changed meanwhile take effect
+// again.
+func TestListedAgain(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		// change changes objects while nothing is watched.
+		change func(*testing.T, *follower)
+		want   []string
+	}{
+		{name: "nothing changed"},
+		{
+			name:   "policy changed",
+			change: func(t *testing.T, f *follower) { f.update(t, named("a", 2, "2")) },
+			want:   []string{"put a 2"},
+		},
+		{
+			name: "binding changed",
+			change: func(t *testing.T, f *follower) {
+				changed := bindingOf("a")
+				changed.ResourceVersion = "2"
+				_, err := f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Update(t.Context(), changed, metav1.UpdateOptions{})
+				write(t, changed, err)
+			},
+			want: []string{"bind a"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := following(t, named("a", 1, "1"), named("b", 1, "1"), bindingOf("a"), bindingOf("b"))
+				f.expire()
+				synctest.Wait()
+				if tc.change != nil {
+					tc.change(t, f)
+				}
+				f.expect(t, "before the lists")
+				time.Sleep(time.Minute) // of the bubble
+				f.expect(t, "after the lists", tc.want...)
+				if len(f.watches) != 2 {
+					t.Errorf("%d kinds are watched again, want 2", len(f.watches))
+				}
+			})
+		})
+	}
 }
 
 // A compiled version takes effect even if a newer version exists. Otherwise a policy that
