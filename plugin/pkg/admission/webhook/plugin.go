@@ -40,14 +40,20 @@ type Plugin struct {
 	// conditions is whether the feature gate of match conditions is enabled. If it is not,
 	// webhooks are called as if they had none.
 	conditions bool
-	// last is the set that Set returned last. Nil before that.
-	last atomic.Pointer[listedSet]
+	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
+	// there are static manifests: only their webhooks see requests for admission configurations.
+	latest, previous atomic.Pointer[listedSet]
 }
 
 // listedSet is the set of listed webhooks.
 type listedSet struct {
 	webhooks []upstream.WebhookAccessor
 	*engine.Set
+}
+
+// of reports whether s is the set of the given webhooks. s may be nil.
+func (s *listedSet) of(webhooks []upstream.WebhookAccessor) bool {
+	return s != nil && slices.Equal(s.webhooks, webhooks)
 }
 
 var (
@@ -133,8 +139,12 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 
 // Set returns the set of listed webhooks. It is the same until the sources list others.
 func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *engine.Set {
-	if last := p.last.Load(); last != nil && slices.Equal(last.webhooks, webhooks) {
-		return last.Set
+	latest := p.latest.Load()
+	if latest.of(webhooks) {
+		return latest.Set
+	}
+	if previous := p.previous.Load(); previous.of(webhooks) {
+		return previous.Set
 	}
 	compiled := make([]*engine.Webhook, len(webhooks))
 	for i, w := range webhooks {
@@ -142,7 +152,8 @@ func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *engine.Set {
 	}
 	next := &listedSet{webhooks, engine.NewSet(compiled)}
 	// Concurrent requests may each make a set. The last one stays.
-	p.last.Store(next)
+	p.previous.Store(latest)
+	p.latest.Store(next)
 	return next.Set
 }
 

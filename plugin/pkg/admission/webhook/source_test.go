@@ -65,6 +65,33 @@ func names(webhooks []upstream.WebhookAccessor) []string {
 	return names
 }
 
+// Sets are made once while requests alternate between two lists of webhooks.
+func TestSetsOfTwoLists(t *testing.T) {
+	plugin, err := webhook.Validating.NewPlugin(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhooks := webhook.NewSource(&listed{[]upstream.WebhookAccessor{hook("a", "true"), hook("b", "true"), hook("c", "true")}}, always).Webhooks()
+	static, all, changed := webhooks[:1], webhooks[:2], webhooks
+	seen := map[*engine.Set]bool{}
+	for i, request := range []struct {
+		webhooks []upstream.WebhookAccessor
+		made     bool
+	}{
+		{all, true}, {all, false}, {static, true}, {all, false}, {static, false},
+		{changed, true}, {static, false}, {changed, false}, {all, true},
+	} {
+		set := plugin.Set(slices.Clone(request.webhooks))
+		if made := !seen[set]; made != request.made {
+			t.Errorf("request %d made a set: %t, want %t", i, made, request.made)
+		}
+		if got := len(set.NewRequest(t.Context(), webhooktesting.NewAttribute(namespace, nil, false), webhooktesting.NewObjectInterfacesForTest(), engine.Config{}).Candidates()); got != len(request.webhooks) {
+			t.Errorf("request %d has %d webhooks, want %d", i, got, len(request.webhooks))
+		}
+		seen[set] = true
+	}
+}
+
 // Without the feature gate, webhooks match as if they had no match conditions.
 func TestSourceIgnoresConditions(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
