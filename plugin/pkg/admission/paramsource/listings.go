@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxListed is the maximum number of params in listings, which take 8 bytes each. Beyond it, all results are
-	// listed again.
+	// listed again. A result that exceeds it alone is not kept.
 	maxListed = 1 << 17
 	// resultSize is the approximate memory of a result without its params, as a number of params.
 	resultSize = 64
@@ -45,7 +45,11 @@ func (l *listings) get(namespace, selector string, list func() ([]*unstructured.
 	if err != nil {
 		return nil, err
 	}
-	if l.listed.Add(int64(resultSize+len(found))) > maxListed {
+	size := int64(resultSize + len(found))
+	if size > maxListed {
+		return found, nil
+	}
+	if l.listed.Add(size) > maxListed {
 		l.listed.Store(0)
 		l.namespaces.Clear()
 		return found, nil

@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"celador.io/admission/params"
 )
@@ -68,6 +70,32 @@ func TestListsAreBounded(t *testing.T) {
 		}
 		if again := list(t, l, "blue", labels.Everything()); &first[0] == &again[0] {
 			t.Error("the oldest result is kept after 3000 others")
+		}
+	})
+}
+
+// A result that exceeds the bound alone does not displace others.
+func TestLargestListIsNotKept(t *testing.T) {
+	const exceeding = 1<<17 + 1
+	stored := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*limit("blue", "a")}}
+	for i := range exceeding {
+		stored.Items = append(stored.Items, *limit("red", fmt.Sprint(i)))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, source := started(t)
+		s.PrependReactor("list", limits.Resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, stored, nil })
+		s.serve(limits.GroupVersion(), namespacedLimits)
+		k := source.Open(limitKind)
+		defer k.Close()
+		l := synced(t, k)
+		first := list(t, l, "blue", labels.Everything())
+		for range 2 {
+			if got := len(list(t, l, "red", labels.Everything())); got != exceeding {
+				t.Fatalf("found %d params, want %d", got, exceeding)
+			}
+		}
+		if again := list(t, l, "blue", labels.Everything()); &first[0] != &again[0] {
+			t.Error("a small result is not kept")
 		}
 	})
 }
