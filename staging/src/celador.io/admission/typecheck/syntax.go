@@ -22,12 +22,9 @@ type syntax struct {
 
 // parse parses an expression for environments that extend the checker's.
 func (c *Checker) parse(expression string) (syntax, error) {
-	parsed, ok := c.parser.Parse(expression)
-	if !ok {
-		var issues *cel.Issues
-		if parsed, issues = c.env.Parse(expression); failed(issues) {
-			return syntax{message: messageOf(common.NewTextSource(expression), issues)}, nil
-		}
+	parsed, issues := c.parser.Parse(expression)
+	if failed(issues) {
+		return syntax{message: messageOf(common.NewTextSource(expression), issues)}, nil
 	}
 	kept, err := cel.AstToParsedExpr(parsed)
 	if err != nil {

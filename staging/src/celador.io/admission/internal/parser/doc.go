@@ -5,7 +5,7 @@
 // that it takes to compile an expression.
 //
 // The trees equal those of cel-go's parser, IDs and positions included. A Parser declines invalid expressions and rare syntax, and
-// callers then use cel-go's parser, which also reports the errors. Rare are numbers other than decimal integers, bytes, texts over
+// leaves them to cel-go's parser, which also reports the errors. Rare are numbers other than decimal integers, bytes, texts over
 // several lines, escapes other than those of quotes, backslashes and white space, characters other than ASCII, optional entries of lists
 // and maps, macros that copy their operands such as optMap(), and deep nesting.
 package parser

@@ -11,8 +11,10 @@ import (
 	exprpb "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
 )
 
-// A Parser parses the expressions of an environment. It is immutable and safe for concurrent use.
+// A Parser parses the expressions of an environment, and of those that extend it with variables and types only. It is immutable
+// and safe for concurrent use.
 type Parser struct {
+	env *cel.Env
 	// macros holds the macros by their names.
 	macros map[string][]cel.Macro
 	// optionals is set if expressions may contain .? and [?].
@@ -21,7 +23,7 @@ type Parser struct {
 
 // New returns a parser with the macros of an environment.
 func New(env *cel.Env) *Parser {
-	p := &Parser{macros: map[string][]cel.Macro{}, optionals: env.HasLibrary("cel.lib.optional")}
+	p := &Parser{env: env, macros: map[string][]cel.Macro{}, optionals: env.HasLibrary("cel.lib.optional")}
 	for _, macro := range env.Macros() {
 		p.macros[macro.Function()] = append(p.macros[macro.Function()], macro)
 	}
@@ -34,8 +36,16 @@ const maxSize = 1 << 14
 // declined is the value with which parsing panics to decline an expression.
 type declined struct{}
 
-// Parse returns the tree of an expression, or false if the parser declines it.
-func (p *Parser) Parse(source string) (parsed *cel.Ast, ok bool) {
+// Parse returns the tree of an expression, or cel-go's issues if its syntax is invalid.
+func (p *Parser) Parse(source string) (*cel.Ast, *cel.Issues) {
+	if parsed, ok := p.Accept(source); ok {
+		return parsed, nil
+	}
+	return p.env.Parse(source)
+}
+
+// Accept returns the tree of an expression, or false if the parser declines it.
+func (p *Parser) Accept(source string) (parsed *cel.Ast, ok bool) {
 	if len(source) > maxSize {
 		return nil, false
 	}

@@ -75,7 +75,7 @@ func TestParseWithoutOptionals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range []string{"a.?b", "a[?b]"} {
-		if _, ok := parser.New(env).Parse(source); ok {
+		if _, ok := parser.New(env).Accept(source); ok {
 			t.Errorf("%s: accepted by an environment without optionals", source)
 		}
 	}
@@ -95,7 +95,7 @@ func FuzzParse(f *testing.F) {
 // expression.
 func check(t *testing.T, source string) bool {
 	t.Helper()
-	actual, ok := parsers().Parse(source)
+	actual, ok := parsers().Accept(source)
 	if !ok {
 		return false
 	}
@@ -138,7 +138,7 @@ func BenchmarkParse(b *testing.B) {
 	b.Run("celador", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, ok := parsers().Parse(source); !ok {
+			if _, ok := parsers().Accept(source); !ok {
 				b.Fatal("declined")
 			}
 		}

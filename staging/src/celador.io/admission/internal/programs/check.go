@@ -14,11 +14,9 @@ import (
 // If rewrite is not nil, it is called before the type check and may change the parsed expression.
 func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer rescue(&err)
-	parsed, ok := b.parser.Parse(source)
-	if !ok {
-		if parsed, issues = env.Parse(source); issues != nil {
-			return nil, issues, nil
-		}
+	parsed, issues := b.parser.Parse(source)
+	if issues != nil {
+		return nil, issues, nil
 	}
 	if rewrite != nil {
 		rewrite(parsed)
