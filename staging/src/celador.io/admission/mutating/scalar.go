@@ -19,7 +19,7 @@ import (
 func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
 	switch v := v.(type) {
 	case types.String:
-		if s.Scalar != schema.String && s.Scalar != schema.Untyped {
+		if !s.holds(schema.String) {
 			return false
 		}
 		if s.plain && into.Kind() == reflect.String {
@@ -28,7 +28,7 @@ func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
 			return true
 		}
 	case types.Bool:
-		if s.Scalar != schema.Boolean && s.Scalar != schema.Untyped {
+		if !s.holds(schema.Boolean) {
 			return false
 		}
 		if s.plain && into.Kind() == reflect.Bool {
@@ -37,7 +37,7 @@ func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
 			return true
 		}
 	case types.Int, types.Double:
-		if s.Scalar != schema.Numeric && s.Scalar != schema.Untyped {
+		if !s.holds(schema.Numeric) {
 			return false
 		}
 		if n, ok := v.(types.Int); ok && s.plain && into.CanInt() && !into.OverflowInt(int64(n)) {
@@ -47,6 +47,11 @@ func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
 		}
 	}
 	return m.set(into, v.Value())
+}
+
+// holds reports whether the schema allows scalars of a type.
+func (s *scalarShape) holds(scalar schema.Scalar) bool {
+	return s.Scalar == scalar || s.Scalar == schema.Untyped
 }
 
 // equalsScalar reports whether a plain field has the value of a scalar. ok is false if one of them is

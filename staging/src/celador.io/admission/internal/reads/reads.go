@@ -196,11 +196,9 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	// cel.bind evaluates a value that nothing may read.
 	r.record(initial, false)
 	bound := map[string][][]string{c.AccuVar(): initial}
+	bound[c.IterVar()] = extend(entries, Entry) // with two variables, the key of a map
 	if c.HasIterVar2() {
-		// The first variable is the key of a map.
-		bound[c.IterVar()], bound[c.IterVar2()] = extend(entries, Entry), extend(entries, Entry)
-	} else {
-		bound[c.IterVar()] = extend(entries, Entry)
+		bound[c.IterVar2()] = bound[c.IterVar()]
 	}
 	shadowed, shadowedComputed := map[string][][]string{}, map[string]bool{}
 	for name, parts := range bound {
