@@ -264,6 +264,11 @@ func TestAnnotationsOfParams(t *testing.T) {
 	}
 }
 
+// storeWithTwoSelectors returns a store in which the policy p has a binding for all params and one for those of the tier gold.
+func storeWithTwoSelectors(p *v1.ValidatingAdmissionPolicy) *validating.Store {
+	return storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
+}
+
 // A policy whose expressions do not read params is evaluated once, and its decision is reported for each
 // param.
 func TestEvaluationsByParam(t *testing.T) {
@@ -274,7 +279,7 @@ func TestEvaluationsByParam(t *testing.T) {
 		"object == null || authorizer.path('/params').check('write').allowed() // no param":        1,
 	} {
 		p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(limits), Validations: policytest.Validations(expression)})
-		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
+		s := storeWithTwoSelectors(p)
 		server := newServer()
 		if got, want := bindingNames(evaluate(t, server, create(5), s.Snapshot()).Decisions()), []string{"a", "a", "a", "b", "b"}; !slices.Equal(got, want) {
 			t.Errorf("%s: decisions through %q, want %q", expression, got, want)
@@ -312,7 +317,7 @@ func TestEqualPartsOfParams(t *testing.T) {
 				{Name: "unread", Expression: "[object.metadata.name].all(params, params == '')"},
 			},
 		})
-		s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
+		s := storeWithTwoSelectors(p)
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(5), ktesting.BufferLogs(true)))
 		server := newServer()
 		result, err := validating.NewEngine(validating.Config{Namespaces: server, Authorizer: server}).Evaluate(klog.NewContext(t.Context(), logger), create(5), server, s.Snapshot())
@@ -333,7 +338,7 @@ func TestMessagesOfEqualParams(t *testing.T) {
 		Variables:   []v1.Variable{{Name: "name", Expression: "params.metadata.name"}},
 		Validations: []v1.Validation{{Expression: "params.metadata.labels.tier != 'gold'", MessageExpression: "variables.name + ' ' + string(params.max)"}},
 	})
-	s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
+	s := storeWithTwoSelectors(p)
 	decisions := evaluate(t, newServer(), create(5), s.Snapshot()).Decisions()
 	want := []string{"a: high 7", "a: low 3", "b: high 7", "b: low 3"}
 	if got := messages(decisions); !slices.Equal(got, want) || len(decisions) != 5 {
