@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,7 +24,7 @@ import (
 var errNoSchema = errors.New("types of another server have no schema")
 
 // A report holds the findings of one check of a policy, truncated to fit into a status. The
-// controller keeps the last report of each policy. A report is immutable except for unrecorded.
+// controller keeps the last report of each policy. A report is immutable except for unrecorded and lag.
 type report struct {
 	uid        types.UID
 	generation int64
@@ -45,6 +46,7 @@ type report struct {
 	// unrecorded is set if a change at an aggregated server is not reflected in the status yet.
 	// It is used only by the worker that syncs the policy.
 	unrecorded bool
+	lag        lag
 }
 
 // check returns a report on the policy and gives its verdict to the engine. If neither the
@@ -71,6 +73,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		customResources:   view.Seen(),
 		aggregated:        view.Aggregated(),
 		aggregatedChanges: aggregatedChanges,
+		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.aggregatedTypesChanged(last.(*report))
 	c.reports.Store(p.key(), r)

@@ -206,6 +206,10 @@ func (c *Controller) sync(ctx context.Context, k key) (err error) {
 		c.forget(k)
 		return nil
 	}
+	if wait := c.untilCheck(p); wait > 0 {
+		c.queue.AddAfter(k, wait)
+		return nil
+	}
 	r := c.check(ctx, p)
 	if !r.unavailable() {
 		if err := c.writeStatus(ctx, p, r); err != nil || !r.awaitsSchema() {

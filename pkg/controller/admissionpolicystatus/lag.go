@@ -1,0 +1,48 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admissionpolicystatus
+
+import "time"
+
+const (
+	// quiet is how long a policy that changes again soon after a check must stay unchanged before the next check.
+	quiet = 2 * time.Second
+	// maxLag bounds the time between two checks of a policy that never stays unchanged for that long.
+	maxLag = time.Minute
+)
+
+// lag holds the times of the last check of a policy and of the changes since. To check a policy and to write
+// its status takes the server ten times as much CPU time as to put the policy into effect, so the controller
+// does not do it for each of many changes. It is used only by the worker that syncs the policy.
+type lag struct {
+	checked time.Time
+	// generation is the newest generation that waits for a check since seen. It is 0 if there is none.
+	generation int64
+	seen       time.Time
+}
+
+// untilCheck returns how long the check of a generation has to wait. Zero and less is not at all.
+func (l *lag) untilCheck(generation int64) time.Duration {
+	now := time.Now()
+	if l.generation == 0 && now.Sub(l.checked) >= quiet {
+		return 0
+	}
+	if l.generation != generation {
+		l.generation, l.seen = generation, now
+	}
+	return min(l.seen.Add(quiet).Sub(now), l.checked.Add(maxLag).Sub(now))
+}
+
+// untilCheck returns how long the check of the policy has to wait. A change of types, and of a policy that
+// needs a verdict to decide, is checked at once.
+func (c *Controller) untilCheck(p *policy) time.Duration {
+	last, known := c.reports.Load(p.key())
+	if !known || p.enforced() {
+		return 0
+	}
+	if r := last.(*report); r.uid == p.UID && r.generation != p.Generation {
+		return r.lag.untilCheck(p.Generation)
+	}
+	return 0
+}
