@@ -35,8 +35,9 @@ const (
 // policies nor bindings and deletions. Versions of one policy are compiled one after the other.
 // A version that is replaced before its compilation begins is skipped.
 //
-// Until a new version is compiled, the previous one stays in effect. A deletion takes effect
-// immediately. Safe for concurrent use.
+// Until a new version is compiled, the previous one stays in effect. If no request has evaluated the previous
+// one, the new version takes effect immediately and is compiled later, so a policy that changes more often than
+// requests match it is not compiled each time. A deletion takes effect immediately. Safe for concurrent use.
 type compilations[P policyObject] struct {
 	store   PolicyStore[P]
 	metrics policymetrics.Metrics
@@ -95,8 +96,8 @@ func (c *compilations[P]) add(policy P) {
 	c.queue.Add(policy.GetName())
 }
 
-// update queues a changed policy for compilation. It ignores resyncs and status writes, which
-// leave the generation as it is.
+// update queues a changed policy for compilation, or puts it into the store uncompiled. It ignores resyncs and
+// status writes, which leave the generation as it is.
 func (c *compilations[P]) update(old, current P) {
 	if old.GetUID() != current.GetUID() {
 		c.add(current)
@@ -105,14 +106,19 @@ func (c *compilations[P]) update(old, current P) {
 	if old.GetGeneration() == current.GetGeneration() {
 		return
 	}
+	name, seen := current.GetName(), time.Now()
 	c.lock.Lock()
-	if p := c.pending[current.GetName()]; p != nil {
-		p.latest, p.seen = current, time.Now()
+	defer c.lock.Unlock()
+	if p := c.pending[name]; p != nil {
+		p.latest, p.seen = current, seen
+	} else if c.store.Evaluated(name) {
+		c.pending[name] = &pendingPolicy[P]{current, seen}
 	} else {
-		c.pending[current.GetName()] = &pendingPolicy[P]{current, time.Now()}
+		c.store.SetUncompiled(current)
+		c.metrics.ObserveBuild(time.Since(seen))
+		return
 	}
-	c.lock.Unlock()
-	c.queue.Add(current.GetName())
+	c.queue.Add(name)
 }
 
 // remove deletes a policy from the store and discards its compilation, if one is running.

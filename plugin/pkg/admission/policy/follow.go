@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/compact"
@@ -35,20 +36,25 @@ type PolicyStore[P metav1.Object] interface {
 	// Compile compiles a policy. put adds the policy or replaces the policy with the same name, and takes
 	// little time.
 	Compile(P) (put func())
-	// SetUncompiled adds a policy that is compiled when it is needed, and takes little time.
+	// SetUncompiled adds or replaces a policy that is compiled when it is needed, and takes little time.
 	SetUncompiled(P)
+	// Evaluated reports whether a request has evaluated the policy with the name since it was stored.
+	Evaluated(name string) bool
 	DeletePolicy(name string)
 }
 
+// compileInterval is the time between two compilations of the policies that took effect uncompiled.
+const compileInterval = 10 * time.Second
+
 // Follow keeps a store up to date with the policies and bindings of informers until ctx ends.
-// Bindings and deletions take effect with their events. New and changed policies take effect
-// when they are compiled, in other goroutines. Follow returns a function that reports whether
-// the store holds everything that existed when the informers started.
+// Bindings and deletions take effect with their events. New policies, and changed ones that requests have
+// evaluated, take effect when they are compiled, in other goroutines. Follow returns a function that reports
+// whether the store holds everything that existed when the informers started.
 //
-// Policies that existed at the start take effect at once, and a request that evaluates such a policy
-// compiles it first. One goroutine compiles those that no request has evaluated, so that most requests
-// need not wait. A server with 10,000 policies is therefore ready as soon as it has read them, and other
-// processors are free for requests.
+// Policies that existed at the start, and changed ones that no request has evaluated, take effect at once, and
+// a request that evaluates such a policy compiles it first. One goroutine compiles the others at intervals, so
+// that most requests need not wait. A server with 10,000 policies is therefore ready as soon as it has read
+// them, and other processors are free for requests.
 //
 // The informers belong to the store: that of bindings caches policy.CachedBinding, so its lister must not be
 // used.
@@ -102,7 +108,7 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 		}
 		release()
 		synced.Store(true)
-		store.CompileAll(ctx)
+		wait.UntilWithContext(ctx, store.CompileAll, compileInterval)
 	}()
 	return synced.Load, nil
 }

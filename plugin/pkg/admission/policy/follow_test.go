@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kuberuntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
@@ -41,6 +42,8 @@ type follower struct {
 	lock sync.Mutex
 	// compiled and changes record the calls of the store since the test last read them.
 	compiled, changes []string
+	// evaluated holds the names of the policies that requests have evaluated.
+	evaluated sets.Set[string]
 	// held maps the names of policies whose compilation blocks to channels that end it.
 	held map[string]chan struct{}
 	// watches are the watches of the informers.
@@ -51,7 +54,7 @@ type follower struct {
 // with "slow" block until release.
 func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	t.Helper()
-	f := &follower{clientset: fake.NewSimpleClientset(objects...), held: map[string]chan struct{}{}}
+	f := &follower{clientset: fake.NewSimpleClientset(objects...), evaluated: sets.New[string](), held: map[string]chan struct{}{}}
 	f.clientset.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		w, err := f.clientset.Tracker().Watch(action.GetResource(), action.GetNamespace())
 		if w, ok := w.(*watch.RaceFreeFakeWatcher); ok {
@@ -123,6 +126,20 @@ func (f *follower) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
 // SetUncompiled implements policy.PolicyStore.
 func (f *follower) SetUncompiled(p *v1.ValidatingAdmissionPolicy) {
 	f.change(fmt.Sprint("set ", p.Name, " ", p.Spec.Variables[0].Expression))
+}
+
+// Evaluated implements policy.PolicyStore.
+func (f *follower) Evaluated(name string) bool {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return f.evaluated.Has(name)
+}
+
+// evaluate makes the follower report that a request has evaluated the policies.
+func (f *follower) evaluate(names ...string) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.evaluated.Insert(names...)
 }
 
 // Hold implements policy.Store.
@@ -244,6 +261,7 @@ func bindingOf(name string) *v1.ValidatingAdmissionPolicyBinding {
 func TestExpensivePoliciesDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := following(t)
+		f.evaluate("cheap")
 		for i := range min(runtime.GOMAXPROCS(0), 8) + 3 {
 			f.create(t, named(fmt.Sprint("slow", i), 1, "a"))
 			settle()
@@ -321,14 +339,32 @@ func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// A changed policy takes effect when it is compiled. Until then, the version of the start stays.
+// A changed policy that requests have evaluated takes effect when it is compiled. Until then, the version of
+// the start stays.
 func TestPolicyOfTheStartIsUpdated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := following(t, named("slow", 1, "a"))
+		f.evaluate("slow")
 		f.update(t, named("slow", 2, "b"))
 		f.expect(t, "while it is compiled")
 		f.release(t, "slow")
 		f.expect(t, "compiled", "put slow b")
+	})
+}
+
+// Changes of a policy that no request evaluates take effect at once. They are compiled together later.
+func TestPolicyWithoutRequestsIsUpdated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := following(t, named("slow", 1, "a"))
+		for i, text := range []string{"b", "c", "d"} {
+			f.update(t, named("slow", int64(2+i), text))
+			f.expect(t, "changed", "set slow "+text)
+		}
+		if len(f.compiled) > 0 {
+			t.Errorf("compiled are %q, want none", f.compiled)
+		}
+		time.Sleep(10 * time.Second) // of the bubble
+		f.expect(t, "later", "compile all")
 	})
 }
 
@@ -360,7 +396,7 @@ func TestListedAgain(t *testing.T) {
 		{
 			name:   "policy changed",
 			change: func(t *testing.T, f *follower) { f.update(t, named("a", 2, "2")) },
-			want:   []string{"put a 2"},
+			want:   []string{"set a 2"},
 		},
 		{
 			name: "binding changed",
@@ -383,6 +419,8 @@ func TestListedAgain(t *testing.T) {
 				}
 				f.expect(t, "before the lists")
 				time.Sleep(time.Minute) // of the bubble
+				synctest.Wait()
+				f.changes = slices.DeleteFunc(f.changes, func(change string) bool { return change == "compile all" })
 				f.expect(t, "after the lists", tc.want...)
 				if len(f.watches) != 2 {
 					t.Errorf("%d kinds are watched again, want 2", len(f.watches))

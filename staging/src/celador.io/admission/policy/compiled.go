@@ -33,7 +33,9 @@ type Compiled[B any] struct {
 // concurrent use.
 type lazy[B any] struct {
 	compiled atomic.Pointer[Compiled[B]]
-	lock     sync.Mutex
+	// evaluated is set when a request first evaluates the policy.
+	evaluated atomic.Bool
+	lock      sync.Mutex
 	// compile is nil if there is nothing to compile, and when it has returned.
 	compile func() *Compiled[B]
 }

@@ -66,6 +66,30 @@ func TestUncompiledPolicies(t *testing.T) {
 	expect("another is compiled", "b", "a", "unbound")
 }
 
+// A policy counts as evaluated from the first request that its bindings match until it is replaced. Its
+// compilation alone is no evaluation, and neither is a verdict a replacement.
+func TestEvaluated(t *testing.T) {
+	s := newStore(true, nil, policytest.Binding("b", "p"))
+	expect := func(when string, want bool) {
+		t.Helper()
+		if got := s.Evaluated("p"); got != want {
+			t.Errorf("%s: evaluated is %t, want %t", when, got, want)
+		}
+	}
+	expect("not stored", false)
+	s.SetPolicy(denyingWith("p", "no"))
+	expect("stored", false)
+	s.SetUncompiled(denyingWith("p", "no"))
+	s.CompileAll(t.Context())
+	expect("compiled", false)
+	denials(t, s.Snapshot())
+	expect("evaluated", true)
+	s.SetVerdict("p", "", 0, nil)
+	expect("checked", true)
+	s.SetUncompiled(denyingWith("p", "never"))
+	expect("replaced", false)
+}
+
 func TestCompileAllStops(t *testing.T) {
 	s, compiled := countingStore()
 	s.SetUncompiled(denyingWith("p", "no"))

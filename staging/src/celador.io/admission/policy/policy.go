@@ -82,9 +82,14 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 	return result
 }
 
-// Compiled returns the compiled expressions of the policy. The first call compiles them, and concurrent
-// calls wait for it.
-func (p *Policy[B]) Compiled() *Compiled[B] { return p.expressions.get() }
+// Compiled returns the compiled expressions of the policy to a request that evaluates them. The first call
+// compiles them unless the store has done so, and concurrent calls wait for it.
+func (p *Policy[B]) Compiled() *Compiled[B] {
+	if !p.expressions.evaluated.Load() { // a store in each request would take the cache line from other processors
+		p.expressions.evaluated.Store(true)
+	}
+	return p.expressions.get()
+}
 
 // Errors compiles the policy and returns the errors with which the policy fails requests of any kind, such
 // as compilation errors. The error of a field begins with the field's path.
@@ -92,7 +97,7 @@ func (p *Policy[B]) Errors() []error {
 	if p.invalid != nil {
 		return []error{p.invalid}
 	}
-	return p.Compiled().errors
+	return p.expressions.get().errors
 }
 
 // failsRequests reports whether the policy is misconfigured, or an expression is known not to compile.

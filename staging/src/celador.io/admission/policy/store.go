@@ -112,7 +112,7 @@ func (s *Store[P, B, Body]) SetPolicy(p P) { s.Compile(p)() }
 // put must be called at most once. A policy whose put is never called has no effect.
 func (s *Store[P, B, Body]) Compile(p P) (put func()) {
 	policy := s.kind.Policy(p)
-	policy.Compiled()
+	policy.expressions.get()
 	return func() { s.setPolicy(policy) }
 }
 
@@ -127,8 +127,16 @@ func (s *Store[P, B, Body]) CompileAll(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.Compiled()
+		p.expressions.get()
 	}
+}
+
+// Evaluated reports whether a request has evaluated the policy with the name since it was stored.
+func (s *Store[P, B, Body]) Evaluated(name string) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	p := s.policies[name]
+	return p != nil && p.expressions.evaluated.Load()
 }
 
 func (s *Store[P, B, Body]) setPolicy(p *Policy[Body]) {
