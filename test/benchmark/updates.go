@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,15 +19,18 @@ import (
 )
 
 const (
-	// updateInterval is the time between two updates of policies in S17, and stretch the duration of
-	// one measurement.
+	// updateInterval is the time between two updates of policies in S17.
 	updateInterval = 10 * time.Millisecond
-	stretch        = 5 * time.Second
-	// stretches is the number of measurements of each kind with each server.
-	stretches = 6
+	// updated is the duration of the updates whose CPU time counts, decided that of the requests of one
+	// measurement.
+	updated, decided = 20 * time.Second, 5 * time.Second
+	// lead is the time between the first update and the first request. By then, each policy has changed twice.
+	lead = 3 * time.Second
 	// aftermath is the time after the last update for which its CPU time counts. Upstream reads
-	// changed policies every second.
-	aftermath = 1500 * time.Millisecond
+	// changed policies every second. Celador compiles policies without requests every 10 seconds.
+	aftermath = 10 * time.Second
+	// stretches is the number of measurements of each kind with each server.
+	stretches = 4
 )
 
 // updates runs S17: what the updates of policies cost a server with 10,000 bindings, in CPU time and
@@ -55,8 +59,9 @@ func (s *session) updates(ctx context.Context, hosts []*host) error {
 
 // updateCosts holds the measurements of one server, by block.
 type updateCosts struct {
-	updated int
-	// cpu has the nanoseconds of CPU time in a stretch with updates and without requests.
+	// updates is the number of updates so far.
+	updates int
+	// cpu has the nanoseconds of CPU time of an update, without requests.
 	cpu measure.Samples
 	// without and with have the nanoseconds of requests without updates and with.
 	without, with measure.Samples
@@ -64,22 +69,19 @@ type updateCosts struct {
 
 // measure adds a block.
 func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
-	before, err := h.CPU()
+	idle, err := h.spend(func() error { return pause(ctx, aftermath) })
 	if err != nil {
 		return err
 	}
-	if err := c.update(ctx, h); err != nil {
-		return err
-	}
-	time.Sleep(aftermath)
-	after, err := h.CPU()
+	spent, err := h.spend(func() error { return errors.Join(c.update(ctx, h, updated), pause(ctx, aftermath)) })
 	if err != nil {
 		return err
 	}
-	c.cpu = append(c.cpu, []float64{float64(after - before)})
+	background := idle * (updated + aftermath) / aftermath
+	c.cpu = append(c.cpu, []float64{float64(spent-background) / float64(updated/updateInterval)})
 	for _, side := range inTurn(block, 2) {
 		if side == 0 {
-			took, err := h.decideFor(ctx, stretch)
+			took, err := h.decideFor(ctx, decided)
 			if err != nil {
 				return err
 			}
@@ -87,32 +89,55 @@ func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 			continue
 		}
 		failed := make(chan error, 1)
-		go func() { failed <- c.update(ctx, h) }()
-		took, err := h.decideFor(ctx, stretch)
-		if err := <-failed; err != nil {
-			return err
+		go func() { failed <- c.update(ctx, h, lead+decided) }()
+		err := pause(ctx, lead)
+		var took []float64
+		if err == nil {
+			took, err = h.decideFor(ctx, decided)
 		}
-		if err != nil {
+		if err := errors.Join(err, <-failed, pause(ctx, aftermath)); err != nil {
 			return err
 		}
 		c.with = append(c.with, took)
-		time.Sleep(aftermath)
 	}
 	return nil
 }
 
-// update updates policies at regular intervals for a stretch.
-func (c *updateCosts) update(ctx context.Context, h *host) error {
+// spend returns the CPU time of the server during do.
+func (h *host) spend(do func() error) (time.Duration, error) {
+	before, err := h.CPU()
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := h.CPU()
+	return after - before, err
+}
+
+// pause waits unless ctx ends.
+func pause(ctx context.Context, duration time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(duration):
+		return nil
+	}
+}
+
+// update updates policies at regular intervals for some time.
+func (c *updateCosts) update(ctx context.Context, h *host, duration time.Duration) error {
 	begun := time.Now()
-	for i := range int(stretch / updateInterval) {
+	for i := range int(duration / updateInterval) {
 		time.Sleep(time.Until(begun.Add(time.Duration(i) * updateInterval)))
-		c.updated++
-		if err := h.replace(ctx, c.updated); err != nil {
+		c.updates++
+		if err := h.replace(ctx, c.updates); err != nil {
 			return err
 		}
 	}
-	if took := time.Since(begun); took > stretch*5/4 {
-		return fmt.Errorf("the updates of %v took %v", stretch, took)
+	if took := time.Since(begun); took > duration*5/4 {
+		return fmt.Errorf("the updates of %v took %v", duration, took)
 	}
 	return nil
 }
@@ -149,7 +174,7 @@ func (s *session) addUpdates(changed []updateCosts) {
 	for i := range changed {
 		c := &changed[i]
 		cpu[i] = measure.Bootstrap(stretches, func(chosen []int) float64 {
-			return c.cpu.Percentile(50, chosen) / float64(stretch/updateInterval)
+			return c.cpu.Percentile(50, chosen)
 		})
 		slowdown[i] = measure.Bootstrap(stretches, func(chosen []int) float64 {
 			return measure.Ratio(c.with.Percentile(99, chosen), c.without.Percentile(99, chosen))
