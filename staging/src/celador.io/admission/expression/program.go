@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types/ref"
@@ -24,6 +25,8 @@ type Program struct {
 	number uint32
 	// perRequest is set if Results may keep the value of the program.
 	perRequest bool
+	// recurring is set once two series of a request have evaluated the program.
+	recurring atomic.Bool
 	programs.Program
 	source string
 	output *cel.Type
@@ -88,7 +91,7 @@ func (p *Program) run(s *Series) programs.Evaluation {
 	if err := s.next(); err != nil {
 		return programs.Evaluation{HasCost: true, Err: err}
 	}
-	if s.results != nil && p.perRequest {
+	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)
 	}
 	return p.Program.Evaluate(s.ctx, s, &s.meter, false)

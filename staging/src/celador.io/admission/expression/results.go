@@ -16,12 +16,31 @@ import (
 )
 
 // Results holds values of programs for one request. Policies often contain equal expressions, which share one
-// program: the request evaluates it once, and each policy is charged its cost. The zero value is ready for use.
-// Results are not safe for concurrent use.
+// program: the request evaluates it twice at most, and each policy is charged its cost. The zero value is ready for
+// use. Results are not safe for concurrent use.
 type Results struct {
-	// entries holds the latest value of those programs whose number has the same remainder. Values of
-	// expressions that only one policy contains replace others, which are then evaluated again.
+	// entries holds the latest value of those recurring programs whose number has the same remainder.
 	entries [64]result
+	// seen holds the numbers of other programs that the request has evaluated, by their remainder.
+	seen [256]uint32
+}
+
+// Clear removes all values.
+func (r *Results) Clear() { *r = Results{} }
+
+// recurs reports whether series of one request evaluate the program again and again. Programs that only one policy
+// contains do not recur: keeping their values would take as long as evaluating them.
+func (r *Results) recurs(p *Program) bool {
+	if p.recurring.Load() {
+		return true
+	}
+	seen := &r.seen[p.number%uint32(len(r.seen))]
+	if *seen != p.number {
+		*seen = p.number
+		return false
+	}
+	p.recurring.Store(true)
+	return true
 }
 
 // A result is the value of a program.
@@ -61,7 +80,7 @@ func (r *reads) add(position int) {
 // the same in all series that share them.
 func (s *Series) Share(results *Results) { s.results = results }
 
-// shared returns the result of p, from another series if it holds for this one.
+// shared returns the result of p, which recurs, from another series if it holds for this one.
 func (s *Series) shared(p *Program) programs.Evaluation {
 	found := &s.results.entries[p.number%uint32(len(s.results.entries))]
 	if found.program == p {

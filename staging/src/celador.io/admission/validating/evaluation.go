@@ -57,6 +57,9 @@ func newEvaluation(ctx context.Context, e *Engine, a admission.Attributes, objec
 // free clears the evaluation and makes its memory available to other requests.
 func (e *evaluation) free() {
 	e.series.Clear()
+	for _, in := range e.inputs {
+		in.Free()
+	}
 	clear(e.inputs)
 	*e = evaluation{
 		inputs: e.inputs[:0], series: e.series, result: e.result.cleared(),

@@ -4,6 +4,8 @@
 package activation
 
 import (
+	"sync"
+
 	"github.com/google/cel-go/common/types/ref"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,7 +31,7 @@ type Input struct {
 	// The following values are nil until they are first read.
 	request, conditionRequest        ref.Val
 	authorizerValue, requestResource ref.Val
-	// results is nil until a second series begins.
+	// results is nil until a second series begins. Free returns its memory.
 	results *expression.Results
 	series  int
 	// changes is set once the objects change between series.
@@ -56,9 +58,21 @@ func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
 		return nil
 	}
 	if in.series++; in.series == 2 {
-		in.results = &expression.Results{}
+		in.results = results.Get().(*expression.Results)
 	}
 	return in.results
+}
+
+// results holds the memory of Input.results between requests.
+var results = sync.Pool{New: func() any { return &expression.Results{} }}
+
+// Free makes the memory of the input available to other requests. The input and its series must not be used any more.
+func (in *Input) Free() {
+	if in.results != nil {
+		in.results.Clear()
+		results.Put(in.results)
+		in.results = nil
+	}
 }
 
 func (in *Input) requestValue() ref.Val {
