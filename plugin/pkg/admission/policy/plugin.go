@@ -5,6 +5,7 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -121,6 +122,15 @@ func (p *Plugin[P, B, Body]) VerdictStore() (kind string, store typecheck.Verdic
 		return p.kind.Name, nil
 	}
 	return p.kind.Name, p.store
+}
+
+// CompileAll compiles the stored policies that are in effect and not compiled yet, until ctx ends. A ready
+// plugin does so in the background. When CompileAll returns, nothing of that is left to do, so measurements
+// can wait for it.
+func (p *Plugin[P, B, Body]) CompileAll(ctx context.Context) {
+	if p.store != nil {
+		p.store.CompileAll(ctx)
+	}
 }
 
 // waitFor makes requests wait until namespaces and policies are known.

@@ -216,6 +216,7 @@ func TestGateOff(t *testing.T) {
 					t.Errorf("the request waited for %v", waited)
 				}
 				s.start()
+				plugin.CompileAll(t.Context()) // has no policies
 				if got := s.policies.Actions(); len(got) != 0 {
 					t.Errorf("the server is asked for policies: %v", got)
 				}
