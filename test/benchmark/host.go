@@ -51,7 +51,7 @@ func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	return use(ctx, hosts)
 }
 
-// startHost starts a kube-apiserver and creates the namespaces of the requests.
+// startHost starts a kube-apiserver, records its version, and creates the namespaces of the requests.
 func (s *session) startHost(ctx context.Context, name, binary string) (*host, error) {
 	s.progress("starting %s", binary)
 	log, err := filepath.Abs(filepath.Join(s.output, name+".log"))
@@ -68,6 +68,13 @@ func (s *session) startHost(ctx context.Context, name, binary string) (*host, er
 		server.Stop()
 		return nil, err
 	}
+	version, err := core.Discovery().ServerVersion()
+	if err != nil {
+		server.Stop()
+		return nil, err
+	}
+	s.Environment.Servers[name] = version.GitVersion + ", commit " + version.GitCommit
+	s.progress("  %s is %s", name, s.Environment.Servers[name])
 	h := &host{server, name, core, policies}
 	for _, namespace := range []*corev1.Namespace{input.Namespace(), input.OtherNamespace()} {
 		if _, err := core.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {

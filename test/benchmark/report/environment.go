@@ -19,6 +19,8 @@ type Environment struct {
 	CPUs     int               `json:"cpus"`
 	Commit   string            `json:"commit,omitempty"`
 	Modules  map[string]string `json:"modules"`
+	// Servers has the version and the commit of each kube-apiserver that ran, which may be older than Commit.
+	Servers map[string]string `json:"servers,omitempty"`
 }
 
 // modules holds the modules whose versions are reported.
@@ -32,6 +34,7 @@ func CurrentEnvironment() Environment {
 		CPU:      cpu(),
 		CPUs:     runtime.NumCPU(),
 		Modules:  map[string]string{},
+		Servers:  map[string]string{},
 	}
 	if commit, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil {
 		e.Commit = strings.TrimSpace(string(commit))
