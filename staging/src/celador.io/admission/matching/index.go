@@ -17,7 +17,9 @@ import (
 type Index struct {
 	count int
 	at    func(int) *Criteria
-	known atomic.Pointer[map[shape]*shortlist]
+	// known holds the shortlists by the name of the resource, because a shape takes longer to hash than to
+	// compare.
+	known atomic.Pointer[map[string][]*shortlist]
 }
 
 // shape holds the attributes of a request that resource rules compare, except the name of the object.
@@ -30,6 +32,7 @@ type shape struct {
 
 // shortlist holds the candidates for requests of one shape.
 type shortlist struct {
+	shape shape
 	// equivalents are the equivalent resources for which the list was made. They change while the
 	// server runs, for instance with CustomResourceDefinitions.
 	equivalents []schema.GroupVersionResource
@@ -48,33 +51,38 @@ type Candidate struct {
 // NewIndex returns an index of count criteria. at returns the criteria at a position.
 func NewIndex(count int, at func(int) *Criteria) *Index {
 	x := &Index{count: count, at: at}
-	x.known.Store(&map[shape]*shortlist{})
+	x.known.Store(&map[string][]*shortlist{})
 	return x
 }
 
 // Candidates returns the criteria that the request may meet, in the order of positions. The request
 // does not meet the other criteria. The result must not be changed.
 func (x *Index) Candidates(r *Request) []Candidate {
-	key := shape{r.GetResource(), r.GetSubresource(), r.GetOperation(), r.GetNamespace() != ""}
-	equivalents := r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(key.resource, key.subresource)
-	if list, ok := (*x.known.Load())[key]; ok && slices.Equal(list.equivalents, equivalents) {
-		return list.candidates
+	of := shape{r.GetResource(), r.GetSubresource(), r.GetOperation(), r.GetNamespace() != ""}
+	equivalents := r.equivalentResources()
+	for _, list := range (*x.known.Load())[of.resource.Resource] {
+		if list.shape == of && slices.Equal(list.equivalents, equivalents) {
+			return list.candidates
+		}
 	}
-	list := &shortlist{equivalents: slices.Clone(equivalents)}
+	list := &shortlist{shape: of, equivalents: slices.Clone(equivalents)}
 	for i := range x.count {
 		if x.at(i).mayMatch(r) {
 			list.candidates = append(list.candidates, Candidate{i, x.at(i).certain(r)})
 		}
 	}
-	x.remember(key, list)
+	x.remember(list)
 	return list.candidates
 }
 
-func (x *Index) remember(key shape, list *shortlist) {
+// remember adds a list in place of the one for the same shape.
+func (x *Index) remember(list *shortlist) {
+	resource := list.shape.resource.Resource
 	for {
 		known := x.known.Load()
 		extended := maps.Clone(*known)
-		extended[key] = list
+		others := slices.DeleteFunc(slices.Clone(extended[resource]), func(l *shortlist) bool { return l.shape == list.shape })
+		extended[resource] = append(others, list)
 		if x.known.CompareAndSwap(known, &extended) {
 			return
 		}
@@ -95,7 +103,9 @@ func (c *Criteria) mayMatch(r *Request) bool {
 	}
 	// A rule for an equivalent resource of unknown kind is an error of Match, in either list.
 	equivalent := func(u rule) bool {
-		return slices.ContainsFunc(r.equivalentResources(), func(resource schema.GroupVersionResource) bool { return u.matchesResource(resource, r) })
+		return slices.ContainsFunc(r.equivalentResources(), func(resource schema.GroupVersionResource) bool {
+			return resource != r.GetResource() && u.matchesResource(resource, r)
+		})
 	}
 	return !c.exact && (slices.ContainsFunc(c.include, equivalent) || slices.ContainsFunc(c.exclude, equivalent))
 }

@@ -112,18 +112,13 @@ func (r *Request) writesNamespace() bool {
 	return r.GetOperation() == admission.Create || r.GetOperation() == admission.Update
 }
 
-// equivalentResources returns the other resources that serve the same objects.
+// equivalentResources returns the resources that serve the same objects, the request's own among them if
+// the server knows it. The result is shared and must not be changed.
 func (r *Request) equivalentResources() []schema.GroupVersionResource {
-	others, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
-		var others []schema.GroupVersionResource
-		for _, resource := range r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(r.GetResource(), r.GetSubresource()) {
-			if resource != r.GetResource() {
-				others = append(others, resource)
-			}
-		}
-		return others, nil
+	resources, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
+		return r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(r.GetResource(), r.GetSubresource()), nil
 	})
-	return others
+	return resources
 }
 
 func (r *Request) kindFor(resource schema.GroupVersionResource) schema.GroupVersionKind {

@@ -58,7 +58,7 @@ func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
 	}
 	for i := range rules {
 		for _, resource := range r.equivalentResources() {
-			if !rules[i].matchesResource(resource, r) {
+			if resource == r.GetResource() || !rules[i].matchesResource(resource, r) {
 				continue
 			}
 			kind := r.kindFor(resource)

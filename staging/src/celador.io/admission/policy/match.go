@@ -39,6 +39,18 @@ func NewMatches[B any](ctx context.Context, request *matching.Request) Matches[B
 	return Matches[B]{ctx: ctx, request: request, log: log, explains: log.Enabled()}
 }
 
+// NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most requests
+// match none, and this costs them less than to make Matches. It returns false if the reasons for which
+// policies do not match are logged.
+func NoneMatch[B any](ctx context.Context, request *matching.Request, snapshots []*Snapshot[B]) bool {
+	for _, s := range snapshots {
+		if len(s.index.Candidates(request)) > 0 {
+			return false
+		}
+	}
+	return !klog.FromContext(ctx).V(5).Enabled()
+}
+
 // Match is a policy that matches a request.
 type Match[B any] struct {
 	*Policy[B]

@@ -83,7 +83,14 @@ func (e *Engine) Errors(p *v1.ValidatingAdmissionPolicy) []error { return e.poli
 // error if the namespace of the request is not found or its context is done. The caller may call
 // Result.Free.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
-	evaluation := newEvaluation(ctx, e, a, objects)
+	request := matching.NewRequest(ctx, a, objects, e.config.Namespaces)
+	if policy.NoneMatch(ctx, request, snapshots) {
+		if interrupted := request.Interrupted(); interrupted != nil {
+			return Result{}, interrupted
+		}
+		return Result{attributes: a}, nil
+	}
+	evaluation := newEvaluation(ctx, e, request, objects)
 	for _, snapshot := range snapshots {
 		if err := evaluation.evaluate(snapshot); err != nil {
 			evaluation.free()

@@ -45,12 +45,12 @@ type evaluation struct {
 var evaluations = sync.Pool{New: func() any { return &evaluation{} }}
 
 // newEvaluation returns an evaluation for a request. The caller calls free after its last use.
-func newEvaluation(ctx context.Context, e *Engine, a admission.Attributes, objects admission.ObjectInterfaces) *evaluation {
+func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, objects admission.ObjectInterfaces) *evaluation {
 	result := evaluations.Get().(*evaluation)
 	result.ctx, result.engine, result.objects = ctx, e, objects
-	result.request = *matching.NewRequest(ctx, a, objects, e.config.Namespaces)
+	result.request = *request
 	result.matches = policy.NewMatches[Body](ctx, &result.request)
-	result.result.attributes = a
+	result.result.attributes = request.Attributes
 	return result
 }
 
