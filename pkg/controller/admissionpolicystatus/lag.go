@@ -13,7 +13,7 @@ const (
 )
 
 // lag holds the times of the last check of a policy and of the changes since. To check a policy and to write
-// its status takes the server ten times as much CPU time as to put the policy into effect, so the controller
+// its status takes several times as much CPU time as to put the policy into effect, so the controller
 // does not do it for each of many changes. It is used only by the worker that syncs the policy.
 type lag struct {
 	checked time.Time
