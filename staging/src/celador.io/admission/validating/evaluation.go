@@ -10,7 +10,6 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
@@ -26,12 +25,14 @@ type evaluation struct {
 	objects admission.ObjectInterfaces
 	engine  *Engine
 	matches policy.Matches[Body]
-	// authorizer is shared by all expressions. It is nil until there is an input.
-	authorizer *activation.Authorizer
-	// inputs has one entry for each resource and kind in which policies read the object.
-	inputs []targetInput
-	// namespace is nil until the first policy is evaluated.
-	namespace *activation.Namespace
+	// authorizer is shared by all expressions.
+	authorizer activation.Authorizer
+	// inputs has one entry for each resource and kind in which policies read the object. Between its length
+	// and its capacity are entries of earlier requests.
+	inputs []*targetInput
+	// namespace is set when the first policy is evaluated.
+	namespace    activation.Namespace
+	hasNamespace bool
 	// series is the memory of one series of expressions after the other.
 	series activation.Series
 	// finding is the finding of the current policy without a param, and findings are those with params.
@@ -50,6 +51,7 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	result.ctx, result.engine, result.objects = ctx, e, objects
 	result.request = *request
 	result.matches = policy.NewMatches[Body](ctx, &result.request)
+	result.authorizer = *activation.NewAuthorizer(e.config.Authorizer)
 	result.result.attributes = request.Attributes
 	return result
 }
@@ -57,14 +59,16 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 // free clears the evaluation and makes its memory available to other requests.
 func (e *evaluation) free() {
 	e.series.Clear()
+	e.ctx, e.engine, e.objects = nil, nil, nil
+	e.request, e.matches = matching.Request{}, policy.Matches[Body]{}
+	e.authorizer, e.namespace, e.hasNamespace = activation.Authorizer{}, activation.Namespace{}, false
 	for _, in := range e.inputs {
-		in.Free()
+		in.clear()
 	}
-	clear(e.inputs)
-	*e = evaluation{
-		inputs: e.inputs[:0], series: e.series, result: e.result.cleared(),
-		finding: e.finding.cleared(), findings: e.findings.cleared(),
-	}
+	e.inputs = e.inputs[:0]
+	e.finding, e.findings = e.finding.cleared(), e.findings.cleared()
+	e.param = activation.Params{}
+	e.result = e.result.cleared()
 	evaluations.Put(e)
 }
 
@@ -115,12 +119,12 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 			return nil
 		}
 	}
-	if e.namespace == nil {
+	if !e.hasNamespace {
 		object, err := e.request.Namespace()
 		if err != nil {
 			return err
 		}
-		e.namespace = activation.NewNamespace(object)
+		e.namespace, e.hasNamespace = *activation.NewNamespace(object), true
 	}
 	for _, param := range params {
 		if interrupted := e.request.Interrupted(); interrupted != nil {
@@ -138,7 +142,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	if p.Compiled == nil {
 		p.Compiled = p.Policy.Compiled()
 	}
-	subject := activation.Subject{Input: p.input, Namespace: e.namespace}
+	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
 	if param == nil || p.ParamReads.None() {
 		if !p.evaluated {
 			p.evaluate(e.ctx, &e.series, subject, &e.finding)
@@ -158,39 +162,27 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	return &found.finding
 }
 
-// targetInput is the input that all policies with the same target share.
-type targetInput struct {
-	matching.Target
-	*activation.Input
-}
-
+// input returns the input for a target. It converts the objects of the request if no policy with the same
+// target was evaluated before.
 func (e *evaluation) input(target matching.Target) (*activation.Input, error) {
 	for _, in := range e.inputs {
 		if in.Target == target {
-			return in.Input, nil
+			return &in.Input, nil
 		}
 	}
-	object, err := e.convert(e.request.GetObject(), target)
-	if err != nil {
+	used := len(e.inputs)
+	if used == cap(e.inputs) {
+		e.inputs = append(e.inputs, &targetInput{})
+	} else {
+		e.inputs = e.inputs[:used+1]
+	}
+	in := e.inputs[used]
+	if err := in.set(&e.request, target, e.objects, &e.authorizer); err != nil {
+		in.clear()
+		e.inputs = e.inputs[:used]
 		return nil, err
 	}
-	oldObject, err := e.convert(e.request.GetOldObject(), target)
-	if err != nil {
-		return nil, err
-	}
-	if e.authorizer == nil {
-		e.authorizer = activation.NewAuthorizer(e.engine.config.Authorizer)
-	}
-	in := activation.NewInput(e.request.Attributes, target.Resource, target.Kind, object, oldObject, e.authorizer)
-	e.inputs = append(e.inputs, targetInput{target, in})
-	return in, nil
-}
-
-func (e *evaluation) convert(object runtime.Object, to matching.Target) (runtime.Object, error) {
-	if object == nil {
-		return nil, nil
-	}
-	return admission.ConvertToGVK(object, to.Kind, e.objects)
+	return &in.Input, nil
 }
 
 var denyOnly = []v1.ValidationAction{v1.Deny}

@@ -42,7 +42,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case expression.NamespaceObject:
 		return a.Namespace.value(a.role.ReadsNamespace()), true
 	}
-	if !a.role.ReadsAuthorizer() || a.authorizer == nil {
+	if !a.role.ReadsAuthorizer() || !a.authorizer.exists() {
 		return nil, false
 	}
 	switch name {

@@ -15,14 +15,14 @@ type Authorizer struct {
 	caching    authorizer.UnconditionalAuthorizer
 }
 
-// NewAuthorizer returns the Authorizer for an authorizer of the server. It returns nil for nil, so that
-// expressions that read 'authorizer' fail.
+// NewAuthorizer returns the Authorizer for an authorizer of the server. If authz is nil, expressions that
+// read 'authorizer' fail.
 func NewAuthorizer(authz authorizer.UnconditionalAuthorizer) *Authorizer {
-	if authz == nil {
-		return nil
-	}
 	return &Authorizer{authorizer: authz}
 }
+
+// exists reports whether expressions can read 'authorizer'. a may be nil.
+func (a *Authorizer) exists() bool { return a != nil && a.authorizer != nil }
 
 func (a *Authorizer) get() authorizer.UnconditionalAuthorizer {
 	if a.caching == nil {

@@ -41,7 +41,14 @@ type Input struct {
 // NewInput returns the input for objects of the given kind and resource. object and oldObject may be nil.
 // If authorizer is nil, expressions that read 'authorizer' fail.
 func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
-	return &Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed)}
+	in := &Input{}
+	in.Reset(a, resource, kind, object, oldObject, authorizer)
+	return in
+}
+
+// Reset makes the memory of in the input that NewInput returns.
+func (in *Input) Reset(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) {
+	*in = Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed)}
 }
 
 // Show sets the values of 'object' and 'oldObject' for the series of evaluations that begin
