@@ -6,6 +6,7 @@ package validating
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -28,7 +29,7 @@ type evaluation struct {
 	// authorizer is shared by all expressions.
 	authorizer activation.Authorizer
 	// inputs has one entry for each resource and kind in which policies read the object. Between its length
-	// and its capacity are entries of earlier requests.
+	// and its capacity are entries of earlier requests, and nil.
 	inputs []*targetInput
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
@@ -171,12 +172,12 @@ func (e *evaluation) input(target matching.Target) (*activation.Input, error) {
 		}
 	}
 	used := len(e.inputs)
-	if used == cap(e.inputs) {
-		e.inputs = append(e.inputs, &targetInput{})
-	} else {
-		e.inputs = e.inputs[:used+1]
-	}
+	e.inputs = slices.Grow(e.inputs, 1)[:used+1]
 	in := e.inputs[used]
+	if in == nil {
+		in = &targetInput{}
+		e.inputs[used] = in
+	}
 	if err := in.set(&e.request, target, e.objects, &e.authorizer); err != nil {
 		in.clear()
 		e.inputs = e.inputs[:used]

@@ -4,6 +4,8 @@
 package validating_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"celador.io/admission/policytest"
@@ -11,6 +13,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/admission/validating"
 )
@@ -49,5 +52,37 @@ func TestConvertedObjectsOfSeveralRequests(t *testing.T) {
 			}
 			result.Free()
 		}
+	}
+}
+
+// Policies may read the object of a request in any number of versions. The memory of each version is reused.
+func TestManyVersions(t *testing.T) {
+	s := newServer()
+	objects, want := []any{}, []string{}
+	for i := range 9 {
+		version := schema.GroupVersion{Group: "extensions", Version: fmt.Sprint("v", i+1)}
+		s.ObjectCreater.(*runtime.Scheme).AddKnownTypes(version, &extensionsv1beta1.Deployment{})
+		s.EquivalentResourceMapper.(runtime.EquivalentResourceRegistry).RegisterKindFor(version.WithResource("deployments"), "", version.WithKind("Deployment"))
+		objects = append(objects, policytest.Validating(version.Version, v1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(version.WithResource("deployments"))),
+			Validations:      []v1.Validation{{Expression: "false", MessageExpression: "object.apiVersion + ' ' + request.resource.version"}},
+		}), policytest.Binding(version.Version, version.Version))
+		want = append(want, fmt.Sprintf("%s: %s %[1]s", version.Version, version))
+	}
+	engine, all := validating.NewEngine(validating.Config{Namespaces: s}), store(objects...).Snapshot()
+	few := store(objects[:6]...).Snapshot()
+	for i := range 10 {
+		snapshot, want := all, want
+		if i%2 == 0 {
+			snapshot, want = few, want[:3]
+		}
+		result, err := engine.Evaluate(t.Context(), create(1), s, snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := messages(result.Decisions()); !slices.Equal(got, want) {
+			t.Errorf("messages are %q, want %q", got, want)
+		}
+		result.Free()
 	}
 }
