@@ -94,7 +94,7 @@ func (p *Program) run(s *Series) programs.Evaluation {
 	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)
 	}
-	return p.Program.Evaluate(s.ctx, s, &s.meter, false)
+	return p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
 }
 
 // A Budget is the CEL cost that a series of evaluations may still spend. It is not safe for

@@ -90,7 +90,7 @@ func (s *Series) shared(p *Program) programs.Evaluation {
 	}
 	before := s.meter.Mark()
 	s.reads = reads{}
-	e := p.Program.Evaluate(s.ctx, s, &s.meter, false)
+	e := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
 	// cel-go reads a variable through its own cache. The memory and the comparisons of an evaluation count for
 	// each policy.
 	if e.Interpreted || e.Err != nil || s.reads.count > maxReads || s.meter.Mark() != before {

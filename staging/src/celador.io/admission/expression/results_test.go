@@ -45,6 +45,25 @@ func composed(t *testing.T, source string, declared ...string) (*expression.Prog
 	return program, variables
 }
 
+// Loops of variables that a loop reads first leave the variables of that loop alone.
+func TestLoopsOfVariablesWithinLoops(t *testing.T) {
+	program, variables := composed(t, "object.names.map(n, variables.outer.exists(o, o == n + '?') ? n : '-') == object.names",
+		"inner", "object.names.map(x, x + '!')",
+		"outer", "object.names.map(y, variables.inner.exists(z, z == y + '!') ? y + '?' : '-')")
+	series := &expression.Series{}
+	for range 3 {
+		activation := &counting{object(t), map[string]int{}}
+		series.Begin(t.Context(), activation, variables, expression.NewBudget(plenty))
+		if value, err := program.Evaluate(series); err != nil || value.Value() != true {
+			t.Errorf("got %v, %v", value, err)
+		}
+		// cel-go would read the object again.
+		if n := activation.resolved["object"]; n != 4 {
+			t.Errorf("object was read %d times, want 4", n)
+		}
+	}
+}
+
 // A program is evaluated once to learn that it recurs, and once for its result.
 func TestResultsAreShared(t *testing.T) {
 	program, variables := composed(t, "variables.names.all(n, n < 'd')", "names", "object.names")

@@ -15,6 +15,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
 
+	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
 	"celador.io/admission/internal/programs"
 )
@@ -25,7 +26,8 @@ import (
 // use.
 type Series struct {
 	interpreter.Activation
-	ctx context.Context
+	ctx    context.Context
+	memory evaluator.Memory
 	// meter bounds the memory and the comparisons of the series.
 	meter limits.Meter
 	// evaluated counts the evaluated expressions, including variables.
@@ -63,7 +65,7 @@ func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, v
 // End frees the values of the series. The series must not be used any more, except to call Begin.
 func (s *Series) End() {
 	clear(s.values)
-	*s = Series{values: s.values[:0]}
+	*s = Series{values: s.values[:0], memory: s.memory}
 }
 
 // next returns an error if no further expression may be evaluated. It checks the context after

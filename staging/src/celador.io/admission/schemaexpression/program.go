@@ -5,10 +5,12 @@ package schemaexpression
 
 import (
 	"context"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types/ref"
 
+	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/programs"
 )
 
@@ -44,6 +46,9 @@ func (p *Program) Source() string { return p.source }
 // Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which takes several times as long.
 func (p *Program) Planned() int { return p.planned.Planned() }
 
+// memories holds the memory of evaluations, because an Activation serves few of them.
+var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
+
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An evaluation that costs more
 // than celconfig.PerCallLimit ends with an error, and so does one that exceeds the limits of package limits together with
 // earlier evaluations of the same Activation.
@@ -52,7 +57,9 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 		return Evaluation{HasCost: true, Err: err}
 	}
 	in.meter.Done = ctx.Done()
-	e := p.planned.Evaluate(ctx, in, &in.meter, in.StopAtCostLimit)
+	memory := memories.Get().(*evaluator.Memory)
+	e := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
+	memories.Put(memory)
 	if e.Err != nil {
 		e.Value = nil
 	}

@@ -3,7 +3,11 @@
 
 package evaluator_test
 
-import "testing"
+import (
+	"testing"
+
+	"celador.io/admission/internal/evaluator"
+)
 
 // TestAllocations checks that ordinary expressions do not allocate once the views of the input are
 // filled.
@@ -23,8 +27,8 @@ func TestAllocations(t *testing.T) {
 		if !check(t, p, in) {
 			t.Errorf("%s has no value", source)
 		}
-		done := t.Context().Done()
-		if n := testing.AllocsPerRun(100, func() { p.planned.Evaluate(done, in) }); n != 0 {
+		done, memory := t.Context().Done(), &evaluator.Memory{}
+		if n := testing.AllocsPerRun(100, func() { p.planned.Evaluate(memory, done, in) }); n != 0 {
 			t.Errorf("%s allocates %v times", source, n)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/internal/evaluator"
 )
 
 // evaluationsOfRandomOrder is the number of evaluations by cel-go in which the random order of a Go
@@ -46,7 +48,7 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	var got ref.Val
 	var cost uint64
 	var ok bool
-	reads := in.readsOf(func() { got, cost, ok = p.planned.Evaluate(ctx.Done(), in) })
+	reads := in.readsOf(func() { got, cost, ok = p.planned.Evaluate(&evaluator.Memory{}, ctx.Done(), in) })
 	if difference := compareReads(ctx, p, in, reads, ok); difference != "" {
 		t.Errorf("%s with the input %s: %s", p.source, in.name, difference)
 	}

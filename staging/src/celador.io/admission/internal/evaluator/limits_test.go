@@ -16,6 +16,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/internal/evaluator"
 )
 
 func mustCompile(t testing.TB, source string) *program {
@@ -135,7 +137,7 @@ func TestCostLimitEndsCalls(t *testing.T) {
 		evaluate(in)
 		return counting.n
 	}
-	got := authorizations(func(in *input) { p.planned.Evaluate(nil, in) })
+	got := authorizations(func(in *input) { p.planned.Evaluate(&evaluator.Memory{}, nil, in) })
 	want := authorizations(func(in *input) { _, _, _ = p.reference.ContextEval(t.Context(), in) })
 	if got != want || want == 0 || want == len(checks) {
 		t.Errorf("calls the authorizer %d times, want %d, which must be between 0 and %d", got, want, len(checks))
@@ -181,7 +183,7 @@ func TestCostlyLoopEnds(t *testing.T) {
 		ints := numbers(2000)
 		in := &input{name: "many numbers", names: map[string]any{"ints": ints}}
 		source := fmt.Sprintf(loop, "(ints.all(y, ints.all(z, z == y)) ? 0 : 1)")
-		if _, _, ok := mustCompile(t, source).planned.Evaluate(t.Context().Done(), in); ok {
+		if _, _, ok := mustCompile(t, source).planned.Evaluate(&evaluator.Memory{}, t.Context().Done(), in); ok {
 			t.Errorf("%s has a value", source)
 		}
 		if ints.reads == 0 || ints.reads > celconfig.PerCallLimit {
@@ -200,7 +202,7 @@ func TestCancelledLoopEnds(t *testing.T) {
 			t.Errorf("%s has a value", p.source)
 		}
 		ints.reads = 0
-		p.planned.Evaluate(cancelled.Done(), &input{names: map[string]any{"ints": ints}})
+		p.planned.Evaluate(&evaluator.Memory{}, cancelled.Done(), &input{names: map[string]any{"ints": ints}})
 		if ints.reads == 0 || ints.reads > celconfig.CheckFrequency {
 			t.Errorf("%s reads %d elements", p.source, ints.reads)
 		}

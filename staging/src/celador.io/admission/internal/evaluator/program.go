@@ -4,8 +4,6 @@
 package evaluator
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
@@ -29,29 +27,52 @@ type Input interface {
 	Variable(i int) ref.Val
 }
 
+// Memory is the memory of evaluations, which end in the reverse order of their beginning: a program that reads a
+// variable waits for the evaluation of the variable's program. The zero value is ready for use. Not safe for
+// concurrent use.
+type Memory struct {
+	frame frame
+	// stack holds the slots of all evaluations that have not ended, used of them.
+	stack []ref.Val
+	used  int
+}
+
+// begin begins an evaluation. The caller passes the returned frame to end.
+func (m *Memory) begin(slots int) (outer frame) {
+	outer = m.frame
+	if free := len(m.stack) - m.used; free < slots {
+		// Evaluations that have begun before keep their slots in the old stack.
+		m.stack = make([]ref.Val, 2*m.used+slots)
+	}
+	m.frame = frame{slots: m.stack[m.used : m.used+slots]}
+	m.used += slots
+	return outer
+}
+
+func (m *Memory) end(outer frame) {
+	m.used -= len(m.frame.slots)
+	clear(m.frame.slots)
+	m.frame = outer
+}
+
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
 // and the caller must evaluate the expression with cel-go; cost is then what the evaluation has cost
 // so far, which is at least what cel-go charges up to there. Closing done interrupts loops; done may be nil.
-func (p *Program) Evaluate(done <-chan struct{}, input Input) (value ref.Val, cost uint64, ok bool) {
+func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
+	outer := memory.begin(p.slots)
 	defer func() {
 		// cel-go, which evaluates the expression next, turns the panic into an error.
 		if recover() != nil {
 			value, cost, ok = nil, 0, false
 		}
+		memory.end(outer)
 	}()
-	f := frames.Get().(*frame)
-	f.input, f.done, f.cost, f.iterations = input, done, 0, 0
-	if cap(f.slots) < p.slots {
-		f.slots = make([]ref.Val, p.slots)
-	}
-	f.slots = f.slots[:p.slots]
+	f := &memory.frame
+	f.input, f.done = input, done
 	value, cost = p.eval(f), f.cost
-	clear(f.slots)
-	f.input, f.done = nil, nil
-	frames.Put(f)
 	if value == nil || cost > celconfig.PerCallLimit {
 		return nil, cost, false
 	}
@@ -79,8 +100,6 @@ type frame struct {
 	// iterations counts the iterations of all loops.
 	iterations int
 }
-
-var frames = sync.Pool{New: func() any { return &frame{} }}
 
 // ResolveName implements limits.Source. The frame in which constants are folded has no input.
 func (f *frame) ResolveName(name string) (any, bool) {

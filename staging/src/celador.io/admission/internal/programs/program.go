@@ -81,16 +81,16 @@ type Evaluation struct {
 	Err         error
 }
 
-// Evaluate evaluates the program. meter is the meter that input resolves. Cancelling ctx interrupts the
+// Evaluate evaluates the program in the given memory. meter is the meter that input resolves. Cancelling ctx interrupts the
 // evaluation if it also closes the Done channel of the meter.
 //
 // Closures that exceed the cost limit decline. cel-go then needs a multiple of their time to reach the limit
 // again, because it searches a list of all values that are in use for each step. With stop, Evaluate does not
 // repeat the evaluation and returns the error of the limit. Closures charge some costs earlier than cel-go,
 // so that an expression that fails close to the limit may have another error than cel-go's.
-func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, meter *limits.Meter, stop bool) Evaluation {
+func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) Evaluation {
 	before := meter.Mark()
-	value, cost, ok := p.closures.Evaluate(meter.Done, input)
+	value, cost, ok := p.closures.Evaluate(memory, meter.Done, input)
 	if ok {
 		return Evaluation{Value: value, Cost: cost, HasCost: true}
 	}
