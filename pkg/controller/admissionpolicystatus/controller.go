@@ -179,7 +179,7 @@ func (c *Controller) process(ctx context.Context, k key) {
 	switch {
 	case err == nil:
 		c.queue.Forget(k)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, errTooEarly):
 	case errors.Is(err, errStaleCache), errors.Is(err, errNoSchema):
 		c.queue.AddRateLimited(k)
 	default:
@@ -190,7 +190,7 @@ func (c *Controller) process(ctx context.Context, k key) {
 }
 
 // sync checks a policy, and writes its status if the new status supersedes the recorded one. The
-// caller retries after an error.
+// caller retries after an error other than errTooEarly.
 func (c *Controller) sync(ctx context.Context, k key) (err error) {
 	// Without this, a policy on which a check panics would crash the server at each start.
 	defer func() {
@@ -208,7 +208,7 @@ func (c *Controller) sync(ctx context.Context, k key) (err error) {
 	}
 	if wait := c.untilCheck(p); wait > 0 {
 		c.queue.AddAfter(k, wait)
-		return nil
+		return errTooEarly
 	}
 	r := c.check(ctx, p)
 	if !r.unavailable() {

@@ -3,7 +3,10 @@
 
 package admissionpolicystatus
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 const (
 	// quiet is how long a policy that changes again soon after a check must stay unchanged before the next check.
@@ -11,6 +14,10 @@ const (
 	// maxLag bounds the time between two checks of a policy that never stays unchanged for that long.
 	maxLag = time.Minute
 )
+
+// errTooEarly reports that the check of a policy is delayed and enqueued. The delay does not reset the number of
+// retries: the status of a policy that keeps changing would otherwise never report that types are unavailable.
+var errTooEarly = errors.New("the policy has changed soon after a check")
 
 // lag holds the times of the last check of a policy and of the changes since. To check a policy and to write
 // its status takes several times as much CPU time as to put the policy into effect, so the controller

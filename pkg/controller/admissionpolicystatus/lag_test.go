@@ -87,6 +87,23 @@ func TestPolicyThatKeepsChanging(t *testing.T) {
 	})
 }
 
+// Delays do not keep a policy that keeps changing from reporting that an aggregated server does not answer.
+func TestPolicyThatKeepsChangingWithoutTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := policy(t, onMetrics, "{}")
+		c := newCluster(t, p)
+		c.aggregated = []string{metrics.String()}
+		c.down(metrics.String())
+		c.start(t)
+		for range 5 {
+			c.change(t, p, 3*time.Second)
+		}
+		if got := c.reasons(t); len(got) == 0 || got[0] != "TypesUnavailable TypesUnavailable" {
+			t.Errorf("got statuses %q, want them to report unavailable types", got)
+		}
+	})
+}
+
 // Changes are checked at once if requests wait for the verdict, or the policy is another of the same name.
 func TestChangesThatAreCheckedAtOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
