@@ -77,8 +77,7 @@ func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 	if err != nil {
 		return err
 	}
-	background := idle * (updated + aftermath) / aftermath
-	c.cpu = append(c.cpu, []float64{float64(spent-background) / float64(updated/updateInterval)})
+	c.cpu = append(c.cpu, []float64{updateCost(idle, spent)})
 	for _, side := range inTurn(block, 2) {
 		if side == 0 {
 			took, err := h.decideFor(ctx, decided)
@@ -101,6 +100,14 @@ func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 		c.with = append(c.with, took)
 	}
 	return nil
+}
+
+// updateCost returns the nanoseconds of CPU time of an update. idle is the CPU time of the server in the duration of
+// the aftermath without updates, and spent the CPU time during the updates and the aftermath.
+func updateCost(idle, spent time.Duration) float64 {
+	// The product of these durations overflows if the idle server takes more than 0.3 s.
+	background := float64(idle) * float64(updated+aftermath) / float64(aftermath)
+	return (float64(spent) - background) / float64(updated/updateInterval)
 }
 
 // spend returns the CPU time of the server during do.
