@@ -219,6 +219,7 @@ replace (
 	celador.io/api => ./staging/src/celador.io/api
 	celador.io/apiextensions-apiserver => ./staging/src/celador.io/apiextensions-apiserver
 	celador.io/client-go => ./staging/src/celador.io/client-go
+	celador.io/offline => ./staging/src/celador.io/offline
 )
 
 // Kubernetes' go.mod leaves the versions of its staging modules open.
