@@ -1,0 +1,9 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster evaluates admission policies with the API machinery of a server, but without a server: a
+// Cluster holds objects in memory, and answers API requests as the server that stores them would.
+//
+// A request passes through the handlers and registries of k8s.io/apiserver: it is decoded, defaulted, converted,
+// mutated by policies, prepared and validated by the strategy of its resource, and validated by policies, in that order.
+package cluster
