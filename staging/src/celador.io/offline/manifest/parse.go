@@ -1,0 +1,123 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package manifest reads Kubernetes manifests from YAML and JSON files, and keeps the file and line of each field for
+// error messages.
+package manifest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	nodes "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+)
+
+// Read returns the documents of a YAML or JSON file, in the file's order. Documents without content are left out.
+// Errors have the file and, if known, the line.
+func Read(file string) ([]*Document, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, data)
+}
+
+// Parse returns the documents of a file's content. The file name is used in errors only.
+func Parse(file string, data []byte) ([]*Document, error) {
+	var documents []*Document
+	var errs []error
+	for _, chunk := range split(data) {
+		document, err := parse(file, chunk)
+		if err != nil {
+			errs = append(errs, err)
+		} else if document != nil {
+			documents = append(documents, document)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return documents, nil
+}
+
+// A chunk is the text of one document. lines is the number of lines before it in the file.
+type chunk struct {
+	text  []byte
+	lines int
+}
+
+// split cuts data before each line that starts a YAML document.
+func split(data []byte) []chunk {
+	var chunks []chunk
+	current := chunk{}
+	start, line := 0, 0
+	for offset := 0; offset < len(data); line++ {
+		end := len(data)
+		if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
+			end = offset + i + 1
+		}
+		if isSeparator(data[offset:end]) && offset > start {
+			current.text = data[start:offset]
+			chunks = append(chunks, current)
+			current, start = chunk{lines: line}, offset
+		}
+		offset = end
+	}
+	current.text = data[start:]
+	return append(chunks, current)
+}
+
+func isSeparator(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte("---"))
+	return found && (len(rest) == 0 || strings.ContainsRune(" \t\r\n", rune(rest[0])))
+}
+
+// parse returns the document of a chunk, or nil if it has no content.
+func parse(file string, c chunk) (*Document, error) {
+	decoder := nodes.NewDecoder(bytes.NewReader(c.text))
+	var root nodes.Node
+	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, syntaxError(file, c, err)
+	}
+	document := &Document{file: file, lines: c.lines, node: root.Content[0], place: root.Content[0]}
+	if err := decoder.Decode(new(nodes.Node)); !errors.Is(err, io.EOF) {
+		return nil, syntaxError(file, c, cmp.Or(err, errNoSeparator))
+	}
+	if root.Content[0].Tag == "!!null" {
+		return nil, nil
+	}
+	// kubectl decodes YAML with this package, whose scalars are those of YAML 1.1: yes is true.
+	raw, err := yaml.YAMLToJSON(c.text)
+	if err != nil {
+		return nil, syntaxError(file, c, err)
+	}
+	document.raw = raw
+	if err := document.checkDuplicates(document.node, ""); err != nil {
+		return nil, err
+	}
+	return document, nil
+}
+
+var errNoSeparator = errors.New("a second document begins without a line ---")
+
+var lineInMessage = regexp.MustCompile(`line (\d+): `)
+
+// syntaxError moves the line in the message of a YAML parser, which counts from the start of the chunk, to the position.
+func syntaxError(file string, c chunk, err error) *Error {
+	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
+	line := 0
+	if match := lineInMessage.FindStringSubmatchIndex(message); match != nil {
+		line, _ = strconv.Atoi(message[match[2]:match[3]])
+		message = message[:match[0]] + message[match[1]:]
+	}
+	return &Error{Position: Position{File: file, Line: max(line, 1) + c.lines}, Problem: "not valid YAML: " + strings.TrimSpace(message)}
+}

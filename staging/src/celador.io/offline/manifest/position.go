@@ -1,0 +1,138 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	nodes "go.yaml.in/yaml/v3"
+)
+
+// A Position is a place in a file. Lines and columns count from 1. A Position without a line is the whole file.
+type Position struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// String returns file:line.
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// An Error is a problem of a field.
+type Error struct {
+	Position Position
+	Field    string // the path of the field in its document, empty for the document
+	Problem  string
+}
+
+// Error returns file:line: field: problem.
+func (e *Error) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("%s: %s", e.Position, e.Problem)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.Position, e.Field, e.Problem)
+}
+
+// Errorf returns an error with the position of the field at a path, such as spec.validations[0].expression or
+// metadata.labels[app]. If there is no such field, the position is the one of the nearest parent that exists.
+func (d *Document) Errorf(path, format string, args ...any) *Error {
+	field := d.field
+	if path != "" {
+		field = member(field, path)
+		if strings.HasPrefix(path, "[") {
+			field = d.field + path
+		}
+	}
+	return &Error{Position: d.Position(path), Field: field, Problem: fmt.Sprintf(format, args...)}
+}
+
+// Position returns the position of the field at a path, or of the nearest parent that exists. An empty path is the document.
+func (d *Document) Position(path string) Position {
+	if path == "" {
+		return d.at(d.place)
+	}
+	_, place := find(d.node, path)
+	return d.at(place)
+}
+
+func (d *Document) at(node *nodes.Node) Position {
+	return Position{File: d.file, Line: node.Line + d.lines, Column: node.Column}
+}
+
+// find returns the node at a path, or its nearest parent, and the node that marks its place, which is the key of a field.
+// A path is written as in the API's errors: spec.items[0], labels[key]. Keys may have dots.
+func find(node *nodes.Node, path string) (value, place *nodes.Node) {
+	place = node
+	for {
+		for node.Kind == nodes.AliasNode {
+			node = node.Alias
+		}
+		key, child, rest := step(node, path)
+		if child == nil {
+			return node, place
+		}
+		node, place, path = child, key, rest
+	}
+}
+
+// step returns the child of node that path begins with, the node that marks its place, and the rest of the path. child
+// is nil if there is none.
+func step(node *nodes.Node, path string) (key, child *nodes.Node, rest string) {
+	switch node.Kind {
+	case nodes.MappingNode:
+		path = strings.TrimPrefix(path, ".")
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if rest, found := cutKey(path, node.Content[i].Value); found {
+				return node.Content[i], node.Content[i+1], rest
+			}
+		}
+	case nodes.SequenceNode:
+		for i, child := range node.Content {
+			if rest, found := strings.CutPrefix(path, item("", i)); found {
+				return child, child, rest
+			}
+		}
+	}
+	return nil, nil, ""
+}
+
+// cutKey returns the part of path after key. It reports whether path begins with the key.
+func cutKey(path, key string) (rest string, found bool) {
+	if rest, found = strings.CutPrefix(path, "["+key+"]"); found {
+		return rest, true
+	}
+	rest, found = strings.CutPrefix(path, key)
+	return rest, found && key != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// checkDuplicates returns an error for the first key that a mapping has twice.
+func (d *Document) checkDuplicates(node *nodes.Node, path string) error {
+	switch node.Kind {
+	case nodes.MappingNode:
+		lines := map[string]int{}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := node.Content[i]
+			if first, found := lines[key.Value]; found && key.Kind == nodes.ScalarNode && key.Tag != "!!merge" {
+				return &Error{Position: d.at(key), Field: member(path, key.Value), Problem: fmt.Sprintf("duplicate key, first in line %d", first)}
+			}
+			lines[key.Value] = key.Line + d.lines
+			if err := d.checkDuplicates(node.Content[i+1], member(path, key.Value)); err != nil {
+				return err
+			}
+		}
+	case nodes.SequenceNode:
+		for i, child := range node.Content {
+			if err := d.checkDuplicates(child, item(path, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
