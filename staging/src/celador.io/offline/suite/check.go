@@ -1,0 +1,132 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+)
+
+// A checker compares the answer to a case with its expectation.
+type checker struct {
+	document   *manifest.Document
+	path       string // the field of the expectation
+	mismatches []Mismatch
+}
+
+func (c *checker) fail(field, want, got string) {
+	c.mismatches = append(c.mismatches, Mismatch{Field: field, Position: c.document.Position(c.path + "." + field), Want: want, Got: got})
+}
+
+// check compares review with the expectation of a case, except for the patch. It returns the decision.
+func (c *checker) check(test *testCase, review *cluster.Review) Decision {
+	expect := &test.spec.Expect
+	inScope := scope(review.Policies, expect.Policy, expect.Binding)
+	decision, why := decide(review, inScope)
+	if decision != expect.Decision {
+		c.fail("decision", string(expect.Decision), described(decision, why))
+	} else {
+		c.checkFinding(test, review, findings(inScope))
+	}
+	if expect.Warnings != nil && !slices.Equal(expect.Warnings, review.Warnings) {
+		c.fail("warnings", quoted(expect.Warnings), quoted(review.Warnings))
+	}
+	for key, want := range sorted(expect.AuditAnnotations) {
+		if got, found := review.AuditAnnotations[key]; !found {
+			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), "no such annotation, among "+quoted(keys(review.AuditAnnotations)))
+		} else if got != want {
+			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
+		}
+	}
+	if test.expected != nil && review.Object != nil {
+		c.checkPart("object", test.expected.Object, review.Object.Object)
+	}
+	return decision
+}
+
+func described(decision Decision, why string) string {
+	if why == "" {
+		return string(decision)
+	}
+	return string(decision) + " (" + why + ")"
+}
+
+// checkFinding compares validation, message and reason. One finding has to have all of them.
+func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []finding) {
+	expect := &test.spec.Expect
+	candidates := []finding{}
+	for _, f := range found {
+		if f.enforced == (expect.Decision != Allowed) && (expect.Decision != Error || f.failed) {
+			candidates = append(candidates, f)
+		}
+	}
+	if expect.Decision == Rejected {
+		candidates = []finding{{message: statusMessage(review), validation: -1}}
+		if review.Status != nil {
+			candidates[0].reason = review.Status.ErrStatus.Reason
+		}
+	}
+	// Each field narrows the candidates down. The first one that no candidate has is the mismatch.
+	for _, criterion := range []struct {
+		field   string
+		set     bool
+		want    string
+		meets   func(finding) bool
+		display func(finding) string
+	}{
+		{
+			"validation", expect.Validation != nil, fmt.Sprint(deref(expect.Validation)),
+			func(f finding) bool { return f.validation == *expect.Validation },
+			func(f finding) string {
+				if f.validation < 0 {
+					return "none (" + f.message + ")"
+				}
+				return fmt.Sprintf("%d (%s)", f.validation, f.message)
+			},
+		},
+		{
+			"message", expect.Message != "", fmt.Sprintf("%q", expect.Message),
+			func(f finding) bool { return f.message == expect.Message },
+			func(f finding) string { return fmt.Sprintf("%q", f.message) },
+		},
+		{
+			"messagePattern", test.pattern != nil, fmt.Sprintf("%q", expect.MessagePattern),
+			func(f finding) bool { return test.pattern.MatchString(f.message) },
+			func(f finding) string { return fmt.Sprintf("%q", f.message) },
+		},
+		{
+			"reason", expect.Reason != "", string(expect.Reason),
+			func(f finding) bool { return f.reason == expect.Reason },
+			func(f finding) string { return string(f.reason) },
+		},
+	} {
+		if !criterion.set {
+			continue
+		}
+		met := slices.DeleteFunc(slices.Clone(candidates), func(f finding) bool { return !criterion.meets(f) })
+		if len(met) == 0 {
+			var got []string
+			for _, f := range candidates {
+				got = append(got, criterion.display(f))
+			}
+			if len(got) == 0 {
+				got = []string{"no validation is violated"}
+			}
+			c.fail(criterion.field, criterion.want, strings.Join(got, ", "))
+			return
+		}
+		candidates = met
+	}
+}
+
+func deref(index *int) int {
+	if index == nil {
+		return 0
+	}
+	return *index
+}

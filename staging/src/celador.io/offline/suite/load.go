@@ -1,0 +1,241 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+)
+
+// A Test is a suite that is ready to run: it is valid, and its files are read. It is immutable.
+type Test struct {
+	// Name is the name of the suite.
+	Name string
+	// Position is the place of the suite.
+	Position manifest.Position
+	// Suite is what the file says. It must not be changed.
+	Suite *Suite
+
+	document *manifest.Document
+	objects  []object
+	cases    []testCase
+}
+
+// A testCase is a case with the objects that it refers to.
+type testCase struct {
+	spec     *Case
+	path     string   // the field of the case in the suite
+	objects  []object // the manifests of the case
+	request  *cluster.Request
+	expected *unstructured.Unstructured // of expect.object, nil without it
+	pattern  *regexp.Regexp             // nil without messagePattern
+}
+
+// Load returns the suites of a file. Errors join one error for each problem, with its file, line and field.
+func Load(file string) ([]*Test, error) {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(documents) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
+	}
+	var tests []*Test
+	var errs []error
+	for _, document := range documents {
+		test, err := load(file, document)
+		tests, errs = append(tests, test), append(errs, err)
+	}
+	return tests, errors.Join(errs...)
+}
+
+func load(file string, document *manifest.Document) (*Test, error) {
+	if kind := document.GroupVersionKind(); kind.GroupVersion().String() != APIVersion || kind.Kind != Kind {
+		return nil, document.Errorf("", "the document is not a suite, want apiVersion: %s and kind: %s. Put other objects into files that a suite lists in manifests", APIVersion, Kind)
+	}
+	suite := &Suite{}
+	if err := document.Decode(suite); err != nil {
+		return nil, err
+	}
+	l := &loader{document: document, directory: filepath.Dir(file)}
+	test := &Test{Name: suite.Metadata.Name, Position: document.Position(""), Suite: suite, document: document}
+	if test.Name == "" {
+		test.Name = defaultName(file)
+	}
+	test.objects = l.manifests("manifests", suite.Manifests)
+	if len(suite.Cases) == 0 {
+		l.fail("cases", "required: a suite has at least one case")
+	}
+	names := map[string]int{}
+	for i := range suite.Cases {
+		spec, path := &suite.Cases[i], fmt.Sprintf("cases[%d]", i)
+		if spec.Name == "" {
+			l.fail(path+".name", "required: say in a few words what the case shows")
+		} else if first, found := names[spec.Name]; found {
+			l.fail(path+".name", "the name %q is already the name of cases[%d]", spec.Name, first)
+		} else {
+			names[spec.Name] = i
+		}
+		test.cases = append(test.cases, l.testCase(path, spec, test.objects))
+	}
+	if err := errors.Join(l.errs...); err != nil {
+		return nil, err
+	}
+	return test, nil
+}
+
+// defaultName returns the name of the directory of a file, or of the file if it has none.
+func defaultName(file string) string {
+	if absolute, err := filepath.Abs(file); err == nil {
+		if name := filepath.Base(filepath.Dir(absolute)); name != string(filepath.Separator) {
+			return name
+		}
+	}
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+}
+
+// A loader resolves the sources of a suite, and collects errors.
+type loader struct {
+	document  *manifest.Document
+	directory string
+	errs      []error
+}
+
+func (l *loader) fail(path, format string, args ...any) {
+	l.errs = append(l.errs, l.document.Errorf(path, format, args...))
+}
+
+func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
+	c := testCase{spec: spec, path: path}
+	c.objects = l.manifests(path+".manifests", spec.Manifests)
+	c.request = l.request(path+".request", &spec.Request)
+	l.expectation(path+".expect", &spec.Expect, overlay(objects, c.objects))
+	c.expected = l.partial(path+".expect.object", spec.Expect.Object)
+	if pattern := spec.Expect.MessagePattern; pattern != "" {
+		var err error
+		if c.pattern, err = regexp.Compile(pattern); err != nil {
+			l.fail(path+".expect.messagePattern", "not a regular expression: %v", err)
+		}
+	}
+	return c
+}
+
+var operations = map[string]admission.Operation{
+	"CREATE": admission.Create, "UPDATE": admission.Update, "DELETE": admission.Delete, "CONNECT": admission.Connect,
+}
+
+func (l *loader) request(path string, spec *Request) *cluster.Request {
+	request := &cluster.Request{
+		Subresource: spec.SubResource, Namespace: spec.Namespace, Name: spec.Name, DryRun: spec.DryRun, Options: spec.Options,
+		Object: l.single(path+".object", spec.Object), OldObject: l.single(path+".oldObject", spec.OldObject),
+	}
+	request.Operation = admission.Create
+	if spec.OldObject != nil {
+		request.Operation = admission.Update
+	}
+	if spec.Operation != "" {
+		known := false
+		if request.Operation, known = operations[spec.Operation]; !known {
+			l.fail(path+".operation", "unknown operation %q, want CREATE, UPDATE, DELETE or CONNECT", spec.Operation)
+			return nil
+		}
+	}
+	if spec.Resource != nil {
+		request.Resource.Group, request.Resource.Version, request.Resource.Resource = spec.Resource.Group, spec.Resource.Version, spec.Resource.Resource
+		if request.Resource.Version == "" || request.Resource.Resource == "" {
+			l.fail(path+".resource", "version and resource are required, such as group: apps, version: v1, resource: deployments")
+		}
+	}
+	if u := spec.UserInfo; u != nil {
+		info := &user.DefaultInfo{Name: u.Username, UID: u.UID, Groups: u.Groups, Extra: map[string][]string{}}
+		for key, values := range u.Extra {
+			info.Extra[key] = values
+		}
+		request.UserInfo = info
+	}
+	l.checkObjects(path, spec, request.Operation)
+	return request
+}
+
+// checkObjects checks that the request has the objects that its operation needs.
+func (l *loader) checkObjects(path string, spec *Request, operation admission.Operation) {
+	switch operation {
+	case admission.Create:
+		if spec.Object == nil {
+			l.fail(path+".object", "required: a CREATE sends an object. For another request, set operation")
+		}
+	case admission.Update:
+		if spec.Object == nil {
+			l.fail(path+".object", "required: an UPDATE sends an object. For a deletion, set operation: DELETE")
+		}
+	case admission.Delete:
+		if spec.Object != nil {
+			l.fail(path+".object", "a DELETE sends no object: name the object that is deleted oldObject")
+		}
+		if spec.OldObject == nil && (spec.Resource == nil || spec.Name == "") {
+			l.fail(path+".oldObject", "required: a DELETE without an oldObject has a resource and a name, of an object in the manifests")
+		}
+	case admission.Connect:
+		if spec.Resource == nil || spec.SubResource == "" {
+			l.fail(path+".resource", "required: a CONNECT has a resource and a subResource, such as pods and exec")
+		}
+	}
+}
+
+func (l *loader) expectation(path string, spec *Expectation, objects []object) {
+	if !slices.Contains(decisions, spec.Decision) {
+		problem := "unknown decision " + fmt.Sprintf("%q", spec.Decision)
+		if spec.Decision == "" {
+			problem = "required"
+		}
+		l.fail(path+".decision", "%s: want Allowed, Denied, Error, NoMatch or Rejected", problem)
+		return
+	}
+	if spec.Policy != "" && !hasObject(objects, policyKinds, spec.Policy) {
+		l.fail(path+".policy", "no policy of the manifests has the name %q", spec.Policy)
+	}
+	if spec.Binding != "" && !hasObject(objects, bindingKinds, spec.Binding) {
+		l.fail(path+".binding", "no binding of the manifests has the name %q", spec.Binding)
+	}
+	if spec.Message != "" && spec.MessagePattern != "" {
+		l.fail(path+".messagePattern", "set either message or messagePattern")
+	}
+	switch spec.Decision {
+	case Rejected:
+		if spec.Policy != "" || spec.Binding != "" || spec.Validation != nil {
+			l.fail(path+".decision", "the server rejects the request, not a policy: remove policy, binding and validation")
+		}
+	case NoMatch:
+		if spec.Validation != nil || spec.Message != "" || spec.MessagePattern != "" || spec.Reason != "" {
+			l.fail(path+".decision", "no policy applies, so there is no validation, message and reason to expect")
+		}
+	}
+	if (spec.Object != nil || spec.Patch != nil) && spec.Decision != Allowed && spec.Decision != NoMatch {
+		l.fail(path+".decision", "a request that is not allowed has no resulting object: remove object and patch")
+	}
+}
+
+const admissionGroup = "admissionregistration.k8s.io"
+
+var (
+	policyKinds  = []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"}
+	bindingKinds = []string{"ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding"}
+)
+
+func hasObject(objects []object, kinds []string, name string) bool {
+	return slices.ContainsFunc(objects, func(o object) bool {
+		return o.content.GroupVersionKind().Group == admissionGroup && slices.Contains(kinds, o.content.GetKind()) && o.content.GetName() == name
+	})
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// checkPart reports each field of want that got does not have with the same value. path is the field of the
+// expectation. A null in want stands for an absent field.
+func (c *checker) checkPart(path string, want, got any) {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		if !ok {
+			c.fail(path, toJSON(want), toJSON(got))
+			return
+		}
+		for key, value := range sorted(want) {
+			actual, found := object[key]
+			switch {
+			case value == nil && found && actual != nil:
+				c.fail(path+"."+key, "no such field", toJSON(actual))
+			case value != nil && !found:
+				c.fail(path+"."+key, toJSON(value), "no such field")
+			case value != nil:
+				c.checkPart(path+"."+key, value, actual)
+			}
+		}
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			c.fail(path, toJSON(want), toJSON(got))
+			return
+		}
+		for i, value := range want {
+			c.checkPart(fmt.Sprintf("%s[%d]", path, i), value, list[i])
+		}
+	default:
+		if !equality.Semantic.DeepEqual(number(want), number(got)) {
+			c.fail(path, toJSON(want), toJSON(got))
+		}
+	}
+}
+
+// number returns integers as floating-point numbers if nothing is lost, because decoders differ in the type of 1.0.
+func number(value any) any {
+	if i, ok := value.(int64); ok && int64(float64(i)) == i {
+		return float64(i)
+	}
+	return value
+}
+
+func toJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}
+
+func quoted(texts []string) string {
+	var parts []string
+	for _, text := range texts {
+		parts = append(parts, fmt.Sprintf("%q", text))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// sorted iterates over a map in the order of its keys.
+func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, key := range keys(m) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
+}
+
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,88 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+)
+
+// checkPatch reports the differences between after and the object that results from the operations on before.
+func (c *checker) checkPatch(operations []PatchOperation, before, after *unstructured.Unstructured) {
+	source, wanted := normalized(before), map[string]any{}
+	patched, err := apply(operations, source)
+	if err == nil {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(patched, &wanted)
+	}
+	if err != nil {
+		c.fail("patch", "a patch of the object", err.Error())
+		return
+	}
+	got := normalized(after)
+	if equality.Semantic.DeepEqual(wanted, got) {
+		return
+	}
+	count := len(c.mismatches)
+	c.checkPart("patch", wanted, got)
+	// checkPart does not compare fields that only the second object has.
+	c.checkAbsent("patch", wanted, got)
+	if len(c.mismatches) == count {
+		c.fail("patch", toJSON(wanted), toJSON(got))
+	}
+}
+
+// apply returns the result of a patch as JSON.
+func apply(operations []PatchOperation, object map[string]any) ([]byte, error) {
+	document, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(operations)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.DecodePatch(text)
+	if err != nil {
+		return nil, err
+	}
+	return patch.Apply(document)
+}
+
+// normalized returns a copy of an object without the metadata that a server chooses anew for each request.
+func normalized(object *unstructured.Unstructured) map[string]any {
+	result := object.DeepCopy()
+	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
+		unstructured.RemoveNestedField(result.Object, "metadata", field)
+	}
+	return result.Object
+}
+
+// checkAbsent reports the fields of got that want does not have.
+func (c *checker) checkAbsent(path string, want, got any) {
+	switch got := got.(type) {
+	case map[string]any:
+		object, ok := want.(map[string]any)
+		if !ok {
+			return
+		}
+		for key, value := range sorted(got) {
+			if wanted, found := object[key]; found {
+				c.checkAbsent(path+"."+key, wanted, value)
+			} else {
+				c.fail(path+"."+key, "no such field", toJSON(value))
+			}
+		}
+	case []any:
+		if list, ok := want.([]any); ok && len(list) == len(got) {
+			for i := range got {
+				c.checkAbsent(path+fmt.Sprintf("[%d]", i), list[i], got[i])
+			}
+		}
+	}
+}

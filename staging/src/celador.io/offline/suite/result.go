@@ -1,0 +1,52 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"time"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+)
+
+// A Result is the result of a suite.
+type Result struct {
+	// Name is the name of the suite.
+	Name string
+	// Position is the place of the suite.
+	Position manifest.Position
+	// Cases are the results of the selected cases, in the order of the suite.
+	Cases []CaseResult
+}
+
+// A CaseResult is the result of a case.
+type CaseResult struct {
+	// Name is the name of the case.
+	Name string
+	// Position is the place of the case.
+	Position manifest.Position
+	// Decision is what the policies decided. It is empty if Err is set.
+	Decision Decision
+	// Mismatches are the differences from the expectation. The case passes if there is none and Err is nil.
+	Mismatches []Mismatch
+	// Err is set if the case could not run: the server does not accept the manifests, or no client can send the request.
+	Err error
+	// Review is the answer of the server. It is nil if Err is set.
+	Review *cluster.Review
+	// Duration is the time that the answer took.
+	Duration time.Duration
+}
+
+// Passed reports whether the answer is the expected one.
+func (r *CaseResult) Passed() bool { return r.Err == nil && len(r.Mismatches) == 0 }
+
+// A Mismatch is a difference between an expectation and the answer.
+type Mismatch struct {
+	// Field is the field of the expectation, such as message.
+	Field string
+	// Position is the place of the field.
+	Position manifest.Position
+	// Want and Got are the expected and the actual value, for people to read.
+	Want, Got string
+}

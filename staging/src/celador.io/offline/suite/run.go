@@ -1,0 +1,170 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+)
+
+// A Runner runs suites. It is safe for concurrent use.
+type Runner struct {
+	// Types are the API types of the clusters. Required.
+	Types cluster.Types
+	// Select reports whether to run the case of a suite. Nil runs all.
+	Select func(suite, name string) bool
+	// Parallel is the number of cases that run at a time. If it is not positive, it is GOMAXPROCS.
+	Parallel int
+	// Done is called when a case is done, in any order and by several goroutines at a time. May be nil.
+	Done func(suite string, result CaseResult)
+}
+
+// Run runs suites, and returns their results in the given order. Suites without a selected case are left out. Once
+// ctx is done, the remaining cases fail with its error.
+func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
+	var results []Result
+	var jobs errgroup.Group
+	jobs.SetLimit(r.Parallel)
+	if r.Parallel <= 0 {
+		jobs.SetLimit(runtime.GOMAXPROCS(0))
+	}
+	for _, test := range tests {
+		var selected []*testCase
+		for i := range test.cases {
+			if r.Select == nil || r.Select(test.Name, test.cases[i].spec.Name) {
+				selected = append(selected, &test.cases[i])
+			}
+		}
+		if len(selected) == 0 {
+			continue
+		}
+		cases := make([]CaseResult, len(selected))
+		results = append(results, Result{Name: test.Name, Position: test.Position, Cases: cases})
+		shared := r.fixture(ctx, test.objects)
+		for i, c := range selected {
+			jobs.Go(func() error {
+				cases[i] = r.runCase(ctx, test, c, shared)
+				if r.Done != nil {
+					r.Done(test.Name, cases[i])
+				}
+				return nil
+			})
+		}
+	}
+	_ = jobs.Wait() // The results have the errors.
+	return results
+}
+
+// A fixture has the cluster of some manifests and, for comparison, the one without policies. Both are created when
+// they are first needed.
+type fixture struct {
+	cluster, unguarded func() (*cluster.Cluster, error)
+}
+
+func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
+	create := func(objects []object) func() (*cluster.Cluster, error) {
+		return sync.OnceValues(func() (*cluster.Cluster, error) { return r.newCluster(ctx, objects) })
+	}
+	others := slices.DeleteFunc(slices.Clone(objects), func(o object) bool {
+		return o.content.GroupVersionKind().Group == admissionGroup && slices.Contains(policyKinds, o.content.GetKind())
+	})
+	return fixture{cluster: create(objects), unguarded: create(others)}
+}
+
+// newCluster returns a cluster with objects. Its errors have the positions of the objects' fields.
+func (r *Runner) newCluster(ctx context.Context, objects []object) (*cluster.Cluster, error) {
+	contents := make([]*unstructured.Unstructured, len(objects))
+	for i := range objects {
+		contents[i] = objects[i].content
+	}
+	created, err := cluster.New(ctx, r.Types, contents...)
+	if err == nil {
+		return created, nil
+	}
+	var errs []error
+	for _, err := range flatten(err) {
+		var invalid *cluster.ObjectError
+		if errors.As(err, &invalid) && invalid.Index < len(objects) {
+			errs = append(errs, located(objects[invalid.Index].document, invalid.Err))
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+// flatten returns the errors that err joins.
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// located returns the error of the API for the object of a document, with the positions of its causes.
+func located(document *manifest.Document, err error) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		return document.Errorf("", "%v", err)
+	}
+	var errs []error
+	for _, cause := range status.Status().Details.Causes {
+		errs = append(errs, document.Errorf(cause.Field, "%s", cause.Message))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) CaseResult {
+	result := CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path)}
+	if len(c.objects) > 0 {
+		shared = r.fixture(ctx, overlay(test.objects, c.objects))
+	}
+	created, err := shared.cluster()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		result.Err = err
+		return result
+	}
+	start := time.Now()
+	result.Review, err = created.Admit(ctx, c.request)
+	result.Duration = time.Since(start)
+	if err != nil {
+		result.Err = test.document.Errorf(c.path+".request", "%v", err)
+		return result
+	}
+	check := checker{document: test.document, path: c.path + ".expect"}
+	result.Decision = check.check(c, result.Review)
+	if c.spec.Expect.Patch != nil && result.Review.Object != nil {
+		unguarded, err := shared.unguarded()
+		if err != nil {
+			result.Err = err
+			return result
+		}
+		before, err := unguarded.Admit(ctx, c.request)
+		switch {
+		case err != nil:
+			result.Err = test.document.Errorf(c.path+".request", "%v", err)
+		case before.Object == nil:
+			check.fail("patch", "changes of the object", fmt.Sprintf("without policies, the server rejects the object: %s", statusMessage(before)))
+		default:
+			check.checkPatch(c.spec.Expect.Patch, before.Object, result.Review.Object)
+		}
+	}
+	result.Mismatches = check.mismatches
+	return result
+}

@@ -1,0 +1,160 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/offline/manifest"
+)
+
+// An object is a manifest of a suite.
+type object struct {
+	document *manifest.Document
+	content  *unstructured.Unstructured
+}
+
+// An identity is what no two objects of a cluster share.
+type identity struct {
+	kind            schema.GroupKind
+	namespace, name string
+}
+
+func (o object) identity() identity {
+	return identity{o.content.GroupVersionKind().GroupKind(), o.content.GetNamespace(), o.content.GetName()}
+}
+
+// overlay returns objects and the objects of over. Those of over take the place of others with the same identity.
+func overlay(objects, over []object) []object {
+	replaced := map[identity]bool{}
+	for _, o := range over {
+		replaced[o.identity()] = true
+	}
+	kept := slices.DeleteFunc(slices.Clone(objects), func(o object) bool { return replaced[o.identity()] })
+	return append(kept, over...)
+}
+
+// manifests returns the objects of a list of sources. Two with the same identity are an error.
+func (l *loader) manifests(path string, sources []Source) []object {
+	var objects []object
+	first := map[identity]object{}
+	for i := range sources {
+		field := fmt.Sprintf("%s[%d]", path, i)
+		for _, document := range l.documents(field, &sources[i], true) {
+			content, err := document.Object()
+			if err != nil {
+				l.errs = append(l.errs, err)
+				continue
+			}
+			o := object{document, content}
+			if content.GetName() == "" {
+				l.errs = append(l.errs, document.Errorf("metadata.name", "required: objects of the cluster have a name"))
+			} else if other, found := first[o.identity()]; found {
+				l.errs = append(l.errs, document.Errorf("metadata.name", "%s %q is already in %s", content.GetKind(), content.GetName(), other.document.Position("")))
+			} else {
+				first[o.identity()] = o
+				objects = append(objects, o)
+			}
+		}
+	}
+	return objects
+}
+
+// single returns the object of a source, or nil if there is no source or an error.
+func (l *loader) single(path string, source *Source) *unstructured.Unstructured {
+	document := l.onlyDocument(path, source)
+	if document == nil {
+		return nil
+	}
+	content, err := document.Object()
+	if err != nil {
+		l.errs = append(l.errs, err)
+		return nil
+	}
+	return content
+}
+
+// partial is like single for an object that may lack apiVersion and kind.
+func (l *loader) partial(path string, source *Source) *unstructured.Unstructured {
+	document := l.onlyDocument(path, source)
+	if document == nil {
+		return nil
+	}
+	content := map[string]any{}
+	if err := document.Decode(&content); err != nil {
+		l.errs = append(l.errs, err)
+		return nil
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+// onlyDocument returns the only document of a source, or nil if there is no source or an error.
+func (l *loader) onlyDocument(path string, source *Source) *manifest.Document {
+	if source == nil {
+		return nil
+	}
+	failed := len(l.errs)
+	documents := l.documents(path, source, false)
+	switch {
+	case len(documents) == 1:
+		return documents[0]
+	case len(l.errs) == failed:
+		l.fail(path, "the file %s has %d objects, want 1", source.Path, len(documents))
+	}
+	return nil
+}
+
+// documents returns the objects of a source. pattern reports whether its path may be a pattern of several files.
+func (l *loader) documents(path string, source *Source, pattern bool) []*manifest.Document {
+	if source.Path == "" {
+		if len(source.Inline) == 0 || source.Inline[0] != '{' {
+			l.fail(path, "must be an object, or the path of a file with one")
+			return nil
+		}
+		return []*manifest.Document{l.document.Field(path, source.Inline)}
+	}
+	file := source.Path
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(l.directory, file)
+	}
+	files := []string{file}
+	if pattern {
+		var err error
+		if files, err = filepath.Glob(file); err != nil {
+			l.fail(path, "not a pattern of files: %s: %v", source.Path, err)
+			return nil
+		}
+		if len(files) == 0 {
+			l.fail(path, "no file %s: paths are relative to the directory of the suite", file)
+			return nil
+		}
+	}
+	var documents []*manifest.Document
+	for _, file := range files {
+		documents = append(documents, l.read(path, file)...)
+	}
+	return documents
+}
+
+func (l *loader) read(path, file string) []*manifest.Document {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		l.fail(path, "%v", err)
+		return nil
+	}
+	var items []*manifest.Document
+	for _, document := range documents {
+		expanded, err := document.Items()
+		if err != nil {
+			l.errs = append(l.errs, err)
+		}
+		items = append(items, expanded...)
+	}
+	return items
+}

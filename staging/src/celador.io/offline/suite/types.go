@@ -1,0 +1,175 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"encoding/json"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// APIVersion and Kind are the type of a suite.
+const (
+	APIVersion = "test.celador.io/v1alpha1"
+	Kind       = "Suite"
+)
+
+// A Suite tests admission policies. It describes a cluster and requests to its API server, and states what the
+// policies decide about each request.
+type Suite struct {
+	// TypeMeta is test.celador.io/v1alpha1, Suite.
+	metav1.TypeMeta `json:",inline"`
+	// Metadata has the name of the suite.
+	Metadata Metadata `json:"metadata"`
+	// Manifests are the objects of the cluster: policies, bindings, params, namespaces and others. A policy without
+	// a binding does not apply, as on a server. Objects are created in an order that does not
+	// matter; two manifests must not be of the same object.
+	Manifests []Source `json:"manifests"`
+	// Cases are the requests. There is at least one. Each meets the cluster of the manifests; no
+	// case sees what another one writes.
+	Cases []Case `json:"cases"`
+}
+
+// Metadata identifies a suite.
+type Metadata struct {
+	// Name is shown in results. It defaults to the name of the file's directory.
+	Name string `json:"name,omitempty"`
+}
+
+// A Source is either an object or the path of a file with objects. Paths are relative to the file of the suite. A
+// path in a list of sources may be a pattern such as policies/*.yaml, and its files may have any number of objects. The file of
+// a single source has one object.
+type Source struct {
+	// Path is the path of a file. Empty if the object is in the suite.
+	Path string
+	// Inline is the object as JSON.
+	Inline json.RawMessage
+}
+
+// UnmarshalJSON reads a string as the path and another value as the object.
+func (s *Source) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &s.Path)
+	}
+	s.Inline = append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// MarshalJSON is the inverse of UnmarshalJSON.
+func (s Source) MarshalJSON() ([]byte, error) {
+	if s.Path != "" {
+		return json.Marshal(s.Path)
+	}
+	return s.Inline, nil
+}
+
+// A Case is a request and what the policies decide about it.
+type Case struct {
+	// Name says what the case shows. Names are unique in a suite.
+	Name string `json:"name"`
+	// Manifests are further objects of the cluster in this case. Each takes the place of an object
+	// of the suite with the same type, namespace and name, if there is one.
+	Manifests []Source `json:"manifests,omitempty"`
+	// Request is sent to the API server.
+	Request Request `json:"request"`
+	// Expect is compared with the answer.
+	Expect Expectation `json:"expect"`
+}
+
+// A Request is an API request. Its fields are those of an AdmissionRequest of admission.k8s.io.
+type Request struct {
+	// Operation is CREATE, UPDATE, DELETE or CONNECT. It defaults to UPDATE if there is an oldObject, and to CREATE
+	// otherwise.
+	Operation string `json:"operation,omitempty"`
+	// Object is the body of a CREATE or UPDATE, and the options of a CONNECT. A DELETE has none. It is defaulted and validated as
+	// a server would before policies see it.
+	Object *Source `json:"object,omitempty"`
+	// OldObject is the stored object that an UPDATE changes, a DELETE deletes, or whose subresource the request is for.
+	// An UPDATE or DELETE without one is for an object of the manifests, which namespace and name identify.
+	OldObject *Source `json:"oldObject,omitempty"`
+	// Resource is the resource of the request. It defaults to the resource of the object, or else of the
+	// oldObject. Set it for subresources whose kind is another one, such as scale, and for CONNECT.
+	Resource *metav1.GroupVersionResource `json:"resource,omitempty"`
+	// SubResource is the subresource, such as status or scale.
+	SubResource string `json:"subResource,omitempty"`
+	// Namespace defaults to the namespace of the object or oldObject, and to default if these have none.
+	Namespace string `json:"namespace,omitempty"`
+	// Name defaults to the name of the object or oldObject.
+	Name string `json:"name,omitempty"`
+	// UserInfo is who sends the request. It defaults to the user kubernetes-admin of the group system:masters. If
+	// it is set, nothing is added to its groups.
+	UserInfo *authenticationv1.UserInfo `json:"userInfo,omitempty"`
+	// DryRun marks a request that stores nothing.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Options are the fields of CreateOptions, UpdateOptions or DeleteOptions.
+	Options map[string]any `json:"options,omitempty"`
+}
+
+// An Expectation is what a case expects of the answer. Fields that are not set are not compared.
+type Expectation struct {
+	// Decision is what the policies decide. It is required. With policy or binding it is what this policy, or this
+	// policy through this binding, decides.
+	Decision Decision `json:"decision"`
+	// Policy is the name of the policy that the decision, validation, message and reason are of.
+	Policy string `json:"policy,omitempty"`
+	// Binding is the name of the binding that the decision, validation, message and reason are of.
+	Binding string `json:"binding,omitempty"`
+	// Validation is the index in spec.validations of the validation that is violated or fails.
+	// Together with decision Allowed it is one whose binding only warns or audits.
+	Validation *int `json:"validation,omitempty"`
+	// Message is the message of this violation or failure, without the server's text before it (name of the object, policy and binding).
+	// If the decision is Rejected, it is the message of the server.
+	Message string `json:"message,omitempty"`
+	// MessagePattern is a regular expression that matches a part of the message, in the syntax of RE2.
+	MessagePattern string `json:"messagePattern,omitempty"`
+	// Reason is the reason of this violation, such as Invalid or Forbidden.
+	// If the decision is Rejected, it is the reason of the server.
+	Reason metav1.StatusReason `json:"reason,omitempty"`
+	// Warnings are all warnings to the client, in order. An empty list expects none.
+	Warnings []string `json:"warnings,omitempty"`
+	// AuditAnnotations are annotations of the audit event, by key: the name of the policy, a slash, and the key in
+	// the policy. Others may exist.
+	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// Object is a part of the object after admission, in the version of the request. Fields that it does not have
+	// are not compared. Lists have the same items in the same order. A field that is null must be absent.
+	Object *Source `json:"object,omitempty"`
+	// Patch is what the policies change: a JSON patch (RFC 6902) from the object as it would be without policies to
+	// the object after admission. An empty list expects that they change nothing.
+	Patch []PatchOperation `json:"patch,omitempty"`
+}
+
+// A PatchOperation is an operation of a JSON patch.
+type PatchOperation struct {
+	// Op is add, remove, replace, move, copy or test.
+	Op string `json:"op"`
+	// Path is the JSON pointer to the value.
+	Path string `json:"path"`
+	// From is the JSON pointer to the source of move and copy.
+	From string `json:"from,omitempty"`
+	// Value is the value of add, replace and test.
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// A Decision is what policies decide about a request.
+type Decision string
+
+const (
+	// Allowed means that at least one policy applies and none denies the request.
+	Allowed Decision = "Allowed"
+	// Denied means that a policy denies the request: a validation is violated, or a mutation refuses the request, and
+	// the binding denies.
+	Denied Decision = "Denied"
+	// Error means that a policy rejects the request because it cannot be evaluated, and its
+	// failurePolicy is Fail. Examples are an expression that reads a missing field, and params that do not exist.
+	Error Decision = "Error"
+	// NoMatch means that no policy applies: none matches the request with one of its bindings, or a match condition
+	// is false.
+	NoMatch Decision = "NoMatch"
+	// Rejected means that the server rejects the request for a reason other than policies. An example is an
+	// object that is invalid.
+	Rejected Decision = "Rejected"
+)
+
+var decisions = []Decision{Allowed, Denied, Error, NoMatch, Rejected}
