@@ -5,20 +5,59 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/url"
+	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 )
 
 // A Cluster holds objects, policies among them, and reviews requests. It is safe for concurrent use.
-type Cluster struct{}
+type Cluster struct {
+	types       Types
+	authorizer  authorizer.UnconditionalAuthorizer
+	equivalents runtime.EquivalentResourceRegistry
+	// objects are read-only once New returned.
+	objects  *layer
+	policies policySet
 
-// New returns a cluster with the given objects: policies, bindings, params, namespaces and others. It creates each object as a server would, so
-// objects are defaulted and validated. Namespaces need not exist; those that are not among the objects
-// have only the label kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins an
-// *ObjectError for each of them. The caller keeps ownership of the objects.
+	lock   sync.Mutex
+	groups map[string]*group
+}
+
+// New returns a cluster with the given objects: policies, bindings, params, namespaces and others. It creates each object
+// as a server would, so objects are defaulted and validated, but subject to no policy. A namespace that is not among
+// the objects has only the label kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins
+// an *ObjectError for each of them. The caller keeps ownership of the objects.
 func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured) (*Cluster, error) {
-	return nil, errors.New("not implemented")
+	c := &Cluster{
+		types: types, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(),
+		objects: newLayer(nil), groups: map[string]*group{},
+	}
+	var errs []error
+	for i, object := range objects {
+		if err := c.add(ctx, object); err != nil {
+			errs = append(errs, &ObjectError{Index: i, Err: err})
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if err := c.compile(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // ObjectError is the error of an object that a cluster does not accept.
@@ -34,9 +73,82 @@ func (e *ObjectError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the API.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// Admit returns the review of a request. It does not change the cluster. It returns an error if the request
-// is not one that a client can send, such as one for an unknown resource. An object that the API rejects is part of
-// the review.
-func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) {
-	return nil, errors.New("not implemented")
+// administrator is the user of requests without one.
+var administrator = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+
+// add validates an object as a create request would, and stores it with its status.
+func (c *Cluster) add(ctx context.Context, object *unstructured.Unstructured) error {
+	r, err := c.resourceOf(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	namespace := namespaceOf(r, object)
+	scratch := withLayer(ctx, newLayer(c.objects))
+	create := &call{
+		resource: r, method: http.MethodPost, namespace: namespace, body: object.Object, user: administrator,
+		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
+	}
+	if _, _, err := c.serve(scratch, create); err != nil {
+		return err
+	}
+	return c.store(c.objects, r, namespace, object)
+}
+
+// store puts an object into a layer, with defaults and the system fields that every stored object has.
+func (c *Cluster) store(l *layer, r *resource, namespace string, object *unstructured.Unstructured) error {
+	g, err := c.group(r.Group)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(object.Object)
+	if err != nil {
+		return err
+	}
+	stored, err := g.internal(data, r.kind)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	m, err := meta.Accessor(stored)
+	if err != nil {
+		return err
+	}
+	if m.GetName() == "" {
+		return apierrors.NewBadRequest("metadata.name is required")
+	}
+	if r.namespaced {
+		m.SetNamespace(namespace)
+	}
+	if m.GetUID() == "" {
+		m.SetUID(firstUID)
+	}
+	if m.GetResourceVersion() == "" {
+		m.SetResourceVersion("1")
+	}
+	if created := m.GetCreationTimestamp(); created.IsZero() {
+		m.SetCreationTimestamp(metav1.Now())
+	}
+	l.put(r.key(m.GetNamespace(), m.GetName()), stored)
+	return nil
+}
+
+// firstUID is the UID of stored objects whose manifests have none.
+const firstUID types.UID = "00000000-0000-0000-0000-000000000001"
+
+// namespaceOf returns the namespace of an object, which is "default" unless the manifest names another.
+func namespaceOf(r *resource, object *unstructured.Unstructured) string {
+	if !r.namespaced {
+		return ""
+	}
+	if namespace := object.GetNamespace(); namespace != "" {
+		return namespace
+	}
+	return corev1.NamespaceDefault
+}
+
+// layer returns the layer of a request, or the objects of the cluster if the context is not that of a request.
+func (c *Cluster) layer(ctx context.Context) *layer {
+	if l, ok := ctx.Value(layerKey{}).(*layer); ok {
+		return l
+	}
+	return c.objects
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
+	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
 )
 
@@ -24,6 +25,8 @@ type Types interface {
 // GroupOptions are the dependencies of the registries of a group.
 type GroupOptions struct {
 	RESTOptions generic.RESTOptionsGetter
-	// Authorizer answers the checks of registries, such as of RBAC's escalation check.
+	// Authorizer answers the checks of registries, such as RBAC's escalation check.
 	Authorizer authorizer.UnconditionalAuthorizer
+	// Namespaces looks up namespaces for registries whose checks depend on them.
+	Namespaces matching.NamespaceGetter
 }

@@ -1,0 +1,259 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/conversion/queryparams"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// Admit returns the review of a request. It does not change the cluster. It returns an error if the request
+// is not one that a client can send, such as one for an unknown resource or with an unknown field. An object that the API
+// rejects for another reason is part of the review.
+func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) {
+	l := newLayer(c.objects)
+	call, err := c.newCall(request, l)
+	if err != nil {
+		return nil, err
+	}
+	r := &record{mismatches: map[int]string{}}
+	object, warnings, err := c.serve(withRecord(withLayer(ctx, l), r), call)
+	review := &Review{Allowed: err == nil, Warnings: warnings, Object: object}
+	var status *apierrors.StatusError
+	switch {
+	case err == nil:
+	case !errors.As(err, &status):
+		return nil, err
+	case request.Operation == admission.Connect && isConnected(status):
+		review.Allowed = true
+	case apierrors.IsBadRequest(status) && !r.mutated && !r.validated:
+		// Policies never saw the request, because its body cannot be decoded.
+		return nil, status
+	default:
+		review.Status = status
+	}
+	if object != nil {
+		// The times in managedFields differ between runs.
+		object.SetManagedFields(nil)
+	}
+	c.addResults(review, r)
+	return review, nil
+}
+
+// errConnected ends a connection that all policies admitted.
+var errConnected = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Reason: "Connected", Code: http.StatusOK, Message: "connected"}}
+
+func isConnected(err *apierrors.StatusError) bool {
+	return err.ErrStatus.Reason == errConnected.ErrStatus.Reason
+}
+
+// newCall returns the HTTP request for a request, and stores the old object in the layer.
+func (c *Cluster) newCall(request *Request, l *layer) (*call, error) {
+	r, err := c.target(request)
+	if err != nil {
+		return nil, err
+	}
+	out := &call{resource: r, user: request.UserInfo}
+	if out.user == nil {
+		out.user = administrator
+	}
+	if err := out.locate(request); err != nil {
+		return nil, err
+	}
+	if request.OldObject != nil {
+		parent, err := c.resource(r.GroupVersionResource, "")
+		if err != nil {
+			return nil, err
+		}
+		if kind := request.OldObject.GroupVersionKind(); kind.GroupKind() != parent.kind.GroupKind() {
+			return nil, fmt.Errorf("oldObject: kind %s is not that of resource %s, which is %s", kind.Kind, parent.GroupResource(), parent.kind.Kind)
+		}
+		if err := c.store(l, parent, out.namespace, request.OldObject); err != nil {
+			return nil, fmt.Errorf("oldObject: %w", err)
+		}
+	}
+	switch request.Operation {
+	case admission.Create:
+		out.method = http.MethodPost
+		err = out.withBody(request, &metav1.CreateOptions{})
+	case admission.Update:
+		out.method = http.MethodPut
+		if err = out.withBody(request, &metav1.UpdateOptions{}); err == nil {
+			out.body, err = c.withVersion(out, l)
+		}
+	case admission.Delete:
+		out.method = http.MethodDelete
+		err = out.withDeleteOptions(request)
+	case admission.Connect:
+		err = c.withConnectOptions(out, request)
+	default:
+		err = fmt.Errorf("operation %q is not CREATE, UPDATE, DELETE or CONNECT", request.Operation)
+	}
+	return out, err
+}
+
+// target returns the resource of a request.
+func (c *Cluster) target(request *Request) (*resource, error) {
+	if !request.Resource.Empty() {
+		return c.resource(request.Resource, request.Subresource)
+	}
+	object := request.Object
+	if object == nil || request.Subresource != "" && request.OldObject != nil {
+		object = request.OldObject
+	}
+	if object == nil {
+		return nil, errors.New("the request has neither a resource nor an object")
+	}
+	r, err := c.resourceOf(object.GroupVersionKind())
+	if err != nil || request.Subresource == "" {
+		return r, err
+	}
+	return c.resource(r.GroupVersionResource, request.Subresource)
+}
+
+// locate sets the namespace and name of the call.
+func (c *call) locate(request *Request) error {
+	c.namespace, c.name = request.Namespace, request.Name
+	for _, object := range []*unstructured.Unstructured{request.Object, request.OldObject} {
+		if object == nil || request.Operation == admission.Connect && object == request.Object {
+			continue
+		}
+		if c.namespace == "" {
+			c.namespace = object.GetNamespace()
+		}
+		if c.name == "" {
+			c.name = object.GetName()
+		}
+	}
+	if !c.namespaced {
+		c.namespace = ""
+	} else if c.namespace == "" {
+		c.namespace = corev1.NamespaceDefault
+	}
+	if request.Operation == admission.Create && c.subresource == "" {
+		c.name = "" // the name of a new object is in the body
+	} else if c.name == "" {
+		return errors.New("the request has no name; set metadata.name of the object")
+	}
+	return nil
+}
+
+// withBody sets the body and the options of a Create or Update.
+func (c *call) withBody(request *Request, options any) error {
+	if request.Object == nil {
+		return fmt.Errorf("operation %s needs an object", request.Operation)
+	}
+	c.body = request.Object.Object
+	if err := decodeOptions(request, options); err != nil {
+		return err
+	}
+	query, err := queryparams.Convert(options)
+	if err != nil {
+		return err
+	}
+	if !query.Has("fieldValidation") {
+		query.Set("fieldValidation", metav1.FieldValidationStrict)
+	}
+	c.query = query
+	return nil
+}
+
+// decodeOptions decodes the options of the request into a pointer to CreateOptions, UpdateOptions or DeleteOptions.
+func decodeOptions(request *Request, options any) error {
+	content := map[string]any{}
+	for key, value := range request.Options {
+		content[key] = value
+	}
+	delete(content, "apiVersion")
+	delete(content, "kind")
+	if request.DryRun {
+		content["dryRun"] = []any{metav1.DryRunAll}
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, options, true); err != nil {
+		return fmt.Errorf("options: %w", err)
+	}
+	return nil
+}
+
+// withVersion returns the body of an Update with the resource version of the stored object, unless it has one. Clients
+// read an object before they update it.
+func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
+	stored := l.get(call.key(call.namespace, call.name))
+	body, ok := call.body.(map[string]any)
+	if stored == nil || !ok {
+		return call.body, nil
+	}
+	object := (&unstructured.Unstructured{Object: body}).DeepCopy()
+	if object.GetResourceVersion() != "" {
+		return body, nil
+	}
+	m, err := meta.Accessor(stored)
+	if err != nil {
+		return nil, err
+	}
+	object.SetResourceVersion(m.GetResourceVersion())
+	return object.Object, nil
+}
+
+// withDeleteOptions sets the body of a Delete.
+func (c *call) withDeleteOptions(request *Request) error {
+	options := &metav1.DeleteOptions{}
+	if err := decodeOptions(request, options); err != nil {
+		return err
+	}
+	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
+	c.body = options
+	return nil
+}
+
+// withConnectOptions sets the method and query of a Connect. The object of the request holds the options.
+func (c *Cluster) withConnectOptions(call *call, request *Request) error {
+	connecter, ok := call.storage.(rest.Connecter)
+	if !ok {
+		return fmt.Errorf("resource %s does not accept CONNECT", call.path())
+	}
+	call.method = connecter.ConnectMethods()[0]
+	if request.Object == nil {
+		return nil
+	}
+	g, err := c.group(call.Group)
+	if err != nil {
+		return err
+	}
+	query, err := g.parameters(request.Object, call.GroupVersion())
+	if err != nil {
+		return fmt.Errorf("object: %w", err)
+	}
+	call.query = query
+	return nil
+}
+
+// parameters returns the query parameters of an options object such as PodExecOptions.
+func (g *group) parameters(object *unstructured.Unstructured, version schema.GroupVersion) (url.Values, error) {
+	data, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, err
+	}
+	kind := object.GroupVersionKind()
+	options, err := g.internal(data, kind)
+	if err != nil {
+		return nil, err
+	}
+	return g.ParameterCodec.EncodeParameters(options, version)
+}

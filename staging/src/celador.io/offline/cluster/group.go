@@ -1,0 +1,211 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/emicklei/go-restful/v3"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/endpoints"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+)
+
+// A group is an API group with its handlers.
+type group struct {
+	*genericapiserver.APIGroupInfo
+	handlers *restful.Container
+	codec    runtime.Codec
+}
+
+// resource is a resource or subresource in one version.
+type resource struct {
+	schema.GroupVersionResource
+	subresource string
+	// kind is the kind of request bodies.
+	kind       schema.GroupVersionKind
+	namespaced bool
+	storage    rest.Storage
+}
+
+// path returns the name of the resource as in RBAC rules, such as "pods/exec".
+func (r *resource) path() string { return joinPath(r.Resource, r.subresource) }
+
+func joinPath(resource, subresource string) string {
+	if subresource == "" {
+		return resource
+	}
+	return resource + "/" + subresource
+}
+
+// key returns the storage key of an object of the resource.
+func (r *resource) key(namespace, name string) string {
+	key := "/" + r.Resource
+	if r.namespaced {
+		key += "/" + namespace
+	}
+	return key + "/" + name
+}
+
+// group returns the API group with the given name. It returns an error if the group is not served.
+func (c *Cluster) group(name string) (*group, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if g, ok := c.groups[name]; ok {
+		return g, nil
+	}
+	options := &restOptions{}
+	info, err := c.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: c.authorizer, Namespaces: namespaces{c}})
+	if err != nil {
+		return nil, fmt.Errorf("API group %q: %w", name, err)
+	}
+	if info == nil {
+		return nil, fmt.Errorf("API group %q is not served", name)
+	}
+	g, err := c.install(info)
+	if err != nil {
+		return nil, fmt.Errorf("API group %q: %w", name, err)
+	}
+	options.codec.Codec = g.codec
+	c.groups[name] = g
+	return g, nil
+}
+
+// install returns the group with handlers for all of its versions.
+func (c *Cluster) install(info *genericapiserver.APIGroupInfo) (*group, error) {
+	g := &group{APIGroupInfo: info, handlers: restful.NewContainer()}
+	g.handlers.Router(restful.CurlyRouter{})
+	json, _ := runtime.SerializerInfoForMediaType(info.NegotiatedSerializer.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	g.codec = runtime.NewCodec(
+		info.NegotiatedSerializer.EncoderForVersion(json.Serializer, schema.GroupVersions(info.PrioritizedVersions)),
+		info.NegotiatedSerializer.DecoderToVersion(json.StrictSerializer, runtime.InternalGroupVersioner))
+	for _, version := range info.PrioritizedVersions {
+		storage := info.VersionedResourcesStorageMap[version.Version]
+		if len(storage) == 0 {
+			continue
+		}
+		api := &endpoints.APIGroupVersion{
+			Storage:                storage,
+			Root:                   root(version.Group),
+			GroupVersion:           version,
+			MetaGroupVersion:       info.MetaGroupVersion,
+			OptionsExternalVersion: info.OptionsExternalVersion,
+			ParameterCodec:         info.ParameterCodec,
+			Serializer:             info.NegotiatedSerializer,
+			Creater:                info.Scheme,
+			Convertor:              info.Scheme,
+			ConvertabilityChecker:  info.Scheme,
+			UnsafeConvertor:        runtime.UnsafeObjectConvertor(info.Scheme),
+			Defaulter:              info.Scheme,
+			Typer:                  info.Scheme,
+			Namer:                  runtime.Namer(meta.NewAccessor()),
+			// The schemas of all types take longer to parse than most requests to answer, and only managedFields depend on them.
+			TypeConverter:              managedfields.NewDeducedTypeConverter(),
+			EquivalentResourceRegistry: c.equivalents,
+			Authorizer:                 c.authorizer,
+			Admit:                      policies{c},
+		}
+		if _, _, err := api.InstallREST(g.handlers); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// root returns the first element of the paths of a group.
+func root(group string) string {
+	if group == "" {
+		return "/api"
+	}
+	return "/apis"
+}
+
+// resource returns a served resource or subresource.
+func (c *Cluster) resource(r schema.GroupVersionResource, subresource string) (*resource, error) {
+	g, err := c.group(r.Group)
+	if err != nil {
+		return nil, err
+	}
+	served := g.VersionedResourcesStorageMap[r.Version]
+	if served == nil {
+		return nil, fmt.Errorf("API version %s is not served; group %q has %s", r.GroupVersion(), r.Group,
+			strings.Join(slices.Sorted(maps.Keys(g.VersionedResourcesStorageMap)), ", "))
+	}
+	parent, ok := served[r.Resource]
+	if !ok {
+		return nil, fmt.Errorf("API version %s has no resource %q", r.GroupVersion(), r.Resource)
+	}
+	storage, ok := served[joinPath(r.Resource, subresource)]
+	if !ok {
+		return nil, fmt.Errorf("resource %s has no subresource %q", r.GroupResource(), subresource)
+	}
+	kind, err := endpoints.GetResourceKind(r.GroupVersion(), storage, g.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	return &resource{
+		GroupVersionResource: r, subresource: subresource, kind: kind,
+		namespaced: parent.(rest.Scoper).NamespaceScoped(), storage: storage,
+	}, nil
+}
+
+// resourceOf returns the resource that serves objects of a kind.
+func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
+	g, err := c.group(kind.Group)
+	if err != nil {
+		return nil, fmt.Errorf("kind %s: %w", kind.Kind, err)
+	}
+	served := g.VersionedResourcesStorageMap[kind.Version]
+	for _, path := range slices.Sorted(maps.Keys(served)) {
+		if strings.Contains(path, "/") {
+			continue
+		}
+		if k, err := endpoints.GetResourceKind(kind.GroupVersion(), served[path], g.Scheme); err == nil && k == kind {
+			return c.resource(kind.GroupVersion().WithResource(path), "")
+		}
+	}
+	return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+}
+
+// restOptions make registries store their objects in layers.
+type restOptions struct {
+	// codec is that of the group, which is known after the registries. Only dry runs use it.
+	codec struct{ runtime.Codec }
+}
+
+// GetRESTOptions implements generic.RESTOptionsGetter. The prefix is the name of the resource alone, as in kube-apiserver, which so serves
+// the events of two groups from one storage.
+func (o *restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	return generic.RESTOptions{
+		StorageConfig:           &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: &o.codec}, GroupResource: resource},
+		Decorator:               newMemory,
+		EnableGarbageCollection: true,
+		ResourcePrefix:          resource.Resource,
+	}, nil
+}
+
+// newEquivalents returns a registry of equivalent resources: those with the same prefix in storage.
+func newEquivalents() runtime.EquivalentResourceRegistry {
+	return runtime.NewEquivalentResourceRegistryWithIdentity(func(resource schema.GroupResource) string { return "/" + resource.Resource })
+}
+
+// internal decodes a manifest into an internal object with defaults.
+func (g *group) internal(data []byte, kind schema.GroupVersionKind) (runtime.Object, error) {
+	object, _, err := g.codec.Decode(data, &kind, nil)
+	return object, err
+}
+
+// versioned returns an internal object in the given version.
+func (g *group) versioned(object runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
+	return g.Scheme.ConvertToVersion(object.DeepCopyObject(), version)
+}

@@ -1,0 +1,144 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/matching"
+	"celador.io/admission/mutating"
+	"celador.io/admission/validating"
+)
+
+// policies is the admission chain of a cluster. It applies policies to the requests whose context has a record.
+type policies struct{ cluster *Cluster }
+
+var (
+	_ admission.MutationInterface   = policies{}
+	_ admission.ValidationInterface = policies{}
+)
+
+// record holds the results of the policies for one request.
+type record struct {
+	// mutated and validated are set when the request reached the policies of the kind.
+	mutated, validated bool
+	// mutations has an entry for each round of mutation.
+	mutations  []mutating.Result
+	validation validating.Result
+	// mismatches are the reasons why policies do not match, by their position in the policy set.
+	mismatches map[int]string
+}
+
+type recordKey struct{}
+
+func withRecord(ctx context.Context, r *record) context.Context {
+	return context.WithValue(ctx, recordKey{}, r)
+}
+
+// recordFrom returns the record of the context, or nil.
+func recordFrom(ctx context.Context) *record {
+	r, _ := ctx.Value(recordKey{}).(*record)
+	return r
+}
+
+// Handles implements admission.Interface.
+func (policies) Handles(admission.Operation) bool { return true }
+
+// Admit implements admission.MutationInterface. It invokes policies again as a server's admission chain does.
+func (p policies) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
+	r := recordFrom(ctx)
+	if r == nil {
+		return nil
+	}
+	p.mismatches(ctx, r, mutatingKind, a, objects)
+	if r.mutated = true; isPolicy(a.GetResource().GroupResource()) || a.GetOperation() == admission.Delete {
+		return nil
+	}
+	if err := p.mutate(ctx, r, a, objects); err != nil {
+		return err
+	}
+	reinvocation := a.GetReinvocationContext()
+	if !reinvocation.ShouldReinvoke() {
+		return nil
+	}
+	reinvocation.SetIsReinvoke()
+	return p.mutate(ctx, r, a, objects)
+}
+
+func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes, objects admission.ObjectInterfaces) error {
+	set := &p.cluster.policies
+	result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
+	r.mutations = append(r.mutations, result)
+	if err != nil {
+		return err
+	}
+	return result.Err()
+}
+
+// Validate implements admission.ValidationInterface. The registry may call it twice for a deletion, with the same result.
+func (p policies) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
+	r := recordFrom(ctx)
+	if r == nil {
+		return nil
+	}
+	p.mismatches(ctx, r, validatingKind, a, objects)
+	if r.validated = true; isPolicy(a.GetResource().GroupResource()) {
+		return r.stop(a)
+	}
+	set := &p.cluster.policies
+	result, err := set.validating.Evaluate(ctx, a, objects, set.validation)
+	r.validation = result
+	if err != nil {
+		return err
+	}
+	if err := result.Err(); err != nil {
+		return err
+	}
+	return r.stop(a)
+}
+
+// stop returns the error that ends a connection that all policies admitted, because there is nothing to connect to.
+func (r *record) stop(a admission.Attributes) error {
+	if a.GetOperation() == admission.Connect {
+		return errConnected
+	}
+	return nil
+}
+
+// mismatches records why policies and bindings of a kind do not match the request.
+func (p policies) mismatches(ctx context.Context, r *record, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
+	request := matching.NewRequest(ctx, a, objects, namespaces{p.cluster})
+	for i, d := range p.cluster.policies.described {
+		if d.kind != kind {
+			continue
+		}
+		delete(r.mismatches, i)
+		if reason := d.mismatch(request); reason != "" {
+			r.mismatches[i] = reason
+		}
+	}
+}
+
+// mismatch returns why the policy does not match a request, or an empty string.
+func (d *described) mismatch(request *matching.Request) string {
+	if isPolicy(request.GetResource().GroupResource()) {
+		return "policies do not apply to policies and bindings"
+	}
+	if d.kind == mutatingKind && request.GetOperation() == admission.Delete {
+		return "mutating policies do not apply to deletions"
+	}
+	if d.criteria != nil {
+		if reason := d.criteria.Mismatch(request); reason != "" {
+			return "matchConstraints: " + reason
+		}
+	}
+	if d.bindingCriteria != nil {
+		if reason := d.bindingCriteria.Mismatch(request); reason != "" {
+			return "matchResources of the binding: " + reason
+		}
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/admission/matching"
+	"celador.io/admission/mutating"
+	"celador.io/admission/validating"
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// Kinds of policies, in the order in which a server evaluates them.
+const (
+	mutatingKind   = "MutatingAdmissionPolicy"
+	validatingKind = "ValidatingAdmissionPolicy"
+)
+
+// A policySet holds the compiled policies of a cluster. It is immutable.
+type policySet struct {
+	mutating   *mutating.Engine
+	mutations  *mutating.Snapshot
+	validating *validating.Engine
+	validation *validating.Snapshot
+	// described is sorted by kind, policy and binding.
+	described []described
+}
+
+// described is what a review says about a policy and one of its bindings before any request.
+type described struct {
+	kind, policy, binding string
+	// criteria are nil if everything matches.
+	criteria, bindingCriteria *matching.Criteria
+	hasParams                 bool
+}
+
+// compile builds the policy set from the policies among the objects.
+func (c *Cluster) compile() error {
+	s := policySet{
+		mutating: mutating.NewEngine(mutating.Config{
+			PluginName: mutatingKind, TypeConverters: c.types, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer,
+		}),
+		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer}),
+	}
+	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()
+	unbound := map[[2]string]described{}
+	var bound []described
+	err := c.eachPolicy(func(object runtime.Object) {
+		switch p := object.(type) {
+		case *v1.MutatingAdmissionPolicy:
+			mutations.SetUncompiled(p)
+			unbound[[2]string{mutatingKind, p.Name}] = described{kind: mutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+		case *v1.ValidatingAdmissionPolicy:
+			validations.SetUncompiled(p)
+			unbound[[2]string{validatingKind, p.Name}] = described{kind: validatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+		case *v1.MutatingAdmissionPolicyBinding:
+			mutations.SetBinding(p)
+			bound = append(bound, described{kind: mutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
+		case *v1.ValidatingAdmissionPolicyBinding:
+			validations.SetBinding(p)
+			bound = append(bound, described{kind: validatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.mutations, s.validation = mutations.Snapshot(), validations.Snapshot()
+	s.described = describe(unbound, bound)
+	c.policies = s
+	return nil
+}
+
+// describe joins policies and bindings. Bindings without a policy are left out.
+func describe(policies map[[2]string]described, bindings []described) []described {
+	var all []described
+	hasBinding := map[[2]string]bool{}
+	for _, b := range bindings {
+		key := [2]string{b.kind, b.policy}
+		p, ok := policies[key]
+		if !ok {
+			continue
+		}
+		hasBinding[key] = true
+		p.binding, p.bindingCriteria = b.binding, b.bindingCriteria
+		all = append(all, p)
+	}
+	for key, p := range policies {
+		if !hasBinding[key] {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b described) int {
+		if a.kind != b.kind {
+			return strings.Compare(a.kind, b.kind) // MutatingAdmissionPolicy comes first
+		}
+		if a.policy != b.policy {
+			return strings.Compare(a.policy, b.policy)
+		}
+		return strings.Compare(a.binding, b.binding)
+	})
+	return all
+}
+
+func criteria(match *v1.MatchResources) *matching.Criteria {
+	if match == nil {
+		return nil
+	}
+	return matching.Compile(match)
+}
+
+// policyResources are the resources of policies and bindings. Requests for them are subject to no policy, as in a server.
+var policyResources = []string{
+	"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
+}
+
+// isPolicy reports whether a resource is one of policies or bindings.
+func isPolicy(resource schema.GroupResource) bool {
+	return resource.Group == v1.GroupName && slices.Contains(policyResources, resource.Resource)
+}
+
+// eachPolicy calls visit with each policy and binding of the cluster, in version v1.
+func (c *Cluster) eachPolicy(visit func(runtime.Object)) error {
+	for _, resource := range policyResources {
+		stored := c.objects.list("/" + resource + "/")
+		if len(stored) == 0 {
+			continue
+		}
+		g, err := c.group(v1.GroupName)
+		if err != nil {
+			return err
+		}
+		for _, object := range stored {
+			p, err := g.versioned(object, v1.SchemeGroupVersion)
+			if err != nil {
+				return err
+			}
+			visit(p)
+		}
+	}
+	return nil
+}

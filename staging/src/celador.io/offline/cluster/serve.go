@@ -1,0 +1,141 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/warning"
+)
+
+// call is an HTTP request to a resource.
+type call struct {
+	*resource
+	method          string
+	namespace, name string
+	query           url.Values
+	// body is encoded as JSON unless it is nil.
+	body any
+	user user.Info
+}
+
+// url returns the URL of the call without a host.
+func (c *call) url() *url.URL {
+	elements := []string{root(c.Group), c.Group, c.Version}
+	if c.namespaced {
+		elements = append(elements, "namespaces", c.namespace)
+	}
+	return &url.URL{Path: path.Join(append(elements, c.Resource, c.name, c.subresource)...), RawQuery: c.query.Encode()}
+}
+
+var requestInfos = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+// serve returns the object with which the handlers of the resource answer the call, and the warnings to the client.
+// The error is an *apierrors.StatusError if the handlers answer with one.
+func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.Unstructured, warnings []string, err error) {
+	g, err := c.group(call.Group)
+	if err != nil {
+		return nil, nil, err
+	}
+	var body []byte
+	if call.body != nil {
+		if body, err = json.Marshal(call.body); err != nil {
+			return nil, nil, err
+		}
+	}
+	recorder := &warningRecorder{}
+	ctx = request.WithUser(warning.WithWarningRecorder(ctx, recorder), call.user)
+	r, err := http.NewRequestWithContext(ctx, call.method, call.url().String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Header.Set("Content-Type", runtime.ContentTypeJSON)
+	r.Header.Set("Accept", runtime.ContentTypeJSON)
+	info, err := requestInfos.NewRequestInfo(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	response := &response{header: http.Header{}}
+	if err := dispatch(g, response, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
+		return nil, nil, err
+	}
+	object, err = response.object()
+	return object, recorder.texts, err
+}
+
+// dispatch calls the handlers of a group, and turns a panic into an error.
+func dispatch(g *group, w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%s %s: panic: %v\n%s", r.Method, r.URL, reason, debug.Stack())
+		}
+	}()
+	g.handlers.Dispatch(w, r)
+	return nil
+}
+
+// response is an http.ResponseWriter in memory.
+type response struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (r *response) Header() http.Header            { return r.header }
+func (r *response) WriteHeader(code int)           { r.code = code }
+func (r *response) Write(data []byte) (int, error) { return r.body.Write(data) }
+
+// object returns the object in the response, or nil if it is a Status of success. It returns an
+// *apierrors.StatusError for a Status of failure.
+func (r *response) object() (*unstructured.Unstructured, error) {
+	if r.body.Len() == 0 {
+		return nil, nil
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(r.body.Bytes()); err != nil {
+		return nil, fmt.Errorf("response %d is not an object: %q", r.code, r.body.String())
+	}
+	if object.GetKind() != "Status" || object.GetAPIVersion() != "v1" {
+		return object, nil
+	}
+	status := metav1.Status{}
+	if err := json.Unmarshal(r.body.Bytes(), &status); err != nil {
+		return nil, err
+	}
+	if status.Status == metav1.StatusSuccess {
+		return nil, nil
+	}
+	return nil, &apierrors.StatusError{ErrStatus: status}
+}
+
+// warningRecorder collects the warnings of a request. It drops repeated ones, as a server does.
+type warningRecorder struct {
+	lock  sync.Mutex
+	texts []string
+}
+
+// AddWarning implements warning.Recorder.
+func (r *warningRecorder) AddWarning(_, text string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if !slices.Contains(r.texts, text) {
+		r.texts = append(r.texts, text)
+	}
+}
