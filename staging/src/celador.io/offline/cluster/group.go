@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/emicklei/go-restful/v3"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,6 +66,25 @@ func (c *Cluster) group(name string) (*group, error) {
 	if g, ok := c.groups[name]; ok {
 		return g, nil
 	}
+	g, err := c.open(name)
+	if err != nil {
+		return nil, err
+	}
+	c.groups[name] = g
+	if other, ok := cohabiting[name]; ok && c.groups[other] == nil {
+		if c.groups[other], err = c.open(other); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// cohabiting are the groups that serve the same objects, so that policies may match a resource of one as equivalent to a resource of
+// the other.
+var cohabiting = map[string]string{corev1.GroupName: eventsv1.GroupName, eventsv1.GroupName: corev1.GroupName}
+
+// open returns a new group. The caller holds the lock.
+func (c *Cluster) open(name string) (*group, error) {
 	options := &restOptions{}
 	info, err := c.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: c.authorizer, Namespaces: namespaces{c}})
 	if err != nil {
@@ -77,7 +98,6 @@ func (c *Cluster) group(name string) (*group, error) {
 		return nil, fmt.Errorf("API group %q: %w", name, err)
 	}
 	options.codec.Codec = g.codec
-	c.groups[name] = g
 	return g, nil
 }
 

@@ -1,0 +1,210 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package builtin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"celador.io/offline/cluster"
+)
+
+// report returns a policy that denies every request for a resource, with the value of an expression as the message.
+func report(group, version, resource, expression string) string {
+	return `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: report
+spec:
+  matchConstraints:
+    resourceRules:
+    - apiGroups: ["` + group + `"]
+      apiVersions: ["` + version + `"]
+      operations: ["*"]
+      resources: ["` + resource + `"]
+  validations:
+  - expression: "false"
+    messageExpression: |-
+      ` + expression + `
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: everywhere
+spec:
+  policyName: report
+  validationActions: [Deny]
+`
+}
+
+const pod = `
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  namespace: shop
+spec:
+  containers:
+  - name: web
+    image: nginx
+`
+
+func object(t testing.TB, text string) *unstructured.Unstructured { return parse(t, text)[0] }
+
+// TestPoliciesRead tests what a policy reads, by a policy that denies each request with the value of an expression.
+func TestPoliciesRead(t *testing.T) {
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	for name, test := range map[string]struct {
+		policy string
+		// objects are further objects of the cluster.
+		objects string
+		request func(t *testing.T) *cluster.Request
+		want    string
+	}{
+		"defaults": {
+			policy: report("", "v1", "pods", `object.spec.restartPolicy + ' ' + object.status.phase + ' ' + object.status.qosClass`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, pod)}
+			},
+			want: "Always Pending BestEffort",
+		},
+		"deletion": {
+			policy: report("", "v1", "pods", `request.operation + ' ' + oldObject.metadata.name + ' ' + string(object == null) + ' ' + string(request.options.gracePeriodSeconds)`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Delete, OldObject: object(t, pod+"  nodeName: n1"), Options: map[string]any{"gracePeriodSeconds": int64(5)}}
+			},
+			want: "DELETE web true 5",
+		},
+		"deletion of an object of the cluster": {
+			policy:  report("", "v1", "configmaps", `string(oldObject.data.a)`),
+			objects: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: found}",
+			request: func(*testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Delete, Resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Name: "a"}
+			},
+			want: "found",
+		},
+		"connection": {
+			policy: report("", "v1", "pods/exec", `request.operation + ' ' + object.kind + ' ' + object.container + ' ' + object.command[0] + ' ' + string(object.stdin) + ' ' + request.name`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Connect, Resource: pods, Subresource: "exec", Name: "web", Namespace: "shop",
+					Object: object(t, "apiVersion: v1\nkind: PodExecOptions\ncontainer: c\nstdin: true\ncommand: [sh]")}
+			},
+			want: "CONNECT PodExecOptions c sh true web",
+		},
+		"status": {
+			policy: report("apps", "v1", "deployments/status", `request.subResource + ' ' + string(object.spec.replicas) + ' ' + string(object.status.readyReplicas)`),
+			request: func(t *testing.T) *cluster.Request {
+				changed := deploymentOf(t, "7")
+				if err := unstructured.SetNestedField(changed.Object, map[string]any{"replicas": int64(3), "readyReplicas": int64(2)}, "status"); err != nil {
+					t.Fatal(err)
+				}
+				return &cluster.Request{Operation: admission.Update, Subresource: "status", Object: changed, OldObject: deploymentOf(t, "3")}
+			},
+			want: "status 3 2",
+		},
+		"scale": {
+			policy: report("apps", "v1", "deployments/scale", `object.kind + ' ' + string(oldObject.spec.replicas) + ' ' + string(object.spec.replicas)`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Update, Subresource: "scale", OldObject: deploymentOf(t, "3"),
+					Object: object(t, "apiVersion: autoscaling/v1\nkind: Scale\nmetadata: {name: web, namespace: default}\nspec: {replicas: 8}")}
+			},
+			want: "Scale 3 8",
+		},
+		"binding": {
+			policy: report("", "v1", "pods/binding", `object.kind + ' ' + object.target.name`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Subresource: "binding", OldObject: object(t, pod),
+					Object: object(t, "apiVersion: v1\nkind: Binding\nmetadata: {name: web, namespace: shop}\ntarget: {kind: Node, name: n1}")}
+			},
+			want: "Binding n1",
+		},
+		"eviction": {
+			policy: report("", "v1", "pods/eviction", `object.kind + ' ' + object.metadata.name`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Subresource: "eviction", OldObject: object(t, pod),
+					Object: object(t, "apiVersion: policy/v1\nkind: Eviction\nmetadata: {name: web, namespace: shop}")}
+			},
+			want: "Eviction web",
+		},
+		"token": {
+			policy: report("", "v1", "serviceaccounts/token", `object.kind + ' ' + string(object.spec.expirationSeconds)`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Subresource: "token",
+					OldObject: object(t, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: bot, namespace: shop}"),
+					Object:    object(t, "apiVersion: authentication.k8s.io/v1\nkind: TokenRequest\nmetadata: {name: bot, namespace: shop}\nspec: {audiences: [a], expirationSeconds: 7200}")}
+			},
+			want: "TokenRequest 7200",
+		},
+		"service": {
+			policy: report("", "v1", "services", `object.spec.clusterIP + ' ' + object.spec.type`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create,
+					Object: object(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}")}
+			},
+			want: "10.96.0.100 ClusterIP",
+		},
+		"user, dry run and options": {
+			policy: report("", "v1", "pods", `request.userInfo.username + ' ' + request.userInfo.groups[0] + ' ' + string(request.dryRun) + ' ' + request.options.fieldManager`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, pod), DryRun: true, Options: map[string]any{"fieldManager": "ci"},
+					UserInfo: &user.DefaultInfo{Name: "jane", Groups: []string{"dev"}}}
+			},
+			want: "jane dev true ci",
+		},
+		"namespace of the cluster": {
+			policy:  report("", "v1", "pods", `namespaceObject.metadata.labels['team'] + ' ' + namespaceObject.status.phase`),
+			objects: "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {team: a}}",
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, pod)}
+			},
+			want: "a Active",
+		},
+		"another namespace": {
+			policy: report("", "v1", "pods", `namespaceObject.metadata.labels['kubernetes.io/metadata.name']`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, pod)}
+			},
+			want: "shop",
+		},
+		"equivalent resource": {
+			policy: report("events.k8s.io", "v1", "events", `request.requestResource.group + '/' + request.resource.group + ' ' + object.regarding.name`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: default}\ninvolvedObject: {kind: Pod, name: web, namespace: default}\ntype: Normal\nreason: x")}
+			},
+			want: "/events.k8s.io web",
+		},
+		"generated name": {
+			policy: report("", "v1", "configmaps", `string(object.metadata.name.startsWith('a-')) + ' ' + string(request.name == object.metadata.name)`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-}")}
+			},
+			want: "true true",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			documents := test.policy
+			if test.objects != "" {
+				documents += "\n---\n" + test.objects
+			}
+			review := admit(t, newCluster(t, documents), test.request(t))
+			if review.Allowed {
+				t.Fatalf("the policy does not apply: %+v", review.Policies)
+			}
+			if got := review.Policies[0].Decisions; len(got) != 1 {
+				t.Fatalf("rejected with %v; decisions are %+v", review.Status, review.Policies)
+			}
+			_, got, _ := strings.Cut(review.Status.Error(), "denied request: ")
+			if diff := cmp.Diff(strings.TrimSpace(test.want), got); diff != "" {
+				t.Errorf("message differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
