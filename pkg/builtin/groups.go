@@ -41,6 +41,7 @@ const eventTTL = time.Hour
 var providers = map[string]func(cluster.GroupOptions) provider{
 	"":                             func(o cluster.GroupOptions) provider { return coreGroup{o} },
 	"admissionregistration.k8s.io": newAdmissionRegistration,
+	"apiextensions.k8s.io":         func(cluster.GroupOptions) provider { return definitions{} },
 	"apps":                         func(cluster.GroupOptions) provider { return appsrest.StorageProvider{} },
 	"authentication.k8s.io":        func(cluster.GroupOptions) provider { return authenticationrest.RESTStorageProvider{} },
 	"authorization.k8s.io": func(o cluster.GroupOptions) provider {

@@ -8,15 +8,21 @@ replace celador.io/admission => ../admission
 
 replace celador.io/api => ../api
 
+replace celador.io/apiextensions-apiserver => ../apiextensions-apiserver
+
+replace celador.io/client-go => ../client-go
+
 require (
 	celador.io/admission v0.0.0
 	celador.io/api v0.0.0
+	celador.io/apiextensions-apiserver v0.0.0
 	github.com/emicklei/go-restful/v3 v3.13.0
 	github.com/google/go-cmp v0.7.0
 	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/sync v0.22.0
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	k8s.io/api v0.37.1
+	k8s.io/apiextensions-apiserver v0.37.1
 	k8s.io/apimachinery v0.37.1
 	k8s.io/apiserver v0.37.1
 	k8s.io/client-go v0.37.1

@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/registry/rest"
 )
 
 // Admit returns the review of a request. It does not change the cluster. It returns an error if the request
@@ -194,6 +193,10 @@ func decodeOptions(request *Request, options any) error {
 // withVersion returns the body of an Update with the resource version of the stored object, unless it has one. Clients
 // read an object before they update it.
 func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
+	parent, err := c.resource(call.GroupVersionResource, "")
+	if err != nil {
+		return nil, err
+	}
 	stored := l.get(call.key(call.namespace, call.name))
 	body, ok := call.body.(map[string]any)
 	if stored == nil || !ok {
@@ -203,7 +206,11 @@ func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	if object.GetResourceVersion() != "" {
 		return body, nil
 	}
-	m, err := meta.Accessor(stored)
+	current, err := parent.read(stored)
+	if err != nil {
+		return nil, err
+	}
+	m, err := meta.Accessor(current)
 	if err != nil {
 		return nil, err
 	}
@@ -224,11 +231,10 @@ func (c *call) withDeleteOptions(request *Request) error {
 
 // withConnectOptions sets the method and query of a Connect. The object of the request holds the options.
 func (c *Cluster) withConnectOptions(call *call, request *Request) error {
-	connecter, ok := call.storage.(rest.Connecter)
-	if !ok {
+	if call.connecter == nil {
 		return fmt.Errorf("resource %s does not accept CONNECT", call.path())
 	}
-	call.method = connecter.ConnectMethods()[0]
+	call.method = call.connecter.ConnectMethods()[0]
 	if request.Object == nil {
 		return nil
 	}
@@ -251,7 +257,7 @@ func (g *group) parameters(object *unstructured.Unstructured, version schema.Gro
 		return nil, err
 	}
 	kind := object.GroupVersionKind()
-	options, err := g.internal(data, kind)
+	options, _, err := g.codec.Decode(data, &kind, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -31,6 +32,8 @@ type Cluster struct {
 	// objects are read-only once New returned.
 	objects  *layer
 	policies policySet
+	// customResources are the custom resources of the CustomResourceDefinitions among the objects.
+	customResources map[schema.GroupResource]*customResource
 
 	lock   sync.Mutex
 	groups map[string]*group
@@ -44,13 +47,21 @@ func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured
 	c := &Cluster{
 		types: types, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(),
 		objects: newLayer(nil), groups: map[string]*group{},
+		customResources: map[schema.GroupResource]*customResource{},
 	}
 	var errs []error
-	for i, object := range objects {
-		if err := c.add(ctx, object); err != nil {
-			errs = append(errs, &ObjectError{Index: i, Err: err})
+	add := func(add func(context.Context, *unstructured.Unstructured) error, definitions bool) {
+		for i, object := range objects {
+			if isDefinition(object) != definitions {
+				continue
+			}
+			if err := add(ctx, object); err != nil {
+				errs = append(errs, &ObjectError{Index: i, Err: err})
+			}
 		}
 	}
+	add(c.define, true)
+	add(c.add, false)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
@@ -96,19 +107,15 @@ func (c *Cluster) add(ctx context.Context, object *unstructured.Unstructured) er
 
 // store puts an object into a layer, with defaults and the system fields that every stored object has.
 func (c *Cluster) store(l *layer, r *resource, namespace string, object *unstructured.Unstructured) error {
-	g, err := c.group(r.Group)
-	if err != nil {
-		return err
-	}
 	data, err := json.Marshal(object.Object)
 	if err != nil {
 		return err
 	}
-	stored, err := g.internal(data, r.kind)
+	decoded, err := r.decode(data)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	m, err := meta.Accessor(stored)
+	m, err := meta.Accessor(decoded)
 	if err != nil {
 		return err
 	}
@@ -126,6 +133,10 @@ func (c *Cluster) store(l *layer, r *resource, namespace string, object *unstruc
 	}
 	if created := m.GetCreationTimestamp(); created.IsZero() {
 		m.SetCreationTimestamp(metav1.Now())
+	}
+	stored, err := r.encode(decoded)
+	if err != nil {
+		return err
 	}
 	l.put(r.key(m.GetNamespace(), m.GetName()), stored)
 	return nil

@@ -6,6 +6,7 @@ package cluster
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -37,7 +38,51 @@ type resource struct {
 	// kind is the kind of request bodies.
 	kind       schema.GroupVersionKind
 	namespaced bool
-	storage    rest.Storage
+	// prefix is the first part of storage keys.
+	prefix string
+	// connecter is nil unless the resource accepts connections.
+	connecter rest.Connecter
+	backend
+}
+
+// backend handles the requests for a resource, and knows the forms of its objects. The implementations are those of groups and of
+// custom resources.
+type backend interface {
+	// decode returns an object with defaults, in the form in which handlers see it. Unknown fields are errors.
+	decode(data []byte) (runtime.Object, error)
+	// encode returns the form in which layers hold a decoded object.
+	encode(object runtime.Object) (runtime.Object, error)
+	// read returns an object of a layer in the version of the resource.
+	read(stored runtime.Object) (runtime.Object, error)
+	// handler returns the handler of requests with the HTTP method.
+	handler(method string) (http.Handler, error)
+}
+
+// builtIn is the backend of the resources of a group.
+type builtIn struct {
+	*group
+	kind schema.GroupVersionKind
+}
+
+func (b builtIn) decode(data []byte) (runtime.Object, error) {
+	object, _, err := b.codec.Decode(data, &b.kind, nil)
+	return object, err
+}
+
+// encode returns the object itself, because layers hold internal objects.
+func (b builtIn) encode(object runtime.Object) (runtime.Object, error) { return object, nil }
+
+func (b builtIn) read(stored runtime.Object) (runtime.Object, error) {
+	object, err := b.Scheme.ConvertToVersion(stored.DeepCopyObject(), b.kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	object.GetObjectKind().SetGroupVersionKind(b.kind)
+	return object, nil
+}
+
+func (b builtIn) handler(string) (http.Handler, error) {
+	return http.HandlerFunc(b.handlers.Dispatch), nil
 }
 
 // path returns the name of the resource as in RBAC rules, such as "pods/exec".
@@ -52,7 +97,7 @@ func joinPath(resource, subresource string) string {
 
 // key returns the storage key of an object of the resource.
 func (r *resource) key(namespace, name string) string {
-	key := "/" + r.Resource
+	key := "/" + r.prefix
 	if r.namespaced {
 		key += "/" + namespace
 	}
@@ -152,6 +197,9 @@ func root(group string) string {
 
 // resource returns a served resource or subresource.
 func (c *Cluster) resource(r schema.GroupVersionResource, subresource string) (*resource, error) {
+	if custom, ok := c.customResources[r.GroupResource()]; ok {
+		return custom.resource(r.Version, subresource)
+	}
 	g, err := c.group(r.Group)
 	if err != nil {
 		return nil, err
@@ -173,14 +221,20 @@ func (c *Cluster) resource(r schema.GroupVersionResource, subresource string) (*
 	if err != nil {
 		return nil, err
 	}
+	connecter, _ := storage.(rest.Connecter)
 	return &resource{
-		GroupVersionResource: r, subresource: subresource, kind: kind,
-		namespaced: parent.(rest.Scoper).NamespaceScoped(), storage: storage,
+		GroupVersionResource: r, subresource: subresource, kind: kind, prefix: r.Resource,
+		namespaced: parent.(rest.Scoper).NamespaceScoped(), connecter: connecter, backend: builtIn{g, kind},
 	}, nil
 }
 
 // resourceOf returns the resource that serves objects of a kind.
 func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
+	for _, custom := range c.customResources {
+		if custom.serves(kind.GroupKind()) {
+			return custom.resource(kind.Version, "")
+		}
+	}
 	g, err := c.group(kind.Group)
 	if err != nil {
 		return nil, fmt.Errorf("kind %s: %w", kind.Kind, err)
@@ -199,9 +253,15 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
 
 // restOptions make registries store their objects in layers.
 type restOptions struct {
-	// codec is that of the group, which is known after the registries. Only dry runs use it.
-	codec struct{ runtime.Codec }
+	// codec copies the objects of dry runs.
+	codec lateCodec
 }
+
+// lateCodec is the codec of a group, which is set when the registries of the group exist.
+type lateCodec struct{ runtime.Codec }
+
+// Identifier implements runtime.Encoder. Registries call it before the codec is set.
+func (*lateCodec) Identifier() runtime.Identifier { return "cluster" }
 
 // GetRESTOptions implements generic.RESTOptionsGetter. The prefix is the name of the resource alone, as in kube-apiserver, which so serves
 // the events of two groups from one storage.
@@ -217,15 +277,4 @@ func (o *restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Ob
 // newEquivalents returns a registry of equivalent resources: those with the same prefix in storage.
 func newEquivalents() runtime.EquivalentResourceRegistry {
 	return runtime.NewEquivalentResourceRegistryWithIdentity(func(resource schema.GroupResource) string { return "/" + resource.Resource })
-}
-
-// internal decodes a manifest into an internal object with defaults.
-func (g *group) internal(data []byte, kind schema.GroupVersionKind) (runtime.Object, error) {
-	object, _, err := g.codec.Decode(data, &kind, nil)
-	return object, err
-}
-
-// versioned returns an internal object in the given version.
-func (g *group) versioned(object runtime.Object, version schema.GroupVersion) (runtime.Object, error) {
-	return g.Scheme.ConvertToVersion(object.DeepCopyObject(), version)
 }

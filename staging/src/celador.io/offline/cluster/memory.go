@@ -19,11 +19,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// memory is the storage of a resource in the layer of each request's context. It stores internal objects, so nothing is
-// encoded.
+// memory is the storage of a resource in the layer of each request's context.
 type memory struct {
 	storage.APIObjectVersioner
 	newObject func() runtime.Object
+	// codec encodes custom resources, whose registries convert between versions in storage. It is nil for built-in resources.
+	codec runtime.Codec
 }
 
 var _ storage.Interface = memory{}
@@ -34,7 +35,34 @@ func newMemory(_ *storagebackend.ConfigForResource, _ string, _ func(runtime.Obj
 	return memory{newObject: newObject}, func() {}, nil
 }
 
-var _ generic.StorageDecorator = newMemory
+// newEncodedMemory is a generic.StorageDecorator for custom resources.
+func newEncodedMemory(config *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error), newObject, _ func() runtime.Object,
+	_ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+	return memory{newObject: newObject, codec: config.Codec}, func() {}, nil
+}
+
+var _, _ generic.StorageDecorator = newMemory, newEncodedMemory
+
+// encode returns the form of an object in layers: a deep copy of a built-in object, and a *runtime.Unknown with the JSON of
+// a custom resource.
+func (m memory) encode(object runtime.Object) (runtime.Object, error) {
+	if m.codec == nil {
+		return object.DeepCopyObject(), nil
+	}
+	data, err := runtime.Encode(m.codec, object)
+	if err != nil {
+		return nil, err
+	}
+	return &runtime.Unknown{Raw: data}, nil
+}
+
+// decode sets out to a copy of an object in a layer.
+func (m memory) decode(stored, out runtime.Object) error {
+	if unknown, ok := stored.(*runtime.Unknown); ok {
+		return runtime.DecodeInto(m.codec, unknown.Raw, out)
+	}
+	return copyInto(stored, out)
+}
 
 // Versioner implements storage.Interface.
 func (m memory) Versioner() storage.Versioner { return m.APIObjectVersioner }
@@ -45,12 +73,16 @@ func (m memory) Create(ctx context.Context, key string, object, out runtime.Obje
 	if l.get(key) != nil {
 		return storage.NewKeyExistsError(key, 0)
 	}
-	stored := object.DeepCopyObject()
-	if err := m.UpdateObject(stored, firstVersion); err != nil {
+	created := object.DeepCopyObject()
+	if err := m.UpdateObject(created, firstVersion); err != nil {
+		return err
+	}
+	stored, err := m.encode(created)
+	if err != nil {
 		return err
 	}
 	l.put(key, stored)
-	return copyInto(stored, out)
+	return m.decode(stored, out)
 }
 
 // firstVersion is the resource version of a new object.
@@ -65,7 +97,7 @@ func (m memory) Get(ctx context.Context, key string, options storage.GetOptions,
 		}
 		return storage.NewKeyNotFoundError(key, 0)
 	}
-	return copyInto(stored, out)
+	return m.decode(stored, out)
 }
 
 // GetList implements storage.Interface.
@@ -74,13 +106,17 @@ func (m memory) GetList(ctx context.Context, key string, options storage.ListOpt
 		key += "/"
 	}
 	var matching []runtime.Object
-	for _, object := range layerFrom(ctx).list(key) {
+	for _, stored := range layerFrom(ctx).list(key) {
+		object := m.newObject()
+		if err := m.decode(stored, object); err != nil {
+			return err
+		}
 		matches, err := options.Predicate.Matches(object)
 		if err != nil {
 			return err
 		}
 		if matches {
-			matching = append(matching, object.DeepCopyObject())
+			matching = append(matching, object)
 		}
 	}
 	if err := meta.SetList(list, matching); err != nil {
@@ -107,12 +143,16 @@ func (m memory) GuaranteedUpdate(ctx context.Context, key string, out runtime.Ob
 	if err != nil {
 		return err
 	}
-	stored := updated.DeepCopyObject()
-	if err := m.UpdateObject(stored, version+1); err != nil {
+	updated = updated.DeepCopyObject()
+	if err := m.UpdateObject(updated, version+1); err != nil {
+		return err
+	}
+	stored, err := m.encode(updated)
+	if err != nil {
 		return err
 	}
 	layerFrom(ctx).put(key, stored)
-	return copyInto(stored, out)
+	return m.decode(stored, out)
 }
 
 // Delete implements storage.Interface.

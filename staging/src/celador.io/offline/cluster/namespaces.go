@@ -21,11 +21,7 @@ func (n namespaces) GetNamespace(ctx context.Context, name string) (*corev1.Name
 		return nil, err
 	}
 	if stored := n.cluster.layer(ctx).get(r.key("", name)); stored != nil {
-		g, err := n.cluster.group(corev1.GroupName)
-		if err != nil {
-			return nil, err
-		}
-		object, err := g.versioned(stored, corev1.SchemeGroupVersion)
+		object, err := r.read(stored)
 		if err != nil {
 			return nil, err
 		}

@@ -84,15 +84,10 @@ func (l paramLister) List(namespace string, selector labels.Selector) ([]*unstru
 
 // param returns an internal object in the version of the paramKind.
 func (l paramLister) param(stored runtime.Object) (*unstructured.Unstructured, error) {
-	g, err := l.cluster.group(l.Group)
+	object, err := l.read(stored)
 	if err != nil {
 		return nil, err
 	}
-	object, err := g.versioned(stored, l.GroupVersion())
-	if err != nil {
-		return nil, err
-	}
-	object.GetObjectKind().SetGroupVersionKind(l.kind)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ type described struct {
 func (c *Cluster) compile() error {
 	s := policySet{
 		mutating: mutating.NewEngine(mutating.Config{
-			PluginName: mutatingKind, TypeConverters: c.types, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer,
+			PluginName: mutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer,
 		}),
 		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer}),
 	}
@@ -131,12 +131,12 @@ func (c *Cluster) eachPolicy(visit func(runtime.Object)) error {
 		if len(stored) == 0 {
 			continue
 		}
-		g, err := c.group(v1.GroupName)
+		r, err := c.resource(v1.SchemeGroupVersion.WithResource(resource), "")
 		if err != nil {
 			return err
 		}
 		for _, object := range stored {
-			p, err := g.versioned(object, v1.SchemeGroupVersion)
+			p, err := r.read(object)
 			if err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ var requestInfos = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api"
 // serve returns the object with which the handlers of the resource answer the call, and the warnings to the client.
 // The error is an *apierrors.StatusError if the handlers answer with one.
 func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.Unstructured, warnings []string, err error) {
-	g, err := c.group(call.Group)
+	handler, err := call.handler(call.method)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,21 +73,21 @@ func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.U
 		return nil, nil, err
 	}
 	response := &response{header: http.Header{}}
-	if err := dispatch(g, response, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
+	if err := dispatch(handler, response, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
 		return nil, nil, err
 	}
 	object, err = response.object()
 	return object, recorder.texts, err
 }
 
-// dispatch calls the handlers of a group, and turns a panic into an error.
-func dispatch(g *group, w http.ResponseWriter, r *http.Request) (err error) {
+// dispatch calls a handler, and turns a panic into an error.
+func dispatch(handler http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("%s %s: panic: %v\n%s", r.Method, r.URL, reason, debug.Stack())
 		}
 	}()
-	g.handlers.Dispatch(w, r)
+	handler.ServeHTTP(w, r)
 	return nil
 }
 

@@ -46,7 +46,7 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	if err != nil {
 		return nil, err
 	}
-	resource := &Resource{expressions: expressions, versions: map[string]*Version{}, requests: newLeases()}
+	resource := &Resource{expressions: expressions, versions: map[string]*Version{}, types: kind.types, requests: newLeases()}
 	resource.crd.Store(crd)
 	if err := kind.addVersions(resource); err != nil {
 		resource.Destroy()

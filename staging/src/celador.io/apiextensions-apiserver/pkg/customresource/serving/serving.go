@@ -13,6 +13,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -25,6 +26,7 @@ type Resource struct {
 	crd         atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
 	expressions *apiextensions.Expressions
 	versions    map[string]*Version
+	types       managedfields.TypeConverter
 	stored      *Version
 	// tolerant configures the storage of Deleter. Nil unless there are conversion rules.
 	tolerant *customresource.Config
@@ -52,6 +54,9 @@ func (r *Resource) Version(name string) *Version { return r.versions[name] }
 
 // Stored returns the storage version, which exists even if it is not served.
 func (r *Resource) Stored() *Version { return r.stored }
+
+// TypeConverter returns the converter by which apply configurations of all versions are merged.
+func (r *Resource) TypeConverter() managedfields.TypeConverter { return r.types }
 
 // Name returns the name of the CustomResourceDefinition.
 func (r *Resource) Name() string { return r.crd.Load().Name }

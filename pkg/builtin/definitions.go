@@ -1,0 +1,38 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package builtin
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
+	"celador.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+)
+
+// definitions provides the group of CustomResourceDefinitions.
+type definitions struct{}
+
+// GroupName implements provider.
+func (definitions) GroupName() string { return apiextensions.GroupName }
+
+// NewRESTStorage implements provider.
+func (definitions) NewRESTStorage(_ serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
+	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
+	crds, err := customresourcedefinition.NewREST(scheme.Scheme, getter)
+	if err != nil {
+		return group, err
+	}
+	const resource = "customresourcedefinitions"
+	group.VersionedResourcesStorageMap[apiextensionsv1.SchemeGroupVersion.Version] = map[string]rest.Storage{
+		resource:             crds,
+		resource + "/status": customresourcedefinition.NewStatusREST(scheme.Scheme, crds),
+	}
+	return group, nil
+}

@@ -1,0 +1,203 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+
+	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	conversions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
+)
+
+// customResource serves the custom resources of a CustomResourceDefinition.
+type customResource struct {
+	*serving.Resource
+	crd   *apiextensionsv1.CustomResourceDefinition
+	chain policies
+}
+
+// isDefinition reports whether the object is a CustomResourceDefinition.
+func isDefinition(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind("CustomResourceDefinition")
+}
+
+// define adds a CustomResourceDefinition and serves its custom resources.
+func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured) error {
+	if err := c.add(ctx, object); err != nil {
+		return err
+	}
+	r, err := c.resourceOf(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	definition, err := r.read(c.objects.get(r.key("", object.GetName())))
+	if err != nil {
+		return err
+	}
+	crd, expressions, err := split(definition)
+	if err != nil {
+		return err
+	}
+	accept(crd)
+	built, err := c.builder().Build(ctx, crd, expressions)
+	if err != nil {
+		return err
+	}
+	group := schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
+	c.customResources[group] = &customResource{built, crd, policies{c}}
+	return nil
+}
+
+// split returns Kubernetes' part of a CustomResourceDefinition and the expressions that Kubernetes does not have.
+func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
+	switch d := definition.(type) {
+	case *apiextensionsv1.CustomResourceDefinition:
+		return d, nil, nil
+	case *v1.CustomResourceDefinition:
+		crd, expressions, err := conversions.Split(d)
+		if err == nil && expressions != nil && expressions.ConversionRules {
+			crd.Spec.Conversion.Strategy = apiextensionsv1.ConversionStrategyType(v1.ConversionRules)
+		}
+		return crd, expressions, err
+	default:
+		return nil, nil, fmt.Errorf("%T is not a CustomResourceDefinition", definition)
+	}
+}
+
+// accept does what the controllers of a server do before it serves a CustomResourceDefinition. A conversion webhook cannot be called, so
+// conversion changes only apiVersion.
+func accept(crd *apiextensionsv1.CustomResourceDefinition) {
+	crd.Status.AcceptedNames = crd.Spec.Names
+	for _, condition := range []apiextensionsv1.CustomResourceDefinitionConditionType{apiextensionsv1.NamesAccepted, apiextensionsv1.Established} {
+		apihelpers.SetCRDCondition(crd, apiextensionsv1.CustomResourceDefinitionCondition{Type: condition, Status: apiextensionsv1.ConditionTrue})
+	}
+	if crd.Spec.Conversion == nil || crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	}
+}
+
+func (c *Cluster) builder() *serving.Builder {
+	// The zero factory suffices without webhooks.
+	return &serving.Builder{RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer}
+}
+
+// customRESTOptions make registries of custom resources store their objects in layers.
+type customRESTOptions struct{}
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (customRESTOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	config := &storagebackend.ConfigForResource{GroupResource: resource}
+	config.Codec = unstructured.UnstructuredJSONScheme
+	return generic.RESTOptions{
+		StorageConfig: config, Decorator: newEncodedMemory, EnableGarbageCollection: true, ResourcePrefix: customPrefix(resource),
+	}, nil
+}
+
+func customPrefix(resource schema.GroupResource) string {
+	return resource.Group + "/" + resource.Resource
+}
+
+// serves reports whether custom resources are of the kind.
+func (c *customResource) serves(kind schema.GroupKind) bool {
+	return c.crd.Spec.Group == kind.Group && c.crd.Spec.Names.Kind == kind.Kind
+}
+
+// resource returns the resource or subresource of a version.
+func (c *customResource) resource(version, subresource string) (*resource, error) {
+	v := c.Version(version)
+	group := schema.GroupResource{Group: c.crd.Spec.Group, Resource: c.crd.Spec.Names.Plural}
+	if v == nil || !v.Served {
+		return nil, fmt.Errorf("CustomResourceDefinition %s does not serve version %q", c.crd.Name, version)
+	}
+	served := &customVersion{policies: c.chain, version: v}
+	switch {
+	case subresource == "":
+		served.scope = v.Scope
+	case subresource == "status" && v.Storage.Status != nil:
+		served.scope, served.updater = v.StatusScope, v.Storage.Status
+	case subresource == "scale" && v.Storage.Scale != nil:
+		served.scope, served.updater = v.ScaleScope, v.Storage.Scale
+	default:
+		return nil, fmt.Errorf("CustomResourceDefinition %s has no subresource %q in version %s", c.crd.Name, subresource, version)
+	}
+	return &resource{
+		GroupVersionResource: group.WithVersion(version), subresource: subresource, kind: served.scope.Kind,
+		namespaced: c.crd.Spec.Scope == apiextensionsv1.NamespaceScoped, prefix: customPrefix(group), backend: served,
+	}, nil
+}
+
+// customVersion is the backend of one version of custom resources.
+type customVersion struct {
+	policies policies
+	version  *serving.Version
+	scope    *handlers.RequestScope
+	// updater is nil unless the resource is a subresource.
+	updater rest.Updater
+}
+
+// memory returns the storage of the version.
+func (c *customVersion) memory() memory {
+	return c.version.Storage.CustomResource.Store.Storage.Storage.(memory)
+}
+
+func (c *customVersion) decode(data []byte) (runtime.Object, error) {
+	scope := c.version.Scope
+	info, _ := runtime.SerializerInfoForMediaType(scope.Serializer.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	object, _, err := scope.Serializer.DecoderToVersion(info.StrictSerializer, scope.HubGroupVersion).Decode(data, &scope.Kind, c.memory().newObject())
+	return object, err
+}
+
+func (c *customVersion) encode(object runtime.Object) (runtime.Object, error) {
+	return c.memory().encode(object)
+}
+
+func (c *customVersion) read(stored runtime.Object) (runtime.Object, error) {
+	object := c.memory().newObject()
+	return object, c.memory().decode(stored, object)
+}
+
+func (c *customVersion) handler(method string) (http.Handler, error) {
+	storage := c.version.Storage.CustomResource
+	switch {
+	case method == http.MethodPut && c.updater != nil:
+		return handlers.UpdateResource(c.updater, c.scope, c.policies), nil
+	case method == http.MethodPut:
+		return handlers.UpdateResource(storage, c.scope, c.policies), nil
+	case method == http.MethodPost && c.updater == nil:
+		return handlers.CreateResource(storage, c.scope, c.policies), nil
+	case method == http.MethodDelete && c.updater == nil:
+		return handlers.DeleteResource(storage, true, c.scope, c.policies), nil
+	default:
+		return nil, fmt.Errorf("custom resources do not accept this operation on subresource %q", c.scope.Subresource)
+	}
+}
+
+// converters are the type converters of built-in types and of custom resources.
+type converters struct{ cluster *Cluster }
+
+// GetTypeConverter implements mutating.TypeConverters.
+func (c converters) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+	for _, custom := range c.cluster.customResources {
+		if custom.serves(kind.GroupKind()) {
+			return custom.TypeConverter()
+		}
+	}
+	return c.cluster.types.GetTypeConverter(kind)
+}
