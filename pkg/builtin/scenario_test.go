@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"celador.io/admission/validating"
 	"celador.io/offline/cluster"
 )
 
@@ -204,6 +205,53 @@ func TestPoliciesRead(t *testing.T) {
 			_, got, _ := strings.Cut(review.Status.Error(), "denied request: ")
 			if diff := cmp.Diff(strings.TrimSpace(test.want), got); diff != "" {
 				t.Errorf("message differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAuthorizer(t *testing.T) {
+	const check = "authorizer.group('').resource('pods').namespace('default').check"
+	policy := strings.Replace(replicas, "apps", "''", 1)
+	policy = strings.Replace(policy, "deployments", "configmaps", 1)
+	policy = strings.Replace(policy, "expression: object.spec.replicas <= 5\n    messageExpression: \"'at most 5 replicas, not ' + string(object.spec.replicas)\"",
+		"expression: "+check+"('get').allowed()\n  - expression: "+check+"('delete').allowed()", 1)
+	objects := `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: view, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: cleaner, namespace: default}
+rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: cleaner, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: cleaner}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: cleaners}]
+`
+	c := newCluster(t, policy+"---\n"+objects)
+	for name, test := range map[string]struct {
+		user user.Info
+		want []validating.Outcome
+	}{
+		"administrator":        {nil, []validating.Outcome{validating.Admitted, validating.Admitted}},
+		"aggregated bootstrap": {&user.DefaultInfo{Name: "viewer"}, []validating.Outcome{validating.Admitted, validating.Denied}},
+		"role of a group":      {&user.DefaultInfo{Name: "bot", Groups: []string{"cleaners"}}, []validating.Outcome{validating.Denied, validating.Admitted}},
+		"nobody":               {&user.DefaultInfo{Name: "nobody"}, []validating.Outcome{validating.Denied, validating.Denied}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			review := admit(t, c, &cluster.Request{Operation: admission.Create, UserInfo: test.user, Object: object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")})
+			var got []validating.Outcome
+			for _, d := range review.Policies[0].Decisions {
+				got = append(got, d.Outcome)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("get and delete differ (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -96,12 +96,14 @@ func joinPath(resource, subresource string) string {
 }
 
 // key returns the storage key of an object of the resource.
-func (r *resource) key(namespace, name string) string {
-	key := "/" + r.prefix
-	if r.namespaced {
-		key += "/" + namespace
+func (r *resource) key(namespace, name string) string { return r.root(namespace) + name }
+
+// root returns the prefix of the storage keys of objects in a namespace. The namespace of cluster-scoped resources is ignored.
+func (r *resource) root(namespace string) string {
+	if !r.namespaced {
+		return "/" + r.prefix + "/"
 	}
-	return key + "/" + name
+	return "/" + r.prefix + "/" + namespace + "/"
 }
 
 // group returns the API group with the given name. It returns an error if the group is not served.

@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,7 +69,7 @@ func (l paramLister) Get(_ context.Context, namespace, name string) (*unstructur
 // List implements params.Lister.
 func (l paramLister) List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
-	for _, stored := range l.cluster.objects.list(strings.TrimSuffix(l.key(namespace, ""), "/") + "/") {
+	for _, stored := range l.cluster.objects.list(l.root(namespace)) {
 		param, err := l.param(stored)
 		if err != nil {
 			return nil, err

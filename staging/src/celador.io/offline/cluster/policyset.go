@@ -42,11 +42,12 @@ type described struct {
 
 // compile builds the policy set from the policies among the objects.
 func (c *Cluster) compile() error {
+	expressions := c.types.NewAuthorizer(RBAC{c})
 	s := policySet{
 		mutating: mutating.NewEngine(mutating.Config{
-			PluginName: mutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer,
+			PluginName: mutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
 		}),
-		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: c.authorizer}),
+		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions}),
 	}
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()
 	unbound := map[[2]string]described{}

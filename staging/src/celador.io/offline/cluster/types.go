@@ -18,6 +18,8 @@ type Types interface {
 	// served. Registries store objects through options.RESTOptions. A cluster calls Group at most once for each group, and
 	// only for the groups that requests need.
 	Group(name string, options GroupOptions) (*genericapiserver.APIGroupInfo, error)
+	// NewAuthorizer returns an authorizer that answers from roles and bindings.
+	NewAuthorizer(RBAC) authorizer.UnconditionalAuthorizer
 	// TypeConverters holds the schemas of all types, for apply configurations.
 	mutating.TypeConverters
 }
@@ -25,7 +27,8 @@ type Types interface {
 // GroupOptions are the dependencies of the registries of a group.
 type GroupOptions struct {
 	RESTOptions generic.RESTOptionsGetter
-	// Authorizer answers the checks of registries, such as RBAC's escalation check.
+	// Authorizer answers the checks of registries, such as RBAC's escalation check. It allows everything, since a cluster does not
+	// authorize requests.
 	Authorizer authorizer.UnconditionalAuthorizer
 	// Namespaces looks up namespaces for registries whose checks depend on them.
 	Namespaces matching.NamespaceGetter
