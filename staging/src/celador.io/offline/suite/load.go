@@ -35,12 +35,14 @@ type Test struct {
 
 // A testCase is a case with the objects that it refers to.
 type testCase struct {
-	spec     *Case
-	path     string   // the field of the case in the suite
-	objects  []object // the manifests of the case
-	request  *cluster.Request
-	expected *unstructured.Unstructured // of expect.object, nil without it
-	pattern  *regexp.Regexp             // nil without messagePattern
+	spec    *Case
+	path    string   // the field of the case in the suite
+	objects []object // the manifests of the case
+	request *cluster.Request
+	// object and oldObject are the documents of the objects of the request. Nil without them.
+	object, oldObject *manifest.Document
+	expected          *unstructured.Unstructured // of expect.object, nil without it
+	pattern           *regexp.Regexp             // nil without messagePattern
 }
 
 // Load returns the suites of a file. Errors join one error for each problem, with its file, line and field.
@@ -120,7 +122,12 @@ func (l *loader) fail(path, format string, args ...any) {
 func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
 	c := testCase{spec: spec, path: path}
 	c.objects = l.manifests(path+".manifests", spec.Manifests)
+	c.object = l.only(path+".request.object", spec.Request.Object)
+	c.oldObject = l.only(path+".request.oldObject", spec.Request.OldObject)
 	c.request = l.request(path+".request", &spec.Request)
+	if c.request != nil {
+		c.request.Object, c.request.OldObject = l.content(c.object), l.content(c.oldObject)
+	}
 	l.expectation(path+".expect", &spec.Expect, overlay(objects, c.objects))
 	c.expected = l.partial(path+".expect.object", spec.Expect.Object)
 	if pattern := spec.Expect.MessagePattern; pattern != "" {
@@ -139,7 +146,6 @@ var operations = map[string]admission.Operation{
 func (l *loader) request(path string, spec *Request) *cluster.Request {
 	request := &cluster.Request{
 		Subresource: spec.SubResource, Namespace: spec.Namespace, Name: spec.Name, DryRun: spec.DryRun, Options: spec.Options,
-		Object: l.single(path+".object", spec.Object), OldObject: l.single(path+".oldObject", spec.OldObject),
 	}
 	request.Operation = admission.Create
 	if spec.OldObject != nil {

@@ -13,11 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"celador.io/offline/cluster"
-	"celador.io/offline/manifest"
 )
 
 // A Runner runs suites. It is safe for concurrent use.
@@ -114,19 +112,6 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// located returns the error of the API for the object of a document, with the positions of its causes.
-func located(document *manifest.Document, err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
-		return document.Errorf("", "%v", err)
-	}
-	var errs []error
-	for _, cause := range status.Status().Details.Causes {
-		errs = append(errs, document.Errorf(cause.Field, "%s", cause.Message))
-	}
-	return errors.Join(errs...)
-}
-
 func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) CaseResult {
 	result := CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path)}
 	if len(c.objects) > 0 {
@@ -144,7 +129,7 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 	result.Review, err = created.Admit(ctx, c.request)
 	result.Duration = time.Since(start)
 	if err != nil {
-		result.Err = test.document.Errorf(c.path+".request", "%v", err)
+		result.Err = c.refused(test.document, err)
 		return result
 	}
 	check := checker{document: test.document, path: c.path + ".expect"}
@@ -158,7 +143,7 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 		before, err := unguarded.Admit(ctx, c.request)
 		switch {
 		case err != nil:
-			result.Err = test.document.Errorf(c.path+".request", "%v", err)
+			result.Err = c.refused(test.document, err)
 		case before.Object == nil:
 			check.fail("patch", "changes of the object", fmt.Sprintf("without policies, the server rejects the object: %s", statusMessage(before)))
 		default:

@@ -66,9 +66,8 @@ func (l *loader) manifests(path string, sources []Source) []object {
 	return objects
 }
 
-// single returns the object of a source, or nil if there is no source or an error.
-func (l *loader) single(path string, source *Source) *unstructured.Unstructured {
-	document := l.onlyDocument(path, source)
+// content returns the object of a document, or nil if there is no document or an error.
+func (l *loader) content(document *manifest.Document) *unstructured.Unstructured {
 	if document == nil {
 		return nil
 	}
@@ -80,9 +79,9 @@ func (l *loader) single(path string, source *Source) *unstructured.Unstructured 
 	return content
 }
 
-// partial is like single for an object that may lack apiVersion and kind.
+// partial returns the object of a source, which may lack apiVersion and kind. It returns nil if there is no source or an error.
 func (l *loader) partial(path string, source *Source) *unstructured.Unstructured {
-	document := l.onlyDocument(path, source)
+	document := l.only(path, source)
 	if document == nil {
 		return nil
 	}
@@ -94,8 +93,8 @@ func (l *loader) partial(path string, source *Source) *unstructured.Unstructured
 	return &unstructured.Unstructured{Object: content}
 }
 
-// onlyDocument returns the only document of a source, or nil if there is no source or an error.
-func (l *loader) onlyDocument(path string, source *Source) *manifest.Document {
+// only returns the only document of a source, or nil if there is no source or an error.
+func (l *loader) only(path string, source *Source) *manifest.Document {
 	if source == nil {
 		return nil
 	}
