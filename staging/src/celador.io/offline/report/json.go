@@ -1,0 +1,106 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+)
+
+// A Report is the document that JSON writes.
+type Report struct {
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	Summary    Summary `json:"summary"`
+	Suites     []Suite `json:"suites"`
+}
+
+// A Suite is the result of a suite in a Report.
+type Suite struct {
+	Name     string            `json:"name"`
+	Position manifest.Position `json:"position"`
+	Cases    []Case            `json:"cases"`
+}
+
+// A Case is the result of a case in a Report.
+type Case struct {
+	Name     string            `json:"name"`
+	Position manifest.Position `json:"position"`
+	// Result is Passed, Failed or Error.
+	Result string `json:"result"`
+	// Decision is what the policies decided. Empty if the result is Error.
+	Decision suite.Decision `json:"decision,omitempty"`
+	// Seconds is the time that the answer took.
+	Seconds float64 `json:"seconds"`
+	// Error is why the case could not run.
+	Error string `json:"error,omitempty"`
+	// Mismatches are the differences from the expectation.
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
+	// Status is the error of the server, if it rejects the request.
+	Status           *metav1.Status    `json:"status,omitempty"`
+	Warnings         []string          `json:"warnings,omitempty"`
+	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// Policies has an entry for each policy and binding.
+	Policies []Policy `json:"policies,omitempty"`
+}
+
+// A Mismatch is a difference from an expectation in a Report.
+type Mismatch struct {
+	Field    string            `json:"field"`
+	Position manifest.Position `json:"position"`
+	Want     string            `json:"want"`
+	Got      string            `json:"got"`
+}
+
+// A Policy is what a policy did, through one binding.
+type Policy struct {
+	Kind    string `json:"kind"`
+	Policy  string `json:"policy"`
+	Binding string `json:"binding,omitempty"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// JSON writes a Report.
+func JSON(w io.Writer, results []suite.Result) error {
+	report := Report{APIVersion: suite.APIVersion, Kind: "Report", Summary: Summarize(results), Suites: []Suite{}}
+	for _, result := range results {
+		s := Suite{Name: result.Name, Position: result.Position}
+		for i := range result.Cases {
+			s.Cases = append(s.Cases, newCase(&result.Cases[i]))
+		}
+		report.Suites = append(report.Suites, s)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(report)
+}
+
+func newCase(result *suite.CaseResult) Case {
+	c := Case{
+		Name: result.Name, Position: result.Position, Result: string(verdictOf(result)), Decision: result.Decision, Seconds: result.Duration.Seconds(),
+	}
+	if result.Err != nil {
+		c.Error = result.Err.Error()
+	}
+	for _, m := range result.Mismatches {
+		c.Mismatches = append(c.Mismatches, Mismatch{m.Field, m.Position, m.Want, m.Got})
+	}
+	if review := result.Review; review != nil {
+		c.Warnings, c.AuditAnnotations = review.Warnings, review.AuditAnnotations
+		if review.Status != nil {
+			c.Status = &review.Status.ErrStatus
+		}
+		for _, p := range review.Policies {
+			c.Policies = append(c.Policies, Policy{p.Kind, p.Policy, p.Binding, string(p.Outcome), p.Reason})
+		}
+	}
+	return c
+}

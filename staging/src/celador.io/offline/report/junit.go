@@ -1,0 +1,73 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"celador.io/offline/suite"
+)
+
+// The elements of a JUnit document. Their names and attributes are those that CI systems read.
+type (
+	junitSuites struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		File     string      `xml:"file,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		File    string        `xml:"file,attr"`
+		Line    int           `xml:"line,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitProblem `xml:"failure"`
+		Error   *junitProblem `xml:"error"`
+	}
+	junitProblem struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes a JUnit XML document with a testsuite for each suite.
+func JUnit(w io.Writer, results []suite.Result) error {
+	var document junitSuites
+	for _, result := range results {
+		summary := Summarize([]suite.Result{result})
+		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Errors}
+		for i := range result.Cases {
+			c := &result.Cases[i]
+			out := junitCase{Name: c.Name, Class: result.Name, File: c.Position.File, Line: c.Position.Line, Time: fmt.Sprintf("%.6f", c.Duration.Seconds())}
+			switch problems := problems(c); verdictOf(c) {
+			case failed:
+				out.Failure = &junitProblem{problems[0], strings.Join(problems, "\n")}
+			case broken:
+				out.Error = &junitProblem{problems[0], problems[0]}
+			}
+			s.Cases = append(s.Cases, out)
+		}
+		document.Suites = append(document.Suites, s)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(document); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}

@@ -1,0 +1,95 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package report prints the results of test suites.
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"celador.io/offline/suite"
+)
+
+// A Writer writes one document about results.
+type Writer func(w io.Writer, results []suite.Result) error
+
+var writers = map[string]Writer{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
+
+// Formats returns the names of the formats in lexical order.
+func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
+
+// For returns the writer of a format, or nil if there is no such format.
+func For(format string) Writer { return writers[format] }
+
+// A Summary has the number of cases by verdict.
+type Summary struct {
+	Passed int `json:"passed"`
+	Failed int `json:"failed"`
+	Errors int `json:"errors"`
+}
+
+// Summarize counts the cases of results.
+func Summarize(results []suite.Result) Summary {
+	var s Summary
+	for _, result := range results {
+		for i := range result.Cases {
+			switch verdictOf(&result.Cases[i]) {
+			case passed:
+				s.Passed++
+			case failed:
+				s.Failed++
+			case broken:
+				s.Errors++
+			}
+		}
+	}
+	return s
+}
+
+// String returns the summary in words.
+func (s Summary) String() string {
+	text := fmt.Sprintf("%d passed, %d failed", s.Passed, s.Failed)
+	if s.Errors > 0 {
+		text += fmt.Sprintf(", %d could not run", s.Errors)
+	}
+	return text
+}
+
+// A verdict is what a report says of a case.
+type verdict string
+
+const (
+	passed verdict = "Passed"
+	failed verdict = "Failed"
+	broken verdict = "Error"
+)
+
+func verdictOf(result *suite.CaseResult) verdict {
+	switch {
+	case result.Err != nil:
+		return broken
+	case !result.Passed():
+		return failed
+	}
+	return passed
+}
+
+// describe returns a difference in words, without its place.
+func describe(m suite.Mismatch) string {
+	return fmt.Sprintf("%s: want %s, got %s", m.Field, m.Want, m.Got)
+}
+
+// problems returns why a case did not pass, nothing if it did.
+func problems(result *suite.CaseResult) []string {
+	if result.Err != nil {
+		return []string{result.Err.Error()}
+	}
+	var texts []string
+	for _, m := range result.Mismatches {
+		texts = append(texts, m.Position.String()+": "+describe(m))
+	}
+	return texts
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+)
+
+// The objects of a SARIF log (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name  string      `json:"name"`
+		Rules []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		RuleID    string          `json:"ruleId"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
+	}
+	sarifLocation struct {
+		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+		Region           *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine int `json:"startLine"`
+	}
+)
+
+const (
+	mismatchRule = "mismatch"
+	errorRule    = "error"
+)
+
+// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation and each case that could not run.
+func SARIF(w io.Writer, results []suite.Result) error {
+	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador test", Rules: []sarifRule{
+		{mismatchRule, sarifText{"The policies do not do what the case expects."}},
+		{errorRule, sarifText{"The case could not run."}},
+	}}}}
+	for _, result := range results {
+		for i := range result.Cases {
+			c := &result.Cases[i]
+			name := result.Name + "/" + c.Name + ": "
+			if c.Err != nil {
+				position := c.Position
+				var located *manifest.Error
+				if errors.As(c.Err, &located) {
+					position = located.Position
+				}
+				run.Results = append(run.Results, newSARIFResult(errorRule, name+c.Err.Error(), position))
+			}
+			for _, m := range c.Mismatches {
+				run.Results = append(run.Results, newSARIFResult(mismatchRule, name+describe(m), m.Position))
+			}
+		}
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+func newSARIFResult(rule, text string, position manifest.Position) sarifResult {
+	physical := sarifPhysical{ArtifactLocation: sarifArtifact{filepath.ToSlash(position.File)}}
+	if position.Line > 0 {
+		physical.Region = &sarifRegion{position.Line}
+	}
+	return sarifResult{rule, "error", sarifText{text}, []sarifLocation{{physical}}}
+}

@@ -1,0 +1,60 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"celador.io/offline/suite"
+)
+
+// Table writes a table in the layout of kubectl with a row for each case, the differences of the cases that failed, and a
+// line with their number.
+func Table(w io.Writer, results []suite.Result) error {
+	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
+		{Name: "Suite", Type: "string"}, {Name: "Case", Type: "string"}, {Name: "Result", Type: "string"}, {Name: "Decision", Type: "string"},
+	}}
+	var details bytes.Buffer
+	for _, result := range results {
+		shown := map[string]bool{}
+		for i := range result.Cases {
+			c := &result.Cases[i]
+			decision := string(c.Decision)
+			if decision == "" {
+				decision = "<none>"
+			}
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{result.Name, c.Name, string(verdictOf(c)), decision}})
+			// All cases of a suite whose manifests are invalid have the same error.
+			if c.Err != nil && !shown[c.Err.Error()] {
+				shown[c.Err.Error()] = true
+				fmt.Fprintf(&details, "\n%s: %s\n%s\n", c.Position, c.Name, indent(c.Err.Error()))
+			}
+			if len(c.Mismatches) > 0 {
+				fmt.Fprintf(&details, "\n%s: %s\n", c.Position, c.Name)
+			}
+			for _, m := range c.Mismatches {
+				fmt.Fprintf(&details, "    %s\n        want %s\n        got  %s\n", m.Field, m.Want, m.Got)
+			}
+		}
+	}
+	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, w); err != nil {
+		return err
+	}
+	if _, err := details.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", Summarize(results))
+	return err
+}
+
+// indent indents each line of a text.
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+}

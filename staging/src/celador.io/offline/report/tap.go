@@ -1,0 +1,45 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"celador.io/offline/suite"
+)
+
+// tapEscapes keeps names in one line and apart from directives (https://testanything.org/tap-version-14-specification.html).
+var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`, "\n", " ")
+
+// TAP writes a document of version 14 of the Test Anything Protocol.
+func TAP(w io.Writer, results []suite.Result) error {
+	var out bytes.Buffer
+	number := 0
+	for _, result := range results {
+		for i := range result.Cases {
+			c := &result.Cases[i]
+			number++
+			verdict := "ok"
+			if !c.Passed() {
+				verdict = "not ok"
+			}
+			fmt.Fprintf(&out, "%s %d - %s\n", verdict, number, tapEscapes.Replace(result.Name+"/"+c.Name))
+			if c.Passed() {
+				continue
+			}
+			diagnostics, err := yaml.Marshal(map[string]any{"at": map[string]any{"file": c.Position.File, "line": c.Position.Line}, "problems": problems(c)})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&out, "  ---\n  %s\n  ...\n", strings.ReplaceAll(strings.TrimSpace(string(diagnostics)), "\n", "\n  "))
+		}
+	}
+	_, err := fmt.Fprintf(w, "TAP version 14\n1..%d\n%s", number, out.String())
+	return err
+}
