@@ -1,10 +1,12 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command celador runs a control plane in one process, and kubectl against it, for developers.
+// Command celador runs a control plane in one process, kubectl against it, and test suites of admission policies, for
+// developers and policy authors.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -21,7 +23,15 @@ import (
 )
 
 func main() {
-	if err := newCommand().Execute(); err != nil {
+	err := newCommand().Execute()
+	var exit exitError
+	if errors.As(err, &exit) {
+		if exit.error != nil {
+			fmt.Fprintln(os.Stderr, exit)
+		}
+		os.Exit(exit.code)
+	}
+	if err != nil {
 		fail(err)
 	}
 }
@@ -32,14 +42,14 @@ func newCommand() *cobra.Command {
 	release := version.Get().GitVersion
 	command := &cobra.Command{
 		Use:           "celador",
-		Short:         "Run a Kubernetes control plane with Celador's admission policies in one process",
+		Short:         "Run a Kubernetes control plane with Celador's admission policies in one process, and test policies",
 		Version:       release,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	command.SetVersionTemplate("{{.Version}}\n")
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(newServeCommand(), newKubectlCommand(), &cobra.Command{
+	command.AddCommand(newServeCommand(), newKubectlCommand(), newTestCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,

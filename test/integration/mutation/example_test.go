@@ -106,7 +106,7 @@ type example struct {
 	dir string
 }
 
-// install applies all manifests except the objects that the example changes.
+// install applies all manifests except the objects that the example changes and the suite, which is no object.
 func (e example) install(objects map[string]string) {
 	e.t.Helper()
 	entries := testserver.Must(os.ReadDir(e.dir))(e.t)
@@ -118,7 +118,7 @@ func (e example) install(objects map[string]string) {
 	for _, entry := range entries {
 		if _, ok := objects[entry.Name()]; ok {
 			left--
-		} else if entry.Name() != "namespace.yaml" {
+		} else if entry.Name() != "namespace.yaml" && entry.Name() != "suite.yaml" {
 			e.apply(entry.Name())
 		}
 	}

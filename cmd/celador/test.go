@@ -1,0 +1,116 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"celador.io/offline/report"
+	"celador.io/offline/suite"
+
+	"celador.io/celador/pkg/builtin"
+)
+
+// Exit codes of celador test.
+const (
+	exitFailed   = 1
+	exitUnusable = 2
+)
+
+// exitError is an error that ends the process with a code of its own. Its text may have several lines.
+type exitError struct {
+	error
+	code int
+}
+
+// unusable returns an error in one line, like those of other commands, with the exit code of unusable input.
+func unusable(format string, args ...any) error {
+	return exitError{errors.New("celador: " + oneLine(fmt.Errorf(format, args...).Error())), exitUnusable}
+}
+
+// testOptions are the flags of celador test.
+type testOptions struct {
+	output, run string
+}
+
+func newTestCommand() *cobra.Command {
+	var options testOptions
+	command := &cobra.Command{
+		Use:   "test [FILE|DIR ...]",
+		Short: "Run test suites of admission policies, without a server",
+		Long: `Run the test suites in files and directories, by default those in the current directory. A suite is a YAML file with
+apiVersion: ` + suite.APIVersion + ` and kind: ` + suite.Kind + `.
+
+The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return options.test(cmd.Context(), cmd.OutOrStdout(), args)
+		},
+	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
+	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.Formats(), ", "))
+	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
+	return command
+}
+
+// test runs the suites at paths and writes their results to w.
+func (o *testOptions) test(ctx context.Context, w io.Writer, paths []string) error {
+	write := report.For(o.output)
+	if write == nil {
+		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))
+	}
+	pattern, err := regexp.Compile(o.run)
+	if err != nil {
+		return unusable("--run %s is not a regular expression: %w", o.run, err)
+	}
+	tests, err := load(paths)
+	if err != nil {
+		return err
+	}
+	runner := suite.Runner{
+		Types:  builtin.Types,
+		Select: func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
+	}
+	results := runner.Run(ctx, tests)
+	if len(results) == 0 {
+		return unusable("--run %s matches no case", o.run)
+	}
+	if err := write(w, results); err != nil {
+		return unusable("%w", err)
+	}
+	switch summary := report.Summarize(results); {
+	case summary.Errors > 0:
+		return exitError{nil, exitUnusable}
+	case summary.Failed > 0:
+		return exitError{nil, exitFailed}
+	}
+	return nil
+}
+
+// load loads the suites at paths.
+func load(paths []string) ([]*suite.Test, error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	files, err := suite.Find(paths...)
+	if err != nil {
+		return nil, unusable("%w", err)
+	}
+	var tests []*suite.Test
+	var errs []error
+	for _, file := range files {
+		loaded, err := suite.Load(file)
+		tests, errs = append(tests, loaded...), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, exitError{err, exitUnusable}
+	}
+	return tests, nil
+}

@@ -1,0 +1,39 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package examples
+
+import (
+	"testing"
+
+	"celador.io/offline/suite"
+
+	"celador.io/celador/pkg/builtin"
+)
+
+// TestSuites runs the suites of all examples.
+func TestSuites(t *testing.T) {
+	files, err := suite.Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests []*suite.Test
+	for _, file := range files {
+		loaded, err := suite.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests = append(tests, loaded...)
+	}
+	runner := suite.Runner{Types: builtin.Types}
+	for _, result := range runner.Run(t.Context(), tests) {
+		for i := range result.Cases {
+			c := &result.Cases[i]
+			t.Run(result.Name+"/"+c.Name, func(t *testing.T) {
+				if !c.Passed() {
+					t.Errorf("%s: error %v, mismatches %+v", c.Position, c.Err, c.Mismatches)
+				}
+			})
+		}
+	}
+}
