@@ -19,7 +19,7 @@ import (
 
 // NewAuthorizer implements cluster.Types with upstream's RBAC authorizer. The roles and bindings that kube-apiserver creates in each
 // cluster apply, too, unless objects replace them.
-func (types) NewAuthorizer(objects cluster.RBAC) authorizer.UnconditionalAuthorizer {
+func (*types) NewAuthorizer(objects cluster.RBAC) authorizer.UnconditionalAuthorizer {
 	r := roles{objects}
 	return rbac.New(r, r, r, r)
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kubernetes/pkg/controlplane"
 
 	"celador.io/offline/cluster"
@@ -19,12 +20,15 @@ import (
 )
 
 // Types are the API groups of kube-apiserver with the resources and versions that it serves by default.
-var Types cluster.Types = types{}
+var Types cluster.Types = &types{}
 
-type types struct{}
+type types struct {
+	// converters maps kinds to functions that return their type converters.
+	converters sync.Map
+}
 
 // Group implements cluster.Types.
-func (types) Group(name string, options cluster.GroupOptions) (*genericapiserver.APIGroupInfo, error) {
+func (*types) Group(name string, options cluster.GroupOptions) (*genericapiserver.APIGroupInfo, error) {
 	newProvider, ok := providers[name]
 	if !ok {
 		return nil, nil
@@ -37,14 +41,28 @@ func (types) Group(name string, options cluster.GroupOptions) (*genericapiserver
 }
 
 // GetTypeConverter implements mutating.TypeConverters. The converter is nil for kinds that are not built in.
-func (types) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+func (t *types) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	if !builtintypes.Scheme().Recognizes(kind) {
 		return nil
 	}
-	return converter()
+	once, _ := t.converters.LoadOrStore(kind, sync.OnceValue(func() managedfields.TypeConverter { return newConverter(kind) }))
+	return once.(func() managedfields.TypeConverter)()
 }
 
-// converter parses the schemas of all built-in types once, which takes a while.
-var converter = sync.OnceValue(func() managedfields.TypeConverter {
-	return applyconfigurations.NewTypeConverter(builtintypes.Scheme())
-})
+// newConverter returns the converter of a kind. To parse the schemas of all kinds takes most of a second, so it
+// resolves only those that the kind needs.
+func newConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+	resolved, err := builtintypes.Schemas.ResolveSchema(kind)
+	if err != nil {
+		return applyconfigurations.NewTypeConverter(builtintypes.Scheme())
+	}
+	model := *resolved
+	model.AddExtension("x-kubernetes-group-version-kind", []any{
+		map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind},
+	})
+	converter, err := managedfields.NewTypeConverter(map[string]*spec.Schema{kind.Kind: &model}, false)
+	if err != nil {
+		return applyconfigurations.NewTypeConverter(builtintypes.Scheme())
+	}
+	return converter
+}
