@@ -10,16 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kubernetes/pkg/controlplane"
 
+	"celador.io/api/admissionregistration/v1alpha1"
+	"celador.io/api/admissionregistration/v1beta1"
 	"celador.io/offline/cluster"
 
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
-// Types are the API groups of kube-apiserver with the resources and versions that it serves by default.
+// Types are the API groups of kube-apiserver with the resources that it serves by default, and all versions of policies.
 var Types cluster.Types = &types{}
 
 type types struct {
@@ -33,11 +36,19 @@ func (*types) Group(name string, options cluster.GroupOptions) (*genericapiserve
 	if !ok {
 		return nil, nil
 	}
-	group, err := newProvider(options).NewRESTStorage(controlplane.DefaultAPIResourceConfigSource(), options.RESTOptions)
+	group, err := newProvider(options).NewRESTStorage(served(), options.RESTOptions)
 	if err != nil {
 		return nil, err
 	}
 	return &group, nil
+}
+
+// served returns the resources that kube-apiserver serves by default, and the beta and alpha versions of policies, in which
+// manifests may be written.
+func served() *serverstorage.ResourceConfig {
+	config := controlplane.DefaultAPIResourceConfigSource()
+	config.EnableVersions(v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
+	return config
 }
 
 // GetTypeConverter implements mutating.TypeConverters. The converter is nil for kinds that are not built in.

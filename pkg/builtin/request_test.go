@@ -1,0 +1,117 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package builtin_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/offline/cluster"
+
+	"celador.io/celador/pkg/builtin"
+)
+
+// Requests that no client can send are errors of Admit.
+func TestUnusableRequests(t *testing.T) {
+	c := newCluster(t, replicas)
+	for name, test := range map[string]struct {
+		request cluster.Request
+		want    string
+	}{
+		"no object":           {cluster.Request{Operation: admission.Create}, "neither a resource nor an object"},
+		"empty object":        {cluster.Request{Operation: admission.Create, Object: &unstructured.Unstructured{}}, "no matches for kind"},
+		"unknown group":       {cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: nowhere.io/v1\nkind: A")}, `API group "nowhere.io" is not served`},
+		"unknown kind":        {cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: v1\nkind: Pot")}, `no matches for kind "Pot" in version "v1"`},
+		"unknown resource":    {cluster.Request{Operation: admission.Create, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pots"}}, `no resource "pots"`},
+		"unknown version":     {cluster.Request{Operation: admission.Create, Resource: schema.GroupVersionResource{Group: "apps", Version: "v2", Resource: "deployments"}}, "API version apps/v2 is not served"},
+		"unknown subresource": {cluster.Request{Operation: admission.Update, Subresource: "sale", Object: deploymentOf(t, "1")}, `no subresource "sale"`},
+		"unknown operation":   {cluster.Request{Operation: "WATCH", Object: deploymentOf(t, "1")}, `operation "WATCH"`},
+		"no name":             {cluster.Request{Operation: admission.Delete, OldObject: object(t, "apiVersion: v1\nkind: ConfigMap")}, "no name"},
+		"unknown field":       {cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndate: {}")}, `unknown field "date"`},
+		"wrong type":          {cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: 1}")}, "cannot unmarshal number"},
+		"unknown field of the old object": {
+			cluster.Request{Operation: admission.Delete, OldObject: object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndate: {}")}, `oldObject: strict decoding error: unknown field "date"`,
+		},
+		"unknown option":   {cluster.Request{Operation: admission.Create, Object: deploymentOf(t, "1"), Options: map[string]any{"fieldManger": "a"}}, `options: strict decoding error: unknown field "fieldManger"`},
+		"objects of kinds": {cluster.Request{Operation: admission.Update, Object: deploymentOf(t, "1"), OldObject: object(t, pod)}, "oldObject: kind Pod is not that of resource deployments.apps"},
+		"no connection":    {cluster.Request{Operation: admission.Connect, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Name: "a"}, "pods does not accept CONNECT"},
+		"body of another kind": {
+			cluster.Request{Operation: admission.Create, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Object: deploymentOf(t, "1")}, "Deployment in version",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			review, err := c.Admit(t.Context(), &test.request)
+			if err == nil {
+				t.Fatalf("no error, but a review with status %v", review.Status)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error is %q, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// Invalid objects of a cluster are errors with their positions.
+func TestInvalidObjects(t *testing.T) {
+	invalid := strings.Replace(replicas, "object.spec.replicas <= 5", "object.spec.replicas <", 1)
+	_, err := cluster.New(t.Context(), builtin.Types, parse(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n"+invalid+"---\napiVersion: v1\nkind: Pot")...)
+	var positions []int
+	for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+		var o *cluster.ObjectError
+		if !errors.As(e, &o) {
+			t.Fatalf("%v is not an ObjectError", e)
+		}
+		positions = append(positions, o.Index)
+	}
+	if fmt.Sprint(positions) != "[1 3]" {
+		t.Errorf("errors are of objects %v, want [1 3]: %v", positions, err)
+	}
+}
+
+// Policies may be written in every version.
+func TestPolicyVersions(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta1"} {
+		c := newCluster(t, strings.ReplaceAll(replicas, "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/"+version))
+		if review := admit(t, c, &cluster.Request{Operation: admission.Create, Object: deploymentOf(t, "9")}); review.Allowed {
+			t.Errorf("a policy of %s does not apply", version)
+		}
+	}
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		policy := mutating("a", "Never", apply("Object{spec: Object.spec{replicas: 2}}"))
+		c := newCluster(t, strings.ReplaceAll(policy, "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/"+version))
+		if review := admit(t, c, &cluster.Request{Operation: admission.Create, Object: deploymentOf(t, "9")}); review.Policies[0].Outcome != cluster.Mutated {
+			t.Errorf("a mutating policy of %s does not apply: %+v", version, review.Policies)
+		}
+	}
+}
+
+// Requests do not change the cluster, and may run concurrently.
+func TestConcurrentRequests(t *testing.T) {
+	c := newCluster(t, replicas+"---\n"+widgets)
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			request := &cluster.Request{Operation: admission.Create, Object: deploymentOf(t, fmt.Sprint(i%9))}
+			if i%3 == 0 {
+				request = &cluster.Request{Operation: admission.Create, Object: widget(t, "v1", "spec: {}")}
+			}
+			review, err := c.Admit(t.Context(), request)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if want := i%3 == 0 || i%9 <= 5; review.Allowed != want {
+				t.Errorf("request %d is allowed: %v, want %v", i, review.Allowed, want)
+			}
+		})
+	}
+	all.Wait()
+}
