@@ -19,14 +19,14 @@ import (
 
 // NewAuthorizer implements cluster.Types with upstream's RBAC authorizer. The roles and bindings that kube-apiserver creates in each
 // cluster apply, too, unless objects replace them.
-func (*types) NewAuthorizer(objects cluster.RBAC) authorizer.UnconditionalAuthorizer {
+func (*types) NewAuthorizer(objects cluster.Objects) authorizer.UnconditionalAuthorizer {
 	r := roles{objects}
 	return rbac.New(r, r, r, r)
 }
 
 // roles adds the bootstrap policy to the objects of a cluster, and aggregates ClusterRoles as a controller of
 // kube-controller-manager does.
-type roles struct{ cluster.RBAC }
+type roles struct{ cluster.Objects }
 
 // GetClusterRole implements validation.ClusterRoleGetter of k8s.io/kubernetes.
 func (r roles) GetClusterRole(ctx context.Context, name string) (*rbacv1.ClusterRole, error) {
@@ -44,13 +44,13 @@ func (r roles) GetClusterRole(ctx context.Context, name string) (*rbacv1.Cluster
 
 // ListClusterRoles returns the ClusterRoles of the cluster and of the bootstrap policy.
 func (r roles) ListClusterRoles(ctx context.Context) ([]*rbacv1.ClusterRole, error) {
-	objects, err := r.RBAC.ListClusterRoles(ctx)
+	objects, err := r.Objects.ListClusterRoles(ctx)
 	return withBootstrap(objects, bootstrappolicy.ClusterRoles()), err
 }
 
 // ListClusterRoleBindings implements validation.ClusterRoleBindingLister of k8s.io/kubernetes.
 func (r roles) ListClusterRoleBindings(ctx context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
-	objects, err := r.RBAC.ListClusterRoleBindings(ctx)
+	objects, err := r.Objects.ListClusterRoleBindings(ctx)
 	return withBootstrap(objects, bootstrappolicy.ClusterRoleBindings()), err
 }
 

@@ -77,6 +77,21 @@ func TestPoliciesRead(t *testing.T) {
 			},
 			want: "Always Pending BestEffort",
 		},
+		"service account and tolerations": {
+			policy: report("", "v1", "pods", `object.spec.serviceAccountName + ' ' + string(object.spec.volumes[0].name.startsWith('kube-api-access-')) + ' ' + string(object.spec.tolerations.size())`),
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, pod)}
+			},
+			want: "default true 2",
+		},
+		"service account of the cluster": {
+			policy:  report("", "v1", "pods", `object.spec.serviceAccountName + ' ' + string(has(object.spec.volumes))`),
+			objects: "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: shop}\nautomountServiceAccountToken: false",
+			request: func(t *testing.T) *cluster.Request {
+				return &cluster.Request{Operation: admission.Create, Object: object(t, pod)}
+			},
+			want: "default false",
+		},
 		"deletion": {
 			policy: report("", "v1", "pods", `request.operation + ' ' + oldObject.metadata.name + ' ' + string(object == null) + ' ' + string(request.options.gracePeriodSeconds)`),
 			request: func(t *testing.T) *cluster.Request {

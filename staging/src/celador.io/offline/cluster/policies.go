@@ -53,10 +53,6 @@ func (p policies) Admit(ctx context.Context, a admission.Attributes, objects adm
 	if r == nil {
 		return nil
 	}
-	p.mismatches(ctx, r, mutatingKind, a, objects)
-	if r.mutated = true; isPolicy(a.GetResource().GroupResource()) || a.GetOperation() == admission.Delete {
-		return nil
-	}
 	if err := p.mutate(ctx, r, a, objects); err != nil {
 		return err
 	}
@@ -68,8 +64,23 @@ func (p policies) Admit(ctx context.Context, a admission.Attributes, objects adm
 	return p.mutate(ctx, r, a, objects)
 }
 
+// mutate invokes the plugins and then the mutating policies once.
 func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	set := &p.cluster.policies
+	for _, plugin := range set.plugins {
+		if !plugin.Handles(a.GetOperation()) {
+			continue
+		}
+		if err := plugin.Admit(ctx, a, objects); err != nil {
+			return err
+		}
+	}
+	if len(r.mutations) == 0 {
+		p.mismatches(ctx, r, mutatingKind, a, objects)
+	}
+	if r.mutated = true; isPolicy(a.GetResource().GroupResource()) || a.GetOperation() == admission.Delete {
+		return nil
+	}
 	result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
 	r.mutations = append(r.mutations, result)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
@@ -24,6 +25,8 @@ const (
 
 // A policySet holds the compiled policies of a cluster. It is immutable.
 type policySet struct {
+	// plugins change objects before policies.
+	plugins    []admission.MutationInterface
 	mutating   *mutating.Engine
 	mutations  *mutating.Snapshot
 	validating *validating.Engine
@@ -42,17 +45,22 @@ type described struct {
 
 // compile builds the policy set from the policies among the objects.
 func (c *Cluster) compile() error {
-	expressions := c.types.NewAuthorizer(RBAC{c})
+	expressions := c.types.NewAuthorizer(Objects{c})
 	s := policySet{
 		mutating: mutating.NewEngine(mutating.Config{
 			PluginName: mutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
 		}),
 		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions}),
 	}
+	plugins, err := c.types.NewPlugins(Objects{c})
+	if err != nil {
+		return err
+	}
+	s.plugins = plugins
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()
 	unbound := map[[2]string]described{}
 	var bound []described
-	err := c.eachPolicy(func(object runtime.Object) {
+	err = c.eachPolicy(func(object runtime.Object) {
 		switch p := object.(type) {
 		case *v1.MutatingAdmissionPolicy:
 			mutations.SetUncompiled(p)

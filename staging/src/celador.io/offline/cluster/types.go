@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -19,7 +20,9 @@ type Types interface {
 	// only for the groups that requests need.
 	Group(name string, options GroupOptions) (*genericapiserver.APIGroupInfo, error)
 	// NewAuthorizer returns an authorizer that answers from roles and bindings.
-	NewAuthorizer(RBAC) authorizer.UnconditionalAuthorizer
+	NewAuthorizer(Objects) authorizer.UnconditionalAuthorizer
+	// NewPlugins returns the admission plugins that change objects before mutating policies do, in order.
+	NewPlugins(Objects) ([]admission.MutationInterface, error)
 	// TypeConverters holds the schemas of all types, for apply configurations.
 	mutating.TypeConverters
 }

@@ -1,0 +1,89 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Objects reads objects of a cluster for authorizers and admission plugins. Changes by requests are not visible. It is safe for
+// concurrent use.
+type Objects struct{ cluster *Cluster }
+
+// GetServiceAccount returns a ServiceAccount, or a NotFound API error.
+func (o Objects) GetServiceAccount(_ context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
+	return get[*corev1.ServiceAccount](o.cluster, corev1.SchemeGroupVersion.WithResource("serviceaccounts"), namespace, name)
+}
+
+// GetRole returns a Role, or a NotFound API error.
+func (o Objects) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
+	return get[*rbacv1.Role](o.cluster, rbacv1.SchemeGroupVersion.WithResource("roles"), namespace, name)
+}
+
+// GetClusterRole returns a ClusterRole, or a NotFound API error.
+func (o Objects) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
+	return get[*rbacv1.ClusterRole](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "", name)
+}
+
+// ListClusterRoles returns all ClusterRoles.
+func (o Objects) ListClusterRoles(context.Context) ([]*rbacv1.ClusterRole, error) {
+	return list[*rbacv1.ClusterRole](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "")
+}
+
+// ListRoleBindings returns the RoleBindings of a namespace.
+func (o Objects) ListRoleBindings(_ context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
+	return list[*rbacv1.RoleBinding](o.cluster, rbacv1.SchemeGroupVersion.WithResource("rolebindings"), namespace)
+}
+
+// ListClusterRoleBindings returns all ClusterRoleBindings.
+func (o Objects) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
+	return list[*rbacv1.ClusterRoleBinding](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), "")
+}
+
+func get[T runtime.Object](c *Cluster, resource schema.GroupVersionResource, namespace, name string) (object T, err error) {
+	r, err := c.resource(resource, "")
+	if err != nil {
+		return object, err
+	}
+	stored := c.objects.get(r.key(namespace, name))
+	if stored == nil {
+		return object, apierrors.NewNotFound(r.GroupResource(), name)
+	}
+	return read[T](r, stored)
+}
+
+func list[T runtime.Object](c *Cluster, resource schema.GroupVersionResource, namespace string) ([]T, error) {
+	r, err := c.resource(resource, "")
+	if err != nil {
+		return nil, err
+	}
+	var objects []T
+	for _, stored := range c.objects.list(r.root(namespace)) {
+		object, err := read[T](r, stored)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+func read[T runtime.Object](r *resource, stored runtime.Object) (typed T, err error) {
+	object, err := r.read(stored)
+	if err != nil {
+		return typed, err
+	}
+	typed, ok := object.(T)
+	if !ok {
+		return typed, fmt.Errorf("%s are %T, not %T", r.Resource, object, typed)
+	}
+	return typed, nil
+}
