@@ -56,6 +56,14 @@ type Mismatch struct {
 	Position manifest.Position `json:"position"`
 	Want     string            `json:"want"`
 	Got      string            `json:"got"`
+	// Expressions are the expressions of policies that led to the actual value.
+	Expressions []Expression `json:"expressions,omitempty"`
+}
+
+// An Expression is an expression of a policy in a Report.
+type Expression struct {
+	Position manifest.Position `json:"position"`
+	Text     string            `json:"text"`
 }
 
 // A Policy is what a policy did, through one binding.
@@ -91,7 +99,11 @@ func newCase(result *suite.CaseResult) Case {
 		c.Error = result.Err.Error()
 	}
 	for _, m := range result.Mismatches {
-		c.Mismatches = append(c.Mismatches, Mismatch{m.Field, m.Position, m.Want, m.Got})
+		out := Mismatch{Field: m.Field, Position: m.Position, Want: m.Want, Got: m.Got}
+		for _, e := range m.Expressions {
+			out.Expressions = append(out.Expressions, Expression{e.Position, e.Text})
+		}
+		c.Mismatches = append(c.Mismatches, out)
 	}
 	if review := result.Review; review != nil {
 		c.Warnings, c.AuditAnnotations = review.Warnings, review.AuditAnnotations

@@ -41,6 +41,9 @@ func Table(w io.Writer, results []suite.Result) error {
 			}
 			for _, m := range c.Mismatches {
 				fmt.Fprintf(&details, "    %s\n        want %s\n        got  %s\n", m.Field, m.Want, m.Got)
+				for _, e := range m.Expressions {
+					fmt.Fprintf(&details, "        at   %s: %s\n", e.Position, strings.Join(strings.Fields(e.Text), " "))
+				}
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
@@ -15,7 +17,8 @@ import (
 // A checker compares the answer to a case with its expectation.
 type checker struct {
 	document   *manifest.Document
-	path       string // the field of the expectation
+	objects    []object // the manifests of the case
+	path       string   // the field of the expectation
 	mismatches []Mismatch
 }
 
@@ -30,6 +33,7 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 	decision, why := decide(review, inScope)
 	if decision != expect.Decision {
 		c.fail("decision", string(expect.Decision), described(decision, why))
+		c.explain(slices.DeleteFunc(findings(inScope), func(f finding) bool { return !f.enforced || f.failed != (decision == Error) }))
 	} else {
 		c.checkFinding(test, review, findings(inScope))
 	}
@@ -47,6 +51,26 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 		c.checkPart("object", test.expected.Object, review.Object.Object)
 	}
 	return decision
+}
+
+// explain adds the expressions behind findings to the last mismatch.
+func (c *checker) explain(found []finding) {
+	last := &c.mismatches[len(c.mismatches)-1]
+	for _, f := range found {
+		for _, o := range c.objects {
+			if f.validation < 0 || o.content.GetKind() != validatingKind || o.content.GetName() != f.policy {
+				continue
+			}
+			validations, _, _ := unstructured.NestedSlice(o.content.Object, "spec", "validations")
+			if f.validation >= len(validations) {
+				continue
+			}
+			validation, _ := validations[f.validation].(map[string]any)
+			text, _ := validation["expression"].(string)
+			position := o.document.Position(fmt.Sprintf("spec.validations[%d].expression", f.validation))
+			last.Expressions = append(last.Expressions, Expression{Position: position, Text: text})
+		}
+	}
 }
 
 func described(decision Decision, why string) string {
@@ -118,6 +142,7 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 				got = []string{"no validation is violated"}
 			}
 			c.fail(criterion.field, criterion.want, strings.Join(got, ", "))
+			c.explain(candidates)
 			return
 		}
 		candidates = met

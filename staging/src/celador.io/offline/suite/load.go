@@ -233,10 +233,13 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 	}
 }
 
-const admissionGroup = "admissionregistration.k8s.io"
+const (
+	admissionGroup = "admissionregistration.k8s.io"
+	validatingKind = "ValidatingAdmissionPolicy"
+)
 
 var (
-	policyKinds  = []string{"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"}
+	policyKinds  = []string{validatingKind, "MutatingAdmissionPolicy"}
 	bindingKinds = []string{"ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding"}
 )
 

@@ -49,4 +49,14 @@ type Mismatch struct {
 	Position manifest.Position
 	// Want and Got are the expected and the actual value, for people to read.
 	Want, Got string
+	// Expressions are the expressions of policies that led to the actual value.
+	Expressions []Expression
+}
+
+// An Expression is an expression of a policy.
+type Expression struct {
+	// Position is the place of the expression.
+	Position manifest.Position
+	// Text is the expression in CEL.
+	Text string
 }

@@ -26,8 +26,6 @@ type Runner struct {
 	Select func(suite, name string) bool
 	// Parallel is the number of cases that run at a time. If it is not positive, it is GOMAXPROCS.
 	Parallel int
-	// Done is called when a case is done, in any order and by several goroutines at a time. May be nil.
-	Done func(suite string, result CaseResult)
 }
 
 // Run runs suites, and returns their results in the given order. Suites without a selected case are left out. Once
@@ -55,9 +53,6 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 		for i, c := range selected {
 			jobs.Go(func() error {
 				cases[i] = r.runCase(ctx, test, c, shared)
-				if r.Done != nil {
-					r.Done(test.Name, cases[i])
-				}
 				return nil
 			})
 		}
@@ -114,13 +109,15 @@ func flatten(err error) []error {
 
 func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) CaseResult {
 	result := CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path)}
+	objects := test.objects
 	if len(c.objects) > 0 {
-		shared = r.fixture(ctx, overlay(test.objects, c.objects))
+		objects = overlay(test.objects, c.objects)
+		shared = r.fixture(ctx, objects)
+	}
+	if result.Err = ctx.Err(); result.Err != nil {
+		return result
 	}
 	created, err := shared.cluster()
-	if err == nil {
-		err = ctx.Err()
-	}
 	if err != nil {
 		result.Err = err
 		return result
@@ -132,7 +129,7 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 		result.Err = c.refused(test.document, err)
 		return result
 	}
-	check := checker{document: test.document, path: c.path + ".expect"}
+	check := checker{document: test.document, objects: objects, path: c.path + ".expect"}
 	result.Decision = check.check(c, result.Review)
 	if c.spec.Expect.Patch != nil && result.Review.Object != nil {
 		unguarded, err := shared.unguarded()

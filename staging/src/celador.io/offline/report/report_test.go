@@ -1,0 +1,195 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+	"celador.io/offline/report"
+	"celador.io/offline/suite"
+)
+
+func at(line int) manifest.Position { return manifest.Position{File: "a/suite.yaml", Line: line} }
+
+// results has a case of each kind, and two with the same error.
+var results = []suite.Result{{
+	Name: "limits", Position: at(1), Cases: []suite.CaseResult{
+		{Name: "small", Position: at(5), Decision: suite.Allowed, Review: &cluster.Review{Allowed: true, Warnings: []string{"old"}}, Duration: 1500 * time.Microsecond},
+		{Name: "large & #1", Position: at(9), Decision: suite.Allowed, Mismatches: []suite.Mismatch{
+			{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b"}}},
+		}},
+	},
+}, {
+	Name: "broken", Position: manifest.Position{File: "b.yaml", Line: 1}, Cases: []suite.CaseResult{
+		{Name: "one", Position: manifest.Position{File: "b.yaml", Line: 4}, Err: errors.Join(&manifest.Error{Position: manifest.Position{File: "p.yaml", Line: 7}, Field: "spec.x", Problem: "unknown field"})},
+		{Name: "two", Position: manifest.Position{File: "b.yaml", Line: 8}, Err: errors.Join(&manifest.Error{Position: manifest.Position{File: "p.yaml", Line: 7}, Field: "spec.x", Problem: "unknown field"})},
+	},
+}}
+
+func write(t *testing.T, format string, results []suite.Result) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.For(format)(&out, results); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestTable(t *testing.T) {
+	const want = `SUITE    CASE         RESULT   DECISION
+limits   small        Passed   Allowed
+limits   large & #1   Failed   Allowed
+broken   one          Error    <none>
+broken   two          Error    <none>
+
+a/suite.yaml:9: large & #1
+    decision
+        want Denied
+        got  Allowed (policy <p>)
+    warnings
+        want []
+        got  ["old"]
+        at   p.yaml:3: a == b
+
+b.yaml:4: one
+    p.yaml:7: spec.x: unknown field
+
+1 passed, 1 failed, 2 could not run
+`
+	if diff := cmp.Diff(want, write(t, "table", results)); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestTAP(t *testing.T) {
+	const want = `TAP version 14
+1..2
+ok 1 - limits/small
+not ok 2 - limits/large & \#1
+  ---
+  at:
+    file: a/suite.yaml
+    line: 9
+  problems:
+  - 'a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)'
+  - 'a/suite.yaml:13: warnings: want [], got ["old"]'
+  ...
+`
+	if diff := cmp.Diff(want, write(t, "tap", results[:1])); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var got report.Report
+	if err := json.Unmarshal([]byte(write(t, "json", results)), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := report.Report{
+		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 1, Failed: 1, Errors: 2},
+		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
+			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
+			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
+				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b"}}},
+			}},
+		}}, {Name: "broken", Position: results[1].Position, Cases: []report.Case{
+			{Name: "one", Position: results[1].Cases[0].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
+			{Name: "two", Position: results[1].Cases[1].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
+		}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	type problem struct {
+		Message string `xml:"message,attr"`
+	}
+	type testcase struct {
+		Name    string   `xml:"name,attr"`
+		Line    int      `xml:"line,attr"`
+		Failure *problem `xml:"failure"`
+		Error   *problem `xml:"error"`
+	}
+	var got struct {
+		Suites []struct {
+			Name     string     `xml:"name,attr"`
+			Tests    int        `xml:"tests,attr"`
+			Failures int        `xml:"failures,attr"`
+			Errors   int        `xml:"errors,attr"`
+			Cases    []testcase `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal([]byte(write(t, "junit", results)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Suites) != 2 || got.Suites[0].Name != "limits" || got.Suites[0].Tests != 2 || got.Suites[0].Failures != 1 || got.Suites[1].Errors != 2 {
+		t.Fatalf("suites %+v", got.Suites)
+	}
+	want := []testcase{
+		{Name: "small", Line: 5},
+		{Name: "large & #1", Line: 9, Failure: &problem{"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)"}},
+	}
+	if diff := cmp.Diff(want, got.Suites[0].Cases); diff != "" {
+		t.Errorf("cases (-want +got):\n%s", diff)
+	}
+	if e := got.Suites[1].Cases[0].Error; e == nil || e.Message != "p.yaml:7: spec.x: unknown field" {
+		t.Errorf("error %+v", e)
+	}
+}
+
+func TestSARIF(t *testing.T) {
+	var got struct {
+		Version string
+		Runs    []struct {
+			Results []struct {
+				RuleID    string
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(write(t, "sarif", results)), &got); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, result := range got.Runs[0].Results {
+		place := result.Locations[0].PhysicalLocation
+		lines = append(lines, manifest.Position{File: place.ArtifactLocation.URI, Line: place.Region.StartLine}.String()+" "+result.RuleID+" "+result.Message.Text)
+	}
+	want := []string{
+		"a/suite.yaml:12 mismatch limits/large & #1: decision: want Denied, got Allowed (policy <p>)",
+		`a/suite.yaml:13 mismatch limits/large & #1: warnings: want [], got ["old"]`,
+		"p.yaml:7 error broken/one: p.yaml:7: spec.x: unknown field",
+		"p.yaml:7 error broken/two: p.yaml:7: spec.x: unknown field",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" || got.Version != "2.1.0" {
+		t.Errorf("version %s, results (-want +got):\n%s", got.Version, diff)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	if got := strings.Join(report.Formats(), " "); got != "json junit sarif table tap" {
+		t.Errorf("formats %s", got)
+	}
+	if report.For("yaml") != nil {
+		t.Error("yaml is a format")
+	}
+}
