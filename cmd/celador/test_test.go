@@ -1,0 +1,90 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"celador.io/offline/report"
+)
+
+// copyExample copies the example replica-limit to a new directory, with a change in one file, and returns the directory.
+func copyExample(t *testing.T, file, old, changed string) string {
+	t.Helper()
+	const source = "../../examples/replica-limit"
+	directory := t.TempDir()
+	if err := os.CopyFS(directory, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(directory, file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s does not contain %q", file, old)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, changed, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return directory
+}
+
+func TestSuites(t *testing.T) {
+	for _, test := range []struct {
+		name, file, old, changed string
+		args                     []string
+		stdout                   string // the end of the output
+		stderr                   string // the start of the errors, after the directory
+		code                     int
+	}{
+		{name: "passed", file: "suite.yaml", stdout: "\n5 passed, 0 failed\n"},
+		{name: "some", file: "suite.yaml", args: []string{"--run", "^replica-limit/six"}, stdout: "\n2 passed, 0 failed\n"},
+		{
+			name: "failed", file: "policy.yaml", old: "<= 5", changed: "<= 6", code: 1,
+			stdout: "suite.yaml:16: six replicas\n    decision\n        want Denied\n        got  Allowed (policy demo-policy.example.com, binding demo-binding-test.example.com)\n\n4 passed, 1 failed\n",
+		},
+		{
+			name: "invalid policy", file: "policy.yaml", old: "<= 5", changed: "<=", code: 2,
+			stdout: "\n0 passed, 0 failed, 5 could not run\n",
+		},
+		{
+			name: "invalid suite", file: "suite.yaml", old: "cases:", changed: "case:", code: 2,
+			stderr: "suite.yaml:9: case: unknown field\n",
+		},
+		{name: "no case", file: "suite.yaml", args: []string{"--run", "none"}, stderr: "celador: --run none matches no case\n", code: 2},
+		{name: "expression", file: "suite.yaml", args: []string{"--run", "("}, stderr: "celador: --run ( is not a regular expression: ", code: 2},
+		{name: "format", file: "suite.yaml", args: []string{"-o", "xml"}, stderr: "celador: -o xml is not a format: want json, junit, sarif, table, tap\n", code: 2},
+		{name: "flag", file: "suite.yaml", args: []string{"--nonsense"}, stderr: "celador: unknown flag: --nonsense\n", code: 2},
+		{name: "missing file", file: "suite.yaml", args: []string{"missing.yaml"}, stderr: "celador: stat missing.yaml: no such file or directory\n", code: 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			directory := copyExample(t, test.file, test.old, test.changed)
+			command := celador(t, "", append([]string{"test"}, test.args...)...)
+			command.Dir = directory
+			stdout, stderr, code := run(t, command)
+			if !strings.HasSuffix(stdout, test.stdout) || test.stdout == "" && stdout != "" || code != test.code {
+				t.Errorf("exit code %d, want %d, output:\n%s\nwant:\n%s", code, test.code, stdout, test.stdout)
+			}
+			if !strings.HasPrefix(stderr, test.stderr) || test.stderr == "" && stderr != "" {
+				t.Errorf("errors:\n%s\nwant:\n%s", stderr, test.stderr)
+			}
+		})
+	}
+}
+
+func TestSuitesAsJSON(t *testing.T) {
+	stdout, stderr, code := run(t, celador(t, "", "test", "-o", "json", "../../examples/replica-limit/suite.yaml"))
+	var got report.Report
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, error %v, %s%s", code, err, stdout, stderr)
+	}
+	if got.Summary != (report.Summary{Passed: 5}) || len(got.Suites) != 1 {
+		t.Errorf("report %+v", got)
+	}
+}

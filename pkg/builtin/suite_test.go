@@ -1,0 +1,232 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package builtin_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"celador.io/offline/suite"
+
+	"celador.io/celador/pkg/builtin"
+)
+
+// guarded are the manifests of the suites in the tests. Each policy matches ConfigMaps with its own label.
+const guarded = `
+apiVersion: test.celador.io/v1alpha1
+kind: Suite
+metadata: {name: guarded}
+manifests:
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: size}
+  spec:
+    matchConstraints: &configmaps
+      resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+      objectSelector: {matchLabels: {policy: size}}
+    matchConditions: [{name: not-exempt, expression: "!('exempt' in object.data)"}]
+    validations:
+    - {expression: size(object.data) < 3, message: fewer than 3 keys}
+    - {expression: size(object.data) < 4, message: fewer than 4 keys, reason: Forbidden}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: size-everywhere}
+  spec: {policyName: size, validationActions: [Deny]}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: advice}
+  spec:
+    matchConstraints:
+      <<: *configmaps
+      objectSelector: {matchLabels: {policy: advice}}
+    validations: [{expression: "false", message: think again}]
+    auditAnnotations: [{key: keys, valueExpression: "string(size(object.data))"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: advice-everywhere}
+  spec: {policyName: advice, validationActions: [Warn, Audit]}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: failing}
+  spec:
+    matchConstraints:
+      <<: *configmaps
+      objectSelector: {matchLabels: {policy: failing}}
+    validations: [{expression: "object.data.missing == 'x'"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: failing-everywhere}
+  spec: {policyName: failing, validationActions: [Deny]}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: MutatingAdmissionPolicy
+  metadata: {name: color}
+  spec:
+    matchConstraints:
+      <<: *configmaps
+      objectSelector: {matchLabels: {policy: color}}
+    reinvocationPolicy: Never
+    mutations:
+    - patchType: ApplyConfiguration
+      applyConfiguration: {expression: "Object{data: {'color': 'blue'}}"}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: MutatingAdmissionPolicyBinding
+  metadata: {name: color-everywhere}
+  spec: {policyName: color}
+cases:
+`
+
+// runSuite runs a suite and returns its only result.
+func runSuite(t testing.TB, text string) suite.Result {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "suite.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests, err := suite.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests)
+	if len(results) != 1 {
+		t.Fatalf("%d results", len(results))
+	}
+	return results[0]
+}
+
+func TestExpectations(t *testing.T) {
+	const (
+		size    = "policy size, binding size-everywhere"
+		tooMany = size + ", validation 0: fewer than 3 keys"
+	)
+	for _, test := range []struct {
+		name, policy string // the policy that matches
+		data         string
+		expect       string
+		decision     suite.Decision
+		want         []string // the mismatches
+	}{
+		{name: "allowed", policy: "size", data: "{a: b}", expect: "{decision: Allowed, policy: size, binding: size-everywhere}", decision: suite.Allowed},
+		{name: "allowed, not denied", policy: "size", data: "{a: b}", expect: "{decision: Denied}", decision: suite.Allowed, want: []string{"decision: want Denied, got Allowed (" + size + ")"}},
+		{name: "denied", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: Denied, policy: size, validation: 0, message: fewer than 3 keys, reason: Invalid}", decision: suite.Denied},
+		{name: "denied, not allowed", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: Allowed}", decision: suite.Denied, want: []string{"decision: want Allowed, got Denied (" + tooMany + ")"}},
+		{name: "either of two violations", policy: "size", data: "{a: b, c: d, e: f, g: h}", expect: "{decision: Denied, validation: 1, messagePattern: '^fewer than \\d', reason: Forbidden}", decision: suite.Denied},
+		{name: "fields of different violations", policy: "size", data: "{a: b, c: d, e: f, g: h}", expect: "{decision: Denied, validation: 1, message: fewer than 3 keys}", decision: suite.Denied, want: []string{`message: want "fewer than 3 keys", got "fewer than 4 keys"`}},
+		{name: "other validation", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: Denied, validation: 1}", decision: suite.Denied, want: []string{"validation: want 1, got 0 (fewer than 3 keys)"}},
+		{name: "other pattern", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: Denied, messagePattern: '^3'}", decision: suite.Denied, want: []string{`messagePattern: want "^3", got "fewer than 3 keys"`}},
+		{name: "part of a message", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: Denied, message: fewer}", decision: suite.Denied, want: []string{`message: want "fewer", got "fewer than 3 keys"`}},
+		{name: "no policy matches", policy: "other", data: "{a: b}", expect: "{decision: NoMatch}", decision: suite.NoMatch},
+		{name: "no policy matches, not allowed", policy: "other", data: "{a: b}", expect: "{decision: Allowed, policy: size}", decision: suite.NoMatch, want: []string{"decision: want Allowed, got NoMatch ("}},
+		{name: "match condition", policy: "size", data: "{exempt: b}", expect: "{decision: Allowed, policy: size}", decision: suite.NoMatch, want: []string{"decision: want Allowed, got NoMatch (" + size + ": a match condition is false)"}},
+		{name: "another policy applies", policy: "size", data: "{a: b}", expect: "{decision: NoMatch, policy: advice}", decision: suite.NoMatch},
+		{name: "expression fails", policy: "failing", data: "{a: b}", expect: "{decision: Error, policy: failing, validation: 0, messagePattern: no such key}", decision: suite.Error},
+		{name: "expression fails, not denied", policy: "failing", data: "{a: b}", expect: "{decision: Denied}", decision: suite.Error, want: []string{"decision: want Denied, got Error (policy failing, binding failing-everywhere, validation 0: "}},
+		{name: "violation without denial", policy: "advice", data: "{a: b}", expect: "{decision: Allowed, validation: 0, message: think again, auditAnnotations: {advice/keys: '1'}}", decision: suite.Allowed},
+		{name: "warnings", policy: "advice", data: "{a: b}", expect: "{decision: Allowed, warnings: []}", decision: suite.Allowed, want: []string{"warnings: want [], got [\"Validation failed for ValidatingAdmissionPolicy 'advice' with binding 'advice-everywhere': think again\"]"}},
+		{name: "audit annotations", policy: "advice", data: "{a: b}", expect: "{decision: Allowed, auditAnnotations: {advice/keys: '2', advice/none: x}}", decision: suite.Allowed, want: []string{`auditAnnotations[advice/keys]: want "2", got "1"`, `auditAnnotations[advice/none]: want "x", got no such annotation`}},
+		{name: "no violation", policy: "size", data: "{a: b}", expect: "{decision: Allowed, message: x}", decision: suite.Allowed, want: []string{`message: want "x", got no validation is violated`}},
+		{name: "object", policy: "color", data: "{a: b}", expect: "{decision: Allowed, object: {data: {color: blue, gone: null}}}", decision: suite.Allowed},
+		{name: "other object", policy: "color", data: "{a: b}", expect: "{decision: Allowed, object: {data: {a: null, color: red, x: new}}}", decision: suite.Allowed, want: []string{`object.data.a: want no such field, got "b"`, `object.data.color: want "red", got "blue"`, `object.data.x: want "new", got no such field`}},
+		{name: "patch", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: [{op: add, path: /data/color, value: blue}]}", decision: suite.Allowed},
+		{name: "unexpected patch", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: []}", decision: suite.Allowed, want: []string{`patch.data.color: want no such field, got "blue"`}},
+		{name: "missing patch", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: [{op: add, path: /data/color, value: blue}, {op: remove, path: /data/a}]}", decision: suite.Allowed, want: []string{`patch.data.a: want no such field, got "b"`}},
+		{name: "patch of nothing", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: [{op: remove, path: /data/x}]}", decision: suite.Allowed, want: []string{"patch: want a patch of the object, got "}},
+		{name: "invalid object", policy: "size", data: "{a/b: c}", expect: "{decision: Rejected, reason: Invalid, messagePattern: 'data\\[a/b\\]: Invalid value'}", decision: suite.Rejected},
+		{name: "invalid object, not denied", policy: "size", data: "{a/b: c}", expect: "{decision: Denied}", decision: suite.Rejected, want: []string{`decision: want Denied, got Rejected (ConfigMap "x" is invalid: `}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := runSuite(t, guarded+fmt.Sprintf("- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, labels: {policy: %s}}, data: %s}}\n  expect: %s\n", test.policy, test.data, test.expect))
+			c := result.Cases[0]
+			if c.Err != nil {
+				t.Fatal(c.Err)
+			}
+			var got []string
+			for _, m := range c.Mismatches {
+				got = append(got, m.Field+": want "+m.Want+", got "+m.Got)
+			}
+			matches := func(got, want string) bool { return strings.HasPrefix(got, want) }
+			if diff := cmp.Diff(test.want, got, cmp.Comparer(func(a, b string) bool { return matches(a, b) || matches(b, a) })); diff != "" {
+				t.Errorf("mismatches (-want +got):\n%s", diff)
+			}
+			if c.Decision != test.decision || c.Passed() != (len(test.want) == 0) {
+				t.Errorf("decision %s, passed %t", c.Decision, c.Passed())
+			}
+		})
+	}
+}
+
+func TestExpressionsOfMismatches(t *testing.T) {
+	const object = "  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, labels: {policy: size}}, data: {a: b, c: d, e: f, g: h}}}\n"
+	result := runSuite(t, guarded+"- name: decision\n"+object+"  expect: {decision: Allowed}\n- name: message\n"+object+"  expect: {decision: Denied, validation: 1, message: x}\n")
+	var got []string
+	for _, c := range result.Cases {
+		for _, m := range c.Mismatches {
+			for _, e := range m.Expressions {
+				got = append(got, fmt.Sprintf("%s %d: %s", c.Name, e.Position.Line, e.Text))
+			}
+		}
+	}
+	want := []string{"decision 15: size(object.data) < 3", "decision 16: size(object.data) < 4", "message 16: size(object.data) < 4"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("expressions (-want +got):\n%s", diff)
+	}
+}
+
+func TestUnusableCases(t *testing.T) {
+	const object = "- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n"
+	for _, test := range []struct {
+		name, text, want string
+	}{
+		{"unknown field of a policy", strings.Replace(guarded, "    matchConditions:", "    matchCondition:", 1) + object, "suite.yaml:13: manifests[0].spec.matchCondition: unknown field"},
+		{"expression does not compile", strings.Replace(guarded, "size(object.data) < 3", "size(object.data <", 1) + object, "suite.yaml:15: manifests[0].spec.validations[0].expression: "},
+		{"unknown field of an object", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      dat: {}\n  expect: {decision: NoMatch}\n", "suite.yaml:68: cases[0].request.object.dat: unknown field"},
+		{"unknown kind", guarded + "- name: a\n  request: {object: {apiVersion: example.com/v1, kind: Thing, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n", "suite.yaml:63: cases[0].request: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := runSuite(t, test.text).Cases[0]
+			if c.Err == nil {
+				t.Fatalf("no error, decision %s", c.Decision)
+			}
+			message := c.Err.Error()
+			if !strings.HasPrefix(message[strings.LastIndex(message[:strings.Index(message, ":")], "/")+1:], test.want) {
+				t.Errorf("error %s, want %s", message, test.want)
+			}
+		})
+	}
+}
+
+func TestResultsAreInOrder(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(guarded)
+	for i := range 50 {
+		fmt.Fprintf(&text, "- name: case %d\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, labels: {policy: size}}, data: {a: b}}}\n  expect: {decision: Allowed}\n", i)
+	}
+	for i, c := range runSuite(t, text.String()).Cases {
+		if want := fmt.Sprintf("case %d", i); c.Name != want || !c.Passed() {
+			t.Errorf("%s passed %t, want %s", c.Name, c.Passed(), want)
+		}
+	}
+}
+
+func TestCancelledRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "suite.yaml")
+	if err := os.WriteFile(file, []byte(guarded+"- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests, err := suite.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	results := (&suite.Runner{Types: builtin.Types}).Run(ctx, tests)
+	if results[0].Cases[0].Err == nil {
+		t.Error("the case ran")
+	}
+}
