@@ -6,7 +6,10 @@ package builtin
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -25,7 +28,7 @@ func (definitions) GroupName() string { return apiextensions.GroupName }
 // NewRESTStorage implements provider.
 func (definitions) NewRESTStorage(_ serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
 	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
-	crds, err := customresourcedefinition.NewREST(scheme.Scheme, getter)
+	crds, err := customresourcedefinition.NewREST(scheme.Scheme, definitionOptions{getter})
 	if err != nil {
 		return group, err
 	}
@@ -35,4 +38,19 @@ func (definitions) NewRESTStorage(_ serverstorage.APIResourceConfigSource, gette
 		resource + "/status": customresourcedefinition.NewStatusREST(scheme.Scheme, crds),
 	}
 	return group, nil
+}
+
+// definitionOptions have the codec of Kubernetes' internal version, which the registry of CustomResourceDefinitions expects.
+type definitionOptions struct{ generic.RESTOptionsGetter }
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (o definitionOptions) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+	options, err := o.RESTOptionsGetter.GetRESTOptions(resource, example)
+	if err != nil {
+		return options, err
+	}
+	config := *options.StorageConfig
+	config.Codec = upstream.Codecs.LegacyCodec(apiextensionsv1.SchemeGroupVersion)
+	options.StorageConfig = &config
+	return options, nil
 }
