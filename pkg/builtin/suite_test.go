@@ -178,6 +178,27 @@ func TestExpressionsOfMismatches(t *testing.T) {
 	}
 }
 
+// TestPatchOfPod compares objects to which a server adds random names.
+func TestPatchOfPod(t *testing.T) {
+	text := strings.ReplaceAll(guarded, "resources: [configmaps]", "resources: [configmaps, pods]")
+	text = strings.Replace(text, "Object{data: {'color': 'blue'}}", "Object{metadata: Object.metadata{labels: {'color': 'blue'}}}", 1)
+	result := runSuite(t, text+`
+- name: pod
+  request:
+    object:
+      apiVersion: v1
+      kind: Pod
+      metadata: {generateName: x-, labels: {policy: color}}
+      spec: {containers: [{name: a, image: b}]}
+  expect:
+    decision: Allowed
+    patch: [{op: add, path: /metadata/labels/color, value: blue}]
+`)
+	if c := result.Cases[0]; !c.Passed() {
+		t.Errorf("error %v, mismatches %+v", c.Err, c.Mismatches)
+	}
+}
+
 func TestUnusableCases(t *testing.T) {
 	const object = "- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n"
 	for _, test := range []struct {

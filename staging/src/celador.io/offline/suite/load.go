@@ -60,7 +60,10 @@ func Load(file string) ([]*Test, error) {
 		test, err := load(file, document)
 		tests, errs = append(tests, test), append(errs, err)
 	}
-	return tests, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return tests, nil
 }
 
 func load(file string, document *manifest.Document) (*Test, error) {

@@ -6,6 +6,7 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -54,13 +55,38 @@ func apply(operations []PatchOperation, object map[string]any) ([]byte, error) {
 	return patch.Apply(document)
 }
 
-// normalized returns a copy of an object without the metadata that a server chooses anew for each request.
+// tokenVolume matches the name of the volume that the plugin ServiceAccount adds to each Pod. It ends in random letters.
+var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
+
+// normalized returns a copy of an object without the values that a server chooses anew for each request.
 func normalized(object *unstructured.Unstructured) map[string]any {
 	result := object.DeepCopy()
 	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
 		unstructured.RemoveNestedField(result.Object, "metadata", field)
 	}
-	return result.Object
+	if result.GetGenerateName() != "" {
+		result.SetName(result.GetGenerateName() + "xxxxx")
+	}
+	return withoutRandom(result.Object).(map[string]any)
+}
+
+// withoutRandom replaces the random part of the names of token volumes in value, and returns it.
+func withoutRandom(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			value[key] = withoutRandom(field)
+		}
+	case []any:
+		for i, item := range value {
+			value[i] = withoutRandom(item)
+		}
+	case string:
+		if tokenVolume.MatchString(value) {
+			return "kube-api-access-xxxxx"
+		}
+	}
+	return value
 }
 
 // checkAbsent reports the fields of got that want does not have.
