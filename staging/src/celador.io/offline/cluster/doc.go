@@ -6,4 +6,11 @@
 //
 // A request passes through the handlers and registries of k8s.io/apiserver: it is decoded, defaulted, converted,
 // mutated by policies, prepared and validated by the strategy of its resource, and validated by policies, in that order.
+//
+// Differences from a server:
+//   - Requests are not authorized. Namespaces and service accounts need not exist.
+//   - The admission plugins are those of Types.NewPlugins. Webhooks are not called, neither for admission nor for conversion.
+//   - The verdict that policies with typeChecking Enforced wait for is not given, because no controller runs.
+//   - Fields of alpha features are dropped or ignored.
+//   - Policies see managedFields with lists as atomic values. Review.Object has no managedFields.
 package cluster
