@@ -41,8 +41,8 @@ func (l *lag) untilCheck(generation int64) time.Duration {
 	return min(l.seen.Add(quiet).Sub(now), l.checked.Add(maxLag).Sub(now))
 }
 
-// untilCheck returns how long the check of the policy has to wait. A change of types, and of a policy that
-// needs a verdict to decide, is checked at once.
+// untilCheck returns how long the check of the policy has to wait. A change of a policy that needs a verdict
+// to decide is checked at once, and so is a change of types unless the policy waits for a check.
 func (c *Controller) untilCheck(p *policy) time.Duration {
 	last, known := c.reports.Load(p.key())
 	if !known || p.enforced() {
