@@ -121,7 +121,7 @@ func (r *record) stop(a admission.Attributes) error {
 
 // mismatches records why policies and bindings of a kind do not match the request.
 func (p policies) mismatches(ctx context.Context, r *record, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
-	request := matching.NewRequest(ctx, a, objects, namespaces{p.cluster})
+	request := matching.NewRequest(ctx, a, objects, namespaces(p))
 	for i, d := range p.cluster.policies.described {
 		if d.kind != kind {
 			continue
