@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/manifest"
@@ -25,18 +24,8 @@ import (
 	"celador.io/admission/typecheck"
 	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
 
-	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
-)
-
-// exempt are the resources of policies and bindings. Requests for them are subject to policies in
-// manifest files only, so that clients can always delete a policy that denies everything.
-var exempt = sets.New(
-	admissionregistration.Resource("validatingadmissionpolicies"),
-	admissionregistration.Resource("validatingadmissionpolicybindings"),
-	admissionregistration.Resource("mutatingadmissionpolicies"),
-	admissionregistration.Resource("mutatingadmissionpolicybindings"),
 )
 
 // Object is a pointer to a policy or binding.
@@ -183,8 +172,7 @@ func (p *Plugin[P, B, Body]) Snapshots(a admission.Attributes) (snapshots [2]*po
 	if p.files != nil {
 		snapshots[n], n = p.files.Current(), n+1
 	}
-	// The lookup takes longer than to compare the group, which excludes most resources.
-	if resource.Group == admissionregistration.GroupName && exempt.Has(resource) {
+	if policyspec.IsExempt(resource) {
 		return snapshots, n, nil
 	}
 	// WaitForReady starts timers even if there is nothing to wait for.

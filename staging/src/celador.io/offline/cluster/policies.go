@@ -10,6 +10,7 @@ import (
 
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -76,9 +77,9 @@ func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes,
 		}
 	}
 	if len(r.mutations) == 0 {
-		p.mismatches(ctx, r, mutatingKind, a, objects)
+		p.mismatches(ctx, r, MutatingKind, a, objects)
 	}
-	if r.mutated = true; isPolicy(a.GetResource().GroupResource()) || a.GetOperation() == admission.Delete {
+	if r.mutated = true; policyspec.IsExempt(a.GetResource().GroupResource()) || a.GetOperation() == admission.Delete {
 		return nil
 	}
 	result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
@@ -95,8 +96,8 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 	if r == nil {
 		return nil
 	}
-	p.mismatches(ctx, r, validatingKind, a, objects)
-	if r.validated = true; isPolicy(a.GetResource().GroupResource()) {
+	p.mismatches(ctx, r, ValidatingKind, a, objects)
+	if r.validated = true; policyspec.IsExempt(a.GetResource().GroupResource()) {
 		return r.stop(a)
 	}
 	set := &p.cluster.policies
@@ -135,10 +136,10 @@ func (p policies) mismatches(ctx context.Context, r *record, kind string, a admi
 
 // mismatch returns why the policy does not match a request, or an empty string.
 func (d *described) mismatch(request *matching.Request) string {
-	if isPolicy(request.GetResource().GroupResource()) {
+	if policyspec.IsExempt(request.GetResource().GroupResource()) {
 		return "policies do not apply to policies and bindings"
 	}
-	if d.kind == mutatingKind && request.GetOperation() == admission.Delete {
+	if d.kind == MutatingKind && request.GetOperation() == admission.Delete {
 		return "mutating policies do not apply to deletions"
 	}
 	if d.criteria != nil {

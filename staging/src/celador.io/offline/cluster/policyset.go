@@ -4,23 +4,24 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Kinds of policies, in the order in which a server evaluates them.
+// The kinds of policies, in the order in which a server evaluates them.
 const (
-	mutatingKind   = "MutatingAdmissionPolicy"
-	validatingKind = "ValidatingAdmissionPolicy"
+	MutatingKind   = "MutatingAdmissionPolicy"
+	ValidatingKind = "ValidatingAdmissionPolicy"
 )
 
 // A policySet holds the compiled policies of a cluster. It is immutable.
@@ -48,7 +49,7 @@ func (c *Cluster) compile() error {
 	expressions := c.types.NewAuthorizer(Objects{c})
 	s := policySet{
 		mutating: mutating.NewEngine(mutating.Config{
-			PluginName: mutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
+			PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
 		}),
 		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions}),
 	}
@@ -64,16 +65,16 @@ func (c *Cluster) compile() error {
 		switch p := object.(type) {
 		case *v1.MutatingAdmissionPolicy:
 			mutations.SetUncompiled(p)
-			unbound[[2]string{mutatingKind, p.Name}] = described{kind: mutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+			unbound[[2]string{MutatingKind, p.Name}] = described{kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
 		case *v1.ValidatingAdmissionPolicy:
 			validations.SetUncompiled(p)
-			unbound[[2]string{validatingKind, p.Name}] = described{kind: validatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+			unbound[[2]string{ValidatingKind, p.Name}] = described{kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
 		case *v1.MutatingAdmissionPolicyBinding:
 			mutations.SetBinding(p)
-			bound = append(bound, described{kind: mutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
+			bound = append(bound, described{kind: MutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
 		case *v1.ValidatingAdmissionPolicyBinding:
 			validations.SetBinding(p)
-			bound = append(bound, described{kind: validatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
+			bound = append(bound, described{kind: ValidatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
 		}
 	})
 	if err != nil {
@@ -105,13 +106,8 @@ func describe(policies map[[2]string]described, bindings []described) []describe
 		}
 	}
 	slices.SortFunc(all, func(a, b described) int {
-		if a.kind != b.kind {
-			return strings.Compare(a.kind, b.kind) // MutatingAdmissionPolicy comes first
-		}
-		if a.policy != b.policy {
-			return strings.Compare(a.policy, b.policy)
-		}
-		return strings.Compare(a.binding, b.binding)
+		// MutatingAdmissionPolicy comes first.
+		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.policy, b.policy), strings.Compare(a.binding, b.binding))
 	})
 	return all
 }
@@ -123,19 +119,9 @@ func criteria(match *v1.MatchResources) *matching.Criteria {
 	return matching.Compile(match)
 }
 
-// policyResources are the resources of policies and bindings. Requests for them are subject to no policy, as in a server.
-var policyResources = []string{
-	"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
-}
-
-// isPolicy reports whether a resource is one of policies or bindings.
-func isPolicy(resource schema.GroupResource) bool {
-	return resource.Group == v1.GroupName && slices.Contains(policyResources, resource.Resource)
-}
-
 // eachPolicy calls visit with each policy and binding of the cluster, in version v1.
 func (c *Cluster) eachPolicy(visit func(runtime.Object)) error {
-	for _, resource := range policyResources {
+	for _, resource := range policyspec.Resources() {
 		stored := c.objects.list("/" + resource + "/")
 		if len(stored) == 0 {
 			continue

@@ -37,7 +37,7 @@ func (c *Cluster) addResults(review *Review, r *record) {
 func (r *record) review(d *described, mismatch string) PolicyReview {
 	p := PolicyReview{Kind: d.kind, Policy: d.policy, Binding: d.binding}
 	reached := r.validated
-	if d.kind == mutatingKind {
+	if d.kind == MutatingKind {
 		reached = r.mutated
 		r.addMutations(&p)
 	} else {
@@ -53,7 +53,7 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 		p.Outcome, p.Reason = NotMatched, "the policy has no binding"
 	case r.excluded(d):
 		p.Outcome, p.Reason = Excluded, "a match condition is false"
-	case d.kind == mutatingKind && r.mutationFailed():
+	case d.kind == MutatingKind && r.mutationFailed():
 		p.Outcome, p.Reason = NotReached, "another policy rejected the request before"
 	case d.hasParams:
 		p.Outcome, p.Reason = NotMatched, "paramRef of the binding selects no object"
@@ -113,7 +113,7 @@ func (r *record) addDecisions(p *PolicyReview) {
 // excluded reports whether match conditions ended the evaluation of the policy.
 func (r *record) excluded(d *described) bool {
 	byPolicy := func(c policy.ConditionReport) bool { return c.Policy == d.policy }
-	if d.kind == validatingKind {
+	if d.kind == ValidatingKind {
 		return slices.ContainsFunc(r.validation.Conditions, byPolicy)
 	}
 	for _, round := range r.mutations {

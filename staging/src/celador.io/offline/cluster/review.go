@@ -33,7 +33,7 @@ type Review struct {
 
 // PolicyReview describes how one policy applied to a request, through one binding.
 type PolicyReview struct {
-	// Kind is ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
+	// Kind is MutatingKind or ValidatingKind.
 	Kind            string
 	Policy, Binding string
 	Outcome         Outcome

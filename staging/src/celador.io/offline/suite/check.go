@@ -58,7 +58,7 @@ func (c *checker) explain(found []finding) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
 		for _, o := range c.objects {
-			if f.validation < 0 || o.content.GetKind() != validatingKind || o.content.GetName() != f.policy {
+			if f.validation < 0 || o.content.GetKind() != cluster.ValidatingKind || o.content.GetName() != f.policy {
 				continue
 			}
 			validations, _, _ := unstructured.NestedSlice(o.content.Object, "spec", "validations")
@@ -104,7 +104,7 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 		display func(finding) string
 	}{
 		{
-			"validation", expect.Validation != nil, fmt.Sprint(deref(expect.Validation)),
+			"validation", expect.Validation != nil, toJSON(expect.Validation),
 			func(f finding) bool { return f.validation == *expect.Validation },
 			func(f finding) string {
 				if f.validation < 0 {
@@ -147,11 +147,4 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 		}
 		candidates = met
 	}
-}
-
-func deref(index *int) int {
-	if index == nil {
-		return 0
-	}
-	return *index
 }

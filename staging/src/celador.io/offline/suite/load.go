@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
@@ -236,18 +237,13 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 	}
 }
 
-const (
-	admissionGroup = "admissionregistration.k8s.io"
-	validatingKind = "ValidatingAdmissionPolicy"
-)
-
 var (
-	policyKinds  = []string{validatingKind, "MutatingAdmissionPolicy"}
-	bindingKinds = []string{"ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding"}
+	policyKinds  = []string{cluster.ValidatingKind, cluster.MutatingKind}
+	bindingKinds = []string{cluster.ValidatingKind + "Binding", cluster.MutatingKind + "Binding"}
 )
 
 func hasObject(objects []object, kinds []string, name string) bool {
 	return slices.ContainsFunc(objects, func(o object) bool {
-		return o.content.GroupVersionKind().Group == admissionGroup && slices.Contains(kinds, o.content.GetKind()) && o.content.GetName() == name
+		return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(kinds, o.content.GetKind()) && o.content.GetName() == name
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 )
 
@@ -72,7 +73,7 @@ func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
 		return sync.OnceValues(func() (*cluster.Cluster, error) { return r.newCluster(ctx, objects) })
 	}
 	others := slices.DeleteFunc(slices.Clone(objects), func(o object) bool {
-		return o.content.GroupVersionKind().Group == admissionGroup && slices.Contains(policyKinds, o.content.GetKind())
+		return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(policyKinds, o.content.GetKind())
 	})
 	return fixture{cluster: create(objects), unguarded: create(others)}
 }
