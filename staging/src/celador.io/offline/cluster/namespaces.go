@@ -7,6 +7,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,16 +17,9 @@ type namespaces struct{ cluster *Cluster }
 // GetNamespace implements matching.NamespaceGetter. Each namespace exists. One that is not among the objects has only the
 // label that every namespace has.
 func (n namespaces) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
-	r, err := n.cluster.resource(corev1.SchemeGroupVersion.WithResource("namespaces"), "")
-	if err != nil {
-		return nil, err
-	}
-	if stored := n.cluster.layer(ctx).get(r.key("", name)); stored != nil {
-		object, err := r.read(stored)
-		if err != nil {
-			return nil, err
-		}
-		return object.(*corev1.Namespace), nil
+	namespace, err := get[*corev1.Namespace](n.cluster, n.cluster.layer(ctx), corev1.SchemeGroupVersion.WithResource("namespaces"), "", name)
+	if !apierrors.IsNotFound(err) {
+		return namespace, err
 	}
 	return &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}},

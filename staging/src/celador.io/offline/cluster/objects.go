@@ -20,17 +20,17 @@ type Objects struct{ cluster *Cluster }
 
 // GetServiceAccount returns a ServiceAccount, or a NotFound API error.
 func (o Objects) GetServiceAccount(_ context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
-	return get[*corev1.ServiceAccount](o.cluster, corev1.SchemeGroupVersion.WithResource("serviceaccounts"), namespace, name)
+	return get[*corev1.ServiceAccount](o.cluster, o.cluster.objects, corev1.SchemeGroupVersion.WithResource("serviceaccounts"), namespace, name)
 }
 
 // GetRole returns a Role, or a NotFound API error.
 func (o Objects) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
-	return get[*rbacv1.Role](o.cluster, rbacv1.SchemeGroupVersion.WithResource("roles"), namespace, name)
+	return get[*rbacv1.Role](o.cluster, o.cluster.objects, rbacv1.SchemeGroupVersion.WithResource("roles"), namespace, name)
 }
 
 // GetClusterRole returns a ClusterRole, or a NotFound API error.
 func (o Objects) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
-	return get[*rbacv1.ClusterRole](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "", name)
+	return get[*rbacv1.ClusterRole](o.cluster, o.cluster.objects, rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "", name)
 }
 
 // ListClusterRoles returns all ClusterRoles.
@@ -48,12 +48,13 @@ func (o Objects) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRole
 	return list[*rbacv1.ClusterRoleBinding](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), "")
 }
 
-func get[T runtime.Object](c *Cluster, resource schema.GroupVersionResource, namespace, name string) (object T, err error) {
+// get returns an object of a layer, or a NotFound API error.
+func get[T runtime.Object](c *Cluster, l *layer, resource schema.GroupVersionResource, namespace, name string) (object T, err error) {
 	r, err := c.resource(resource, "")
 	if err != nil {
 		return object, err
 	}
-	stored := c.objects.get(r.key(namespace, name))
+	stored := l.get(r.key(namespace, name))
 	if stored == nil {
 		return object, apierrors.NewNotFound(r.GroupResource(), name)
 	}
