@@ -182,12 +182,6 @@ func (d *Document) Items() ([]*Document, error) {
 
 // Field returns the document of the value at a path. raw is the value as JSON.
 func (d *Document) Field(path string, raw []byte) *Document {
-	field := d.field
-	if strings.HasPrefix(path, "[") {
-		field += path
-	} else {
-		field = member(field, path)
-	}
 	node, place := find(d.node, path)
-	return &Document{file: d.file, field: field, lines: d.lines, node: node, place: place, raw: raw}
+	return &Document{file: d.file, field: d.fieldAt(path), lines: d.lines, node: node, place: place, raw: raw}
 }

@@ -43,14 +43,15 @@ func (e *Error) Error() string {
 // Errorf returns an error with the position of the field at a path, such as spec.validations[0].expression or
 // metadata.labels[app]. If there is no such field, the position is the one of the nearest parent that exists.
 func (d *Document) Errorf(path, format string, args ...any) *Error {
-	field := d.field
-	if path != "" {
-		field = member(field, path)
-		if strings.HasPrefix(path, "[") {
-			field = d.field + path
-		}
+	return &Error{Position: d.Position(path), Field: d.fieldAt(path), Problem: fmt.Sprintf(format, args...)}
+}
+
+// fieldAt returns the path of the field at a path below the value, from the document on.
+func (d *Document) fieldAt(path string) string {
+	if path == "" || strings.HasPrefix(path, "[") {
+		return d.field + path
 	}
-	return &Error{Position: d.Position(path), Field: field, Problem: fmt.Sprintf(format, args...)}
+	return member(d.field, path)
 }
 
 // Position returns the position of the field at a path, or of the nearest parent that exists. An empty path is the document.
