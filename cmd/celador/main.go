@@ -60,8 +60,11 @@ func newCommand() *cobra.Command {
 
 // fail prints err in one line and exits with status 1.
 func fail(err error) {
-	fmt.Fprintln(os.Stderr, "celador: "+oneLine(err.Error()))
+	fmt.Fprintln(os.Stderr, message(err))
 	os.Exit(1)
 }
+
+// message returns err in one line, with the name of the program.
+func message(err error) string { return "celador: " + oneLine(err.Error()) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

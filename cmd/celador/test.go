@@ -33,7 +33,7 @@ type exitError struct {
 
 // unusable returns an error in one line, like those of other commands, with the exit code of unusable input.
 func unusable(format string, args ...any) error {
-	return exitError{errors.New("celador: " + oneLine(fmt.Errorf(format, args...).Error())), exitUnusable}
+	return exitError{errors.New(message(fmt.Errorf(format, args...))), exitUnusable}
 }
 
 // testOptions are the flags of celador test.
