@@ -42,6 +42,8 @@ type Case struct {
 	Error string `json:"error,omitempty"`
 	// Mismatches are the differences from the expectation.
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
+	// Diffs are unified diffs from the expected object to the object after admission, as YAML, by the field of the expectation.
+	Diffs map[string]string `json:"diffs,omitempty"`
 	// Status is the error of the server, if it rejects the request.
 	Status           *metav1.Status    `json:"status,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
@@ -104,6 +106,12 @@ func newCase(result *suite.CaseResult) Case {
 			out.Expressions = append(out.Expressions, Expression{e.Position, e.Text})
 		}
 		c.Mismatches = append(c.Mismatches, out)
+	}
+	for _, d := range result.Differences {
+		if c.Diffs == nil {
+			c.Diffs = map[string]string{}
+		}
+		c.Diffs[d.Field] = unified(d)
 	}
 	if review := result.Review; review != nil {
 		c.Warnings, c.AuditAnnotations = review.Warnings, review.AuditAnnotations

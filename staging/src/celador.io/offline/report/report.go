@@ -91,5 +91,8 @@ func problems(result *suite.CaseResult) []string {
 	for _, m := range result.Mismatches {
 		texts = append(texts, m.Position.String()+": "+describe(m))
 	}
+	for _, d := range result.Differences {
+		texts = append(texts, fmt.Sprintf("%s: %s differs:\n%s", result.Position, d.Field, unified(d)))
+	}
 	return texts
 }

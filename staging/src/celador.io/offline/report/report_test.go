@@ -29,6 +29,15 @@ var results = []suite.Result{{
 		{Name: "large & #1", Position: at(9), Decision: suite.Allowed, Mismatches: []suite.Mismatch{
 			{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b"}}},
 		}},
+		{
+			Name: "changed", Position: at(20), Decision: suite.Allowed,
+			Mismatches: []suite.Mismatch{{Field: "object.data.f", Position: at(25), Want: `"6"`, Got: `"7"`}},
+			Differences: []suite.Difference{{
+				Field: "object",
+				Want:  map[string]any{"data": map[string]any{"a": "1", "b": "2", "c": "3", "d": "4", "e": "5", "f": "6"}},
+				Got:   map[string]any{"data": map[string]any{"a": "1", "b": "2", "c": "3", "d": "4", "e": "5", "f": "7"}},
+			}},
+		},
 	},
 }, {
 	Name: "broken", Position: manifest.Position{File: "b.yaml", Line: 1}, Cases: []suite.CaseResult{
@@ -50,6 +59,7 @@ func TestTable(t *testing.T) {
 	const want = `SUITE    CASE         RESULT   DECISION
 limits   small        Passed   Allowed
 limits   large & #1   Failed   Allowed
+limits   changed      Failed   Allowed
 broken   one          Error    <none>
 broken   two          Error    <none>
 
@@ -62,10 +72,24 @@ a/suite.yaml:9: large & #1
         got  ["old"]
         at   p.yaml:3: a == b
 
+a/suite.yaml:20: changed
+    object.data.f
+        want "6"
+        got  "7"
+    object
+        --- want
+        +++ got
+        @@ -4,4 +4,4 @@
+           c: "3"
+           d: "4"
+           e: "5"
+        -  f: "6"
+        +  f: "7"
+
 b.yaml:4: one
     p.yaml:7: spec.x: unknown field
 
-1 passed, 1 failed, 2 could not run
+1 passed, 2 failed, 2 could not run
 `
 	if diff := cmp.Diff(want, write(t, "table", results)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -74,7 +98,7 @@ b.yaml:4: one
 
 func TestTAP(t *testing.T) {
 	const want = `TAP version 14
-1..2
+1..3
 ok 1 - limits/small
 not ok 2 - limits/large & \#1
   ---
@@ -84,6 +108,24 @@ not ok 2 - limits/large & \#1
   problems:
   - 'a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)'
   - 'a/suite.yaml:13: warnings: want [], got ["old"]'
+  ...
+not ok 3 - limits/changed
+  ---
+  at:
+    file: a/suite.yaml
+    line: 20
+  problems:
+  - 'a/suite.yaml:25: object.data.f: want "6", got "7"'
+  - |-
+    a/suite.yaml:20: object differs:
+    --- want
+    +++ got
+    @@ -4,4 +4,4 @@
+       c: "3"
+       d: "4"
+       e: "5"
+    -  f: "6"
+    +  f: "7"
   ...
 `
 	if diff := cmp.Diff(want, write(t, "tap", results[:1])); diff != "" {
@@ -97,12 +139,17 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := report.Report{
-		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 1, Failed: 1, Errors: 2},
+		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 1, Failed: 2, Errors: 2},
 		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
 			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
 				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b"}}},
 			}},
+			{
+				Name: "changed", Position: at(20), Result: "Failed", Decision: suite.Allowed,
+				Mismatches: []report.Mismatch{{Field: "object.data.f", Position: at(25), Want: `"6"`, Got: `"7"`}},
+				Diffs:      map[string]string{"object": changed},
+			},
 		}}, {Name: "broken", Position: results[1].Position, Cases: []report.Case{
 			{Name: "one", Position: results[1].Cases[0].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
 			{Name: "two", Position: results[1].Cases[1].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
@@ -113,9 +160,20 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// changed is the diff of the case changed.
+const changed = `--- want
++++ got
+@@ -4,4 +4,4 @@
+   c: "3"
+   d: "4"
+   e: "5"
+-  f: "6"
++  f: "7"`
+
 func TestJUnit(t *testing.T) {
 	type problem struct {
 		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
 	}
 	type testcase struct {
 		Name    string   `xml:"name,attr"`
@@ -135,12 +193,16 @@ func TestJUnit(t *testing.T) {
 	if err := xml.Unmarshal([]byte(write(t, "junit", results)), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Suites) != 2 || got.Suites[0].Name != "limits" || got.Suites[0].Tests != 2 || got.Suites[0].Failures != 1 || got.Suites[1].Errors != 2 {
+	if len(got.Suites) != 2 || got.Suites[0].Name != "limits" || got.Suites[0].Tests != 3 || got.Suites[0].Failures != 2 || got.Suites[1].Errors != 2 {
 		t.Fatalf("suites %+v", got.Suites)
 	}
 	want := []testcase{
 		{Name: "small", Line: 5},
-		{Name: "large & #1", Line: 9, Failure: &problem{"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)"}},
+		{Name: "large & #1", Line: 9, Failure: &problem{
+			"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)",
+			"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)\na/suite.yaml:13: warnings: want [], got [\"old\"]",
+		}},
+		{Name: "changed", Line: 20, Failure: &problem{`a/suite.yaml:25: object.data.f: want "6", got "7"`, `a/suite.yaml:25: object.data.f: want "6", got "7"` + "\na/suite.yaml:20: object differs:\n" + changed}},
 	}
 	if diff := cmp.Diff(want, got.Suites[0].Cases); diff != "" {
 		t.Errorf("cases (-want +got):\n%s", diff)
@@ -177,6 +239,7 @@ func TestSARIF(t *testing.T) {
 	want := []string{
 		"a/suite.yaml:12 mismatch limits/large & #1: decision: want Denied, got Allowed (policy <p>)",
 		`a/suite.yaml:13 mismatch limits/large & #1: warnings: want [], got ["old"]`,
+		`a/suite.yaml:25 mismatch limits/changed: object.data.f: want "6", got "7"`,
 		"p.yaml:7 error broken/one: p.yaml:7: spec.x: unknown field",
 		"p.yaml:7 error broken/two: p.yaml:7: spec.x: unknown field",
 	}

@@ -45,6 +45,9 @@ func Table(w io.Writer, results []suite.Result) error {
 					fmt.Fprintf(&details, "        at   %s: %s\n", e.Position, strings.Join(strings.Fields(e.Text), " "))
 				}
 			}
+			for _, d := range c.Differences {
+				fmt.Fprintf(&details, "    %s\n%s\n", d.Field, indent(indent(unified(d))))
+			}
 		}
 	}
 	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, w); err != nil {

@@ -20,6 +20,8 @@ type checker struct {
 	objects    []object // the manifests of the case
 	path       string   // the field of the expectation
 	mismatches []Mismatch
+	// differences are the objects behind mismatches of object and patch.
+	differences []Difference
 }
 
 func (c *checker) fail(field, want, got string) {
@@ -48,7 +50,7 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 		}
 	}
 	if test.expected != nil && review.Object != nil {
-		c.checkPart("object", test.expected.Object, review.Object.Object)
+		c.checkObject(test.expected.Object, review.Object.Object)
 	}
 	return decision
 }

@@ -14,6 +14,46 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
+// checkObject reports the fields of a part of an object that got does not have with the same value.
+func (c *checker) checkObject(part, got map[string]any) {
+	count := len(c.mismatches)
+	c.checkPart("object", part, got)
+	if len(c.mismatches) > count {
+		c.differences = append(c.differences, Difference{Field: "object", Want: withPart(got, part).(map[string]any), Got: got})
+	}
+}
+
+// withPart returns value with the fields of part, so that checkPart finds no mismatch. It changes neither.
+func withPart(value, part any) any {
+	switch part := part.(type) {
+	case map[string]any:
+		object, _ := value.(map[string]any)
+		result := maps.Clone(object)
+		if result == nil {
+			result = map[string]any{}
+		}
+		for key, field := range part {
+			if field == nil {
+				delete(result, key)
+			} else {
+				result[key] = withPart(object[key], field)
+			}
+		}
+		return result
+	case []any:
+		list, _ := value.([]any)
+		if len(list) != len(part) {
+			return part
+		}
+		result := make([]any, len(part))
+		for i := range part {
+			result[i] = withPart(list[i], part[i])
+		}
+		return result
+	}
+	return part
+}
+
 // checkPart reports each field of want that got does not have with the same value. path is the field of the
 // expectation. A null in want stands for an absent field.
 func (c *checker) checkPart(path string, want, got any) {

@@ -36,6 +36,7 @@ func (c *checker) checkPatch(operations []PatchOperation, before, after *unstruc
 	if len(c.mismatches) == count {
 		c.fail("patch", toJSON(wanted), toJSON(got))
 	}
+	c.differences = append(c.differences, Difference{Field: "patch", Want: wanted, Got: got})
 }
 
 // apply returns the result of a patch as JSON.

@@ -30,6 +30,8 @@ type CaseResult struct {
 	Decision Decision
 	// Mismatches are the differences from the expectation. The case passes if there is none and Err is nil.
 	Mismatches []Mismatch
+	// Differences are the differences of whole objects behind the mismatches of object and patch.
+	Differences []Difference
 	// Err is set if the case could not run: the server does not accept the manifests, or no client can send the request.
 	Err error
 	// Review is the answer of the server. It is nil if Err is set.
@@ -51,6 +53,16 @@ type Mismatch struct {
 	Want, Got string
 	// Expressions are the expressions of policies that led to the actual value.
 	Expressions []Expression
+}
+
+// A Difference is an object after admission and the object that a case expects.
+type Difference struct {
+	// Field is the field of the expectation: object or patch.
+	Field string
+	// Want is the expected object. For an expectation of a part, it is Got with this part.
+	Want map[string]any
+	// Got is the object after admission. Together with patch, both lack the values that a server chooses anew for each request.
+	Got map[string]any
 }
 
 // An Expression is an expression of a policy.

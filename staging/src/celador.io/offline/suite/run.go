@@ -148,6 +148,6 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 			check.checkPatch(c.spec.Expect.Patch, before.Object, result.Review.Object)
 		}
 	}
-	result.Mismatches = check.mismatches
+	result.Mismatches, result.Differences = check.mismatches, check.differences
 	return result
 }
