@@ -51,7 +51,7 @@ apiVersion: ` + suite.APIVersion + ` and kind: ` + suite.Kind + `.
 
 The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return options.test(cmd.Context(), cmd.OutOrStdout(), args)
+			return options.test(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
@@ -60,8 +60,8 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 	return command
 }
 
-// test runs the suites at paths and writes their results to w.
-func (o *testOptions) test(ctx context.Context, w io.Writer, paths []string) error {
+// test runs the suites at paths. It writes their results to w and the progress to stderr.
+func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []string) error {
 	write := report.For(o.output)
 	if write == nil {
 		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))
@@ -74,11 +74,14 @@ func (o *testOptions) test(ctx context.Context, w io.Writer, paths []string) err
 	if err != nil {
 		return err
 	}
+	line := progressOn(stderr)
 	runner := suite.Runner{
-		Types:  builtin.Types,
-		Select: func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
+		Types:    builtin.Types,
+		Select:   func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
+		Progress: line.show,
 	}
 	results := runner.Run(ctx, tests)
+	line.clear()
 	if len(results) == 0 {
 		return unusable("--run %s matches no case", o.run)
 	}

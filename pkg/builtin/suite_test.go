@@ -83,8 +83,8 @@ manifests:
 cases:
 `
 
-// runSuite runs a suite and returns its only result.
-func runSuite(t testing.TB, text string) suite.Result {
+// loadSuite loads the text of a suite.
+func loadSuite(t testing.TB, text string) []*suite.Test {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "suite.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -94,7 +94,13 @@ func runSuite(t testing.TB, text string) suite.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests)
+	return tests
+}
+
+// runSuite runs a suite and returns its only result.
+func runSuite(t testing.TB, text string) suite.Result {
+	t.Helper()
+	results := (&suite.Runner{Types: builtin.Types}).Run(t.Context(), loadSuite(t, text))
 	if len(results) != 1 {
 		t.Fatalf("%d results", len(results))
 	}
@@ -178,6 +184,35 @@ func TestExpressionsOfMismatches(t *testing.T) {
 	}
 }
 
+func TestDifferences(t *testing.T) {
+	const request = "  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, labels: {policy: color}}, data: {a: b}}}\n"
+	result := runSuite(t, guarded+
+		"- name: object\n"+request+"  expect: {decision: Allowed, object: {data: {a: null, color: red}}}\n"+
+		"- name: patch\n"+request+"  expect: {decision: Allowed, patch: []}\n"+
+		"- name: equal\n"+request+"  expect: {decision: Allowed, object: {data: {color: blue}}, patch: [{op: add, path: /data/color, value: blue}]}\n")
+	var got []string
+	for _, c := range result.Cases {
+		for _, d := range c.Differences {
+			got = append(got, fmt.Sprintf("%s %s: want %v, got %v", c.Name, d.Field, d.Want["data"], d.Got["data"]))
+		}
+	}
+	want := []string{"object object: want map[color:red], got map[a:b color:blue]", "patch patch: want map[a:b], got map[a:b color:blue]"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	tests := loadSuite(t, guarded+"- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n"+
+		"- name: b\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n")
+	var got [][2]int
+	runner := suite.Runner{Types: builtin.Types, Progress: func(done, total int) { got = append(got, [2]int{done, total}) }}
+	runner.Run(t.Context(), tests)
+	if diff := cmp.Diff([][2]int{{1, 2}, {2, 2}}, got); diff != "" {
+		t.Errorf("progress (-want +got):\n%s", diff)
+	}
+}
+
 // TestPatchOfPod compares objects to which a server adds random names.
 func TestPatchOfPod(t *testing.T) {
 	text := strings.ReplaceAll(guarded, "resources: [configmaps]", "resources: [configmaps, pods]")
@@ -236,14 +271,7 @@ func TestResultsAreInOrder(t *testing.T) {
 }
 
 func TestCancelledRun(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "suite.yaml")
-	if err := os.WriteFile(file, []byte(guarded+"- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tests, err := suite.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := loadSuite(t, guarded+"- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	results := (&suite.Runner{Types: builtin.Types}).Run(ctx, tests)

@@ -27,17 +27,15 @@ type Runner struct {
 	Select func(suite, name string) bool
 	// Parallel is the number of cases that run at a time. If it is not positive, it is GOMAXPROCS.
 	Parallel int
+	// Progress is called after each case, with the number of cases that are done and the number of all selected ones. Calls do not overlap. May be nil.
+	Progress func(done, total int)
 }
 
 // Run runs suites, and returns their results in the given order. Suites without a selected case are left out. Once
 // ctx is done, the remaining cases fail with its error.
 func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 	var results []Result
-	var jobs errgroup.Group
-	jobs.SetLimit(r.Parallel)
-	if r.Parallel <= 0 {
-		jobs.SetLimit(runtime.GOMAXPROCS(0))
-	}
+	var pending []func()
 	for _, test := range tests {
 		var selected []*testCase
 		for i := range test.cases {
@@ -52,14 +50,35 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 		results = append(results, Result{Name: test.Name, Position: test.Position, Cases: cases})
 		shared := r.fixture(ctx, test.objects)
 		for i, c := range selected {
-			jobs.Go(func() error {
-				cases[i] = r.runCase(ctx, test, c, shared)
-				return nil
-			})
+			pending = append(pending, func() { cases[i] = r.runCase(ctx, test, c, shared) })
 		}
 	}
-	_ = jobs.Wait() // The results have the errors.
+	r.runAll(pending)
 	return results
+}
+
+// runAll runs functions in parallel, and reports the progress.
+func (r *Runner) runAll(pending []func()) {
+	var jobs errgroup.Group
+	jobs.SetLimit(r.Parallel)
+	if r.Parallel <= 0 {
+		jobs.SetLimit(runtime.GOMAXPROCS(0))
+	}
+	var lock sync.Mutex
+	done := 0
+	for _, run := range pending {
+		jobs.Go(func() error {
+			run()
+			if r.Progress != nil {
+				lock.Lock()
+				defer lock.Unlock()
+				done++
+				r.Progress(done, len(pending))
+			}
+			return nil
+		})
+	}
+	_ = jobs.Wait() // No function returns an error.
 }
 
 // A fixture has the cluster of some manifests and, for comparison, the one without policies. Both are created when

@@ -1,0 +1,48 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// clearLine moves a terminal's cursor to the start of the line, and clears it.
+const clearLine = "\r\x1b[K"
+
+// progress shows how many cases are done in one line of a terminal. A nil progress shows nothing.
+type progress struct {
+	w io.Writer
+	// interval is the least time between two updates of the line, and last the time of the last one.
+	interval time.Duration
+	last     time.Time
+}
+
+// progressOn returns a progress on w if w is a terminal, or else nil.
+func progressOn(w io.Writer) *progress {
+	if file, ok := w.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	// Runs shorter than the interval show no progress.
+	return &progress{w: w, interval: 100 * time.Millisecond, last: time.Now()}
+}
+
+// show replaces the line.
+func (p *progress) show(done, total int) {
+	if p != nil && time.Since(p.last) >= p.interval {
+		p.last = time.Now()
+		fmt.Fprintf(p.w, "%s%d of %d cases", clearLine, done, total)
+	}
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	if p != nil {
+		fmt.Fprint(p.w, clearLine)
+	}
+}
