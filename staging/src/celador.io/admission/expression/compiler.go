@@ -40,6 +40,8 @@ type Compiler struct {
 	composedBy *Compiler
 	// compositions holds released compositions, because environments are expensive to construct.
 	compositions sync.Pool
+	// tracer is nil unless programs are traced.
+	tracer Tracer
 }
 
 // Default returns the compiler for the server's own compatibility version. The first call fixes the
@@ -88,6 +90,9 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 // An error has the type ErrorTypeInvalid, with line and column in its detail, if the expression is
 // invalid, and ErrorTypeInternal otherwise.
 func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
+	if c.tracer != nil {
+		return c.compile(source, in, origin, returns)
+	}
 	return c.cache.Program(newCacheKey(c.scope, source, in, origin, returns), func() (*Program, *apiservercel.Error) {
 		return c.compile(source, in, origin, returns)
 	})
@@ -132,7 +137,12 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		scope.Constructor = permanent.CELTypeProvider()
 	}
 	program := &Program{source: source, output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
-	if err := functions.Plan(env, ast, scope, later, true, &program.Program); err != nil {
+	if c.tracer == nil {
+		err = functions.Plan(env, ast, scope, later, true, &program.Program)
+	} else {
+		err = c.planTraced(program, functions, env, permanent)
+	}
+	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
 	if in.Params {

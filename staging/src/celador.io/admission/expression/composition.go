@@ -50,7 +50,7 @@ func (c *Compiler) newComposition() *Composition {
 		DeclTypes:         []*apiservercel.DeclType{variables},
 	})
 	composed := NewCompiler(set)
-	composed.cache, composed.functions, composed.scope = c.cache, c.functions, noVariables
+	composed.cache, composed.functions, composed.scope, composed.tracer = c.cache, c.functions, noVariables, c.tracer
 	composed.composedBy = c
 	composed.positions = map[string]int{}
 	if err != nil {

@@ -74,6 +74,7 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 	}
 	result.expressions.compile = func() *Compiled[B] {
 		c := compile(compiler, anatomy)
+		c.announce(compiler, result.Name)
 		// The body may add to the errors.
 		compiled := &Compiled[B]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
 		compiled.errors = c.broken

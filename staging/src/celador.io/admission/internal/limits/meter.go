@@ -71,12 +71,17 @@ func (m *Meter) Interrupted() error {
 // meterOf returns the meter of a series. It returns a new meter outside of a series, such as
 // when cel-go folds constants.
 func meterOf(from Source) *Meter {
-	if found, ok := from.ResolveName(MeterName); ok {
-		if m, ok := found.(*Meter); ok {
-			return m
-		}
+	if m, ok := MeterOf(from); ok {
+		return m
 	}
 	return &Meter{}
+}
+
+// MeterOf returns the meter of a series. It returns false outside of a series.
+func MeterOf(from Source) (*Meter, bool) {
+	found, _ := from.ResolveName(MeterName)
+	m, ok := found.(*Meter)
+	return m, ok
 }
 
 func (m *Meter) allocate(bytes int) error {

@@ -6,6 +6,7 @@ package programs
 import (
 	"sync"
 
+	"github.com/google/cel-go/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/internal/evaluator"
@@ -25,6 +26,8 @@ type Builtins struct {
 	*evaluator.Library
 	sizes  *typesize.Functions
 	parser *parser.Parser
+	// tracking returns the environment whose parser keeps the calls of macros.
+	tracking func() (*cel.Env, error)
 }
 
 // NewFunctions returns the functions of a base environment.
@@ -39,7 +42,8 @@ func NewFunctions(base *environment.EnvSet) *Functions {
 			if err != nil {
 				return nil, err
 			}
-			return &Builtins{implementations, typesize.NewFunctions(env), parser.New(env)}, nil
+			tracking := func() (*cel.Env, error) { return env.Extend(cel.EnableMacroCallTracking()) }
+			return &Builtins{implementations, typesize.NewFunctions(env), parser.New(env), sync.OnceValues(tracking)}, nil
 		})
 	}
 	return &Functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
