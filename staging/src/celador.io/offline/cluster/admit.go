@@ -26,12 +26,16 @@ import (
 // is not one that a client can send, such as one for an unknown resource or with an unknown field. An object that the API
 // rejects for another reason is part of the review.
 func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) {
+	return c.admit(ctx, request, newRecord(&c.policies))
+}
+
+// admit is Admit with the policies of a record.
+func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Review, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(request, l)
 	if err != nil {
 		return nil, err
 	}
-	r := &record{mismatches: map[int]string{}}
 	object, warnings, err := c.serve(withRecord(withLayer(ctx, l), r), call)
 	review := &Review{Allowed: err == nil, Warnings: warnings, Object: object}
 	var status *apierrors.StatusError

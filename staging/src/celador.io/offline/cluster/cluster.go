@@ -65,9 +65,11 @@ func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	if err := c.compile(); err != nil {
+	policies, err := c.compile(nil)
+	if err != nil {
 		return nil, err
 	}
+	c.policies = policies
 	return c, nil
 }
 

@@ -24,6 +24,7 @@ var (
 
 // record holds the results of the policies for one request.
 type record struct {
+	policies *policySet
 	// mutated and validated are set when the request reached the policies of the kind.
 	mutated, validated bool
 	// mutations has an entry for each round of mutation.
@@ -31,6 +32,12 @@ type record struct {
 	validation validating.Result
 	// mismatches are the reasons why policies do not match, by their position in the policy set.
 	mismatches map[int]string
+	// evaluations are empty unless the policies are traced.
+	evaluations []Evaluation
+}
+
+func newRecord(policies *policySet) *record {
+	return &record{policies: policies, mismatches: map[int]string{}}
 }
 
 type recordKey struct{}
@@ -67,7 +74,7 @@ func (p policies) Admit(ctx context.Context, a admission.Attributes, objects adm
 
 // mutate invokes the plugins and then the mutating policies once.
 func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	set := &p.cluster.policies
+	set := r.policies
 	for _, plugin := range set.plugins {
 		if !plugin.Handles(a.GetOperation()) {
 			continue
@@ -100,7 +107,7 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 	if r.validated = true; policyspec.IsExempt(a.GetResource().GroupResource()) {
 		return r.stop(a)
 	}
-	set := &p.cluster.policies
+	set := r.policies
 	result, err := set.validating.Evaluate(ctx, a, objects, set.validation)
 	r.validation = result
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
+	"celador.io/admission/expression"
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
 	"celador.io/admission/policyspec"
@@ -44,30 +45,37 @@ type described struct {
 	hasParams                 bool
 }
 
-// compile builds the policy set from the policies among the objects.
-func (c *Cluster) compile() error {
+// compile builds a policy set from the policies among the objects. compiler returns the compiler for the policies of a kind. If it is
+// nil, policies are compiled when a request needs them.
+func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
 	expressions := c.types.NewAuthorizer(Objects{c})
-	s := policySet{
-		mutating: mutating.NewEngine(mutating.Config{
-			PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
-		}),
-		validating: validating.NewEngine(validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions}),
+	mutatingConfig := mutating.Config{
+		PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
 	}
+	validatingConfig := validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions}
+	if compiler != nil {
+		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)
+	}
+	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig)}
 	plugins, err := c.types.NewPlugins(Objects{c})
 	if err != nil {
-		return err
+		return policySet{}, err
 	}
 	s.plugins = plugins
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()
+	setMutating, setValidating := mutations.SetUncompiled, validations.SetUncompiled
+	if compiler != nil {
+		setMutating, setValidating = mutations.SetPolicy, validations.SetPolicy
+	}
 	unbound := map[[2]string]described{}
 	var bound []described
 	err = c.eachPolicy(func(object runtime.Object) {
 		switch p := object.(type) {
 		case *v1.MutatingAdmissionPolicy:
-			mutations.SetUncompiled(p)
+			setMutating(p)
 			unbound[[2]string{MutatingKind, p.Name}] = described{kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
 		case *v1.ValidatingAdmissionPolicy:
-			validations.SetUncompiled(p)
+			setValidating(p)
 			unbound[[2]string{ValidatingKind, p.Name}] = described{kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
 		case *v1.MutatingAdmissionPolicyBinding:
 			mutations.SetBinding(p)
@@ -78,12 +86,11 @@ func (c *Cluster) compile() error {
 		}
 	})
 	if err != nil {
-		return err
+		return policySet{}, err
 	}
 	s.mutations, s.validation = mutations.Snapshot(), validations.Snapshot()
 	s.described = describe(unbound, bound)
-	c.policies = s
-	return nil
+	return s, nil
 }
 
 // describe joins policies and bindings. Bindings without a policy are left out.

@@ -1,0 +1,54 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coverage
+
+import (
+	"fmt"
+)
+
+// A Branch is one outcome of a part of an expression.
+type Branch struct {
+	// Text is the part of the expression, such as object.spec.replicas <= 5.
+	Text    string
+	Outcome Outcome
+	// Missing says what would reach the branch, such as "object.spec.replicas was never 5".
+	Missing string
+	// Covered is set once an evaluation had the outcome.
+	Covered bool
+}
+
+// An Outcome is what an evaluation of a part of an expression can result in.
+type Outcome string
+
+const (
+	// True and False are the outcomes of a condition: an expression or an operand of &&, || or ! that is of type bool, the condition of a
+	// ternary or of a macro such as filter(), and a call such as a == b, has() or all().
+	True  Outcome = "true"
+	False Outcome = "false"
+	// Less, Equal and Greater are the outcomes of a comparison with <, <=, > or >=, by the left side. If the outcome of the comparison
+	// changes between Equal and Less, or between Equal and Greater, then integers must differ by 1.
+	Less    Outcome = "less"
+	Equal   Outcome = "equal"
+	Greater Outcome = "greater"
+	// Present and Absent are the outcomes of an optional value before or(), orValue(), optMap() or optFlatMap().
+	Present Outcome = "present"
+	Absent  Outcome = "absent"
+	// Evaluated is the outcome of an expression that is not a condition, and of the body of a macro such as map().
+	Evaluated Outcome = "evaluated"
+)
+
+func newBranch(text string, outcome Outcome) Branch {
+	missing := ""
+	switch outcome {
+	case True, False:
+		missing = fmt.Sprintf("%s was never %s", text, outcome)
+	case Present:
+		missing = fmt.Sprintf("%s never had a value", text)
+	case Absent:
+		missing = fmt.Sprintf("%s always had a value", text)
+	case Evaluated:
+		missing = fmt.Sprintf("%s was never evaluated", text)
+	}
+	return Branch{Text: text, Outcome: outcome, Missing: missing}
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package coverage
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// A comparison is a call of <, <=, > or >=.
+type comparison struct {
+	left, right operand
+	// next is the outcome beside Equal with another value of the comparison.
+	next Outcome
+	// branches holds the position of the branch of an outcome.
+	branches map[Outcome]int
+}
+
+// An operand is a side of a comparison.
+type operand struct {
+	id int64
+	// literal is nil if the operand is not a literal.
+	literal ref.Val
+}
+
+func newOperand(e ast.Expr) operand {
+	o := operand{id: e.ID()}
+	if e.Kind() == ast.LiteralKind {
+		o.literal = e.AsLiteral()
+	}
+	return o
+}
+
+func (o operand) value(latest values) ref.Val {
+	if o.literal != nil {
+		return o.literal
+	}
+	return latest[o.id]
+}
+
+// compare adds the outcomes of a comparison.
+func (p *Plan) compare(e ast.Expr) {
+	call := e.AsCall()
+	left, right := call.Args()[0], call.Args()[1]
+	c := &comparison{left: newOperand(left), right: newOperand(right), next: Less, branches: map[Outcome]int{}}
+	if f := call.FunctionName(); f == operators.LessEquals || f == operators.Greater {
+		c.next = Greater
+	}
+	p.comparisons[e.ID()] = c
+	for _, outcome := range []Outcome{Less, Equal, Greater} {
+		// No size is negative.
+		if outcome == Less && p.isSize(left) && c.right.literal == types.Int(0) || outcome == Greater && p.isSize(right) && c.left.literal == types.Int(0) {
+			continue
+		}
+		c.branches[outcome] = len(p.branches)
+		p.branches = append(p.branches, Branch{Text: p.text(e), Outcome: outcome, Missing: p.missing(left, right, outcome, c.next)})
+	}
+}
+
+// isSize reports whether a node is a call of size().
+func (p *Plan) isSize(e ast.Expr) bool {
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "size"
+}
+
+// missing says what would reach an outcome of a comparison.
+func (p *Plan) missing(left, right ast.Expr, outcome, next Outcome) string {
+	subject, bound := left, right
+	flipped := map[Outcome]Outcome{Less: Greater, Equal: Equal, Greater: Less}
+	if left.Kind() == ast.LiteralKind {
+		subject, bound, outcome, next = right, left, flipped[outcome], flipped[next]
+	}
+	text := p.text(subject) + " was never "
+	distance := map[Outcome]int64{Less: -1, Greater: 1}[outcome]
+	var integer types.Int
+	isInteger := false
+	if bound.Kind() == ast.LiteralKind {
+		integer, isInteger = bound.AsLiteral().(types.Int)
+	}
+	switch {
+	case outcome == Equal && bound.Kind() == ast.LiteralKind:
+		return text + p.text(bound)
+	case outcome == Equal:
+		return text + "equal to " + p.text(bound)
+	case outcome == next && isInteger:
+		return text + fmt.Sprint(int64(integer)+distance)
+	case outcome == next:
+		return text + string(outcome) + " than " + p.text(bound) + ", by 1 if they are integers"
+	default:
+		return text + string(outcome) + " than " + p.text(bound)
+	}
+}
+
+// cover sets Covered of the outcome of the comparison.
+func (c *comparison) cover(branches []Branch, latest values) {
+	left, right := c.left.value(latest), c.right.value(latest)
+	comparer, ok := left.(traits.Comparer)
+	if !ok || right == nil {
+		return
+	}
+	order, ok := comparer.Compare(right).(types.Int)
+	if !ok {
+		return
+	}
+	outcome := map[types.Int]Outcome{types.IntNegOne: Less, types.IntZero: Equal, types.IntOne: Greater}[order]
+	if outcome == c.next && !adjacent(left, right) {
+		return
+	}
+	if branch, found := c.branches[outcome]; found {
+		branches[branch].Covered = true
+	}
+}
+
+// adjacent reports whether integers differ by 1. Values of other types have no next value.
+func adjacent(left, right ref.Val) bool {
+	switch l := left.(type) {
+	case types.Int:
+		if r, ok := right.(types.Int); ok {
+			return l < r && l+1 == r || r < l && r+1 == l
+		}
+	case types.Uint:
+		if r, ok := right.(types.Uint); ok {
+			return l < r && l+1 == r || r < l && r+1 == l
+		}
+	}
+	return true
+}
