@@ -62,6 +62,8 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 
 // test runs the suites at paths. It writes their results to w and the progress to stderr.
 func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []string) error {
+	// Registries log what they allocate, and what objects cannot be.
+	discardLogs()
 	write := report.For(o.output)
 	if write == nil {
 		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))

@@ -144,6 +144,8 @@ func TestExpectations(t *testing.T) {
 		{name: "unexpected patch", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: []}", decision: suite.Allowed, want: []string{`patch.data.color: want no such field, got "blue"`}},
 		{name: "missing patch", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: [{op: add, path: /data/color, value: blue}, {op: remove, path: /data/a}]}", decision: suite.Allowed, want: []string{`patch.data.a: want no such field, got "b"`}},
 		{name: "patch of nothing", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: [{op: remove, path: /data/x}]}", decision: suite.Allowed, want: []string{"patch: want a patch of the object, got "}},
+		{name: "object of another policy's denial", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: NoMatch, policy: advice, object: {data: {a: b}}}", decision: suite.NoMatch, want: []string{"object: want {\"data\":{\"a\":\"b\"}}, got no object: the server rejects the request: "}},
+		{name: "patch of another policy's denial", policy: "size", data: "{a: b, c: d, e: f}", expect: "{decision: NoMatch, policy: advice, patch: []}", decision: suite.NoMatch, want: []string{"patch: want [], got no object: the server rejects the request: "}},
 		{name: "invalid object", policy: "size", data: "{a/b: c}", expect: "{decision: Rejected, reason: Invalid, messagePattern: 'data\\[a/b\\]: Invalid value'}", decision: suite.Rejected},
 		{name: "invalid object, not denied", policy: "size", data: "{a/b: c}", expect: "{decision: Denied}", decision: suite.Rejected, want: []string{`decision: want Denied, got Rejected (ConfigMap "x" is invalid: `}},
 	} {
@@ -234,6 +236,45 @@ func TestPatchOfPod(t *testing.T) {
 	}
 }
 
+// TestObjectOfConnection expects an object of an answer without one.
+func TestObjectOfConnection(t *testing.T) {
+	result := runSuite(t, guarded+`
+- name: exec
+  request:
+    operation: CONNECT
+    resource: {version: v1, resource: pods}
+    subResource: exec
+    name: x
+    oldObject: {apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: a, image: b}]}}
+    object: {apiVersion: v1, kind: PodExecOptions, command: [sh]}
+  expect: {decision: NoMatch, object: {nonsense: 1}}
+`)
+	if c := result.Cases[0]; c.Err != nil || len(c.Mismatches) != 1 || c.Mismatches[0].Field != "object" {
+		t.Errorf("error %v, mismatches %+v", c.Err, c.Mismatches)
+	}
+}
+
+// TestPatchOfJob compares objects in which a server repeats their UID and their name.
+func TestPatchOfJob(t *testing.T) {
+	text := strings.ReplaceAll(guarded, `apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]`, `apiGroups: [batch], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [jobs]`)
+	text = strings.Replace(text, "Object{data: {'color': 'blue'}}", "Object{metadata: Object.metadata{labels: {'color': 'blue'}}}", 1)
+	result := runSuite(t, text+`
+- name: job
+  request:
+    object:
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {generateName: x-, labels: {policy: color}}
+      spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}}
+  expect:
+    decision: Allowed
+    patch: [{op: add, path: /metadata/labels/color, value: blue}]
+`)
+	if c := result.Cases[0]; !c.Passed() {
+		t.Errorf("error %v, mismatches %+v", c.Err, c.Mismatches)
+	}
+}
+
 func TestUnusableCases(t *testing.T) {
 	const object = "- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n"
 	for _, test := range []struct {
@@ -242,6 +283,8 @@ func TestUnusableCases(t *testing.T) {
 		{"unknown field of a policy", strings.Replace(guarded, "    matchConditions:", "    matchCondition:", 1) + object, "suite.yaml:13: manifests[0].spec.matchCondition: unknown field"},
 		{"expression does not compile", strings.Replace(guarded, "size(object.data) < 3", "size(object.data <", 1) + object, "suite.yaml:15: manifests[0].spec.validations[0].expression: "},
 		{"unknown field of an object", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      dat: {}\n  expect: {decision: NoMatch}\n", "suite.yaml:68: cases[0].request.object.dat: unknown field"},
+		{"type of a field", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      data:\n        a: x\n        b: 5\n  expect: {decision: NoMatch}\n", "suite.yaml:70: cases[0].request.object.data.b: a value of type number is not allowed here, want string"},
+		{"type of a field of a policy", strings.Replace(guarded, "metadata: {name: color}\n", "metadata: {name: color, labels: {a: yes}}\n", 1) + object, "suite.yaml:48: manifests[6].metadata.labels.a: a value of type bool is not allowed here, want string"},
 		{"unknown kind", guarded + "- name: a\n  request: {object: {apiVersion: example.com/v1, kind: Thing, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n", "suite.yaml:63: cases[0].request: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {

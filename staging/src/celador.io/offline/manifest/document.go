@@ -4,7 +4,6 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,76 +60,6 @@ func (d *Document) Decode(into any) error {
 	return errors.Join(errs...)
 }
 
-func (d *Document) decodingError(err error) error {
-	var mismatch *json.UnmarshalTypeError
-	if !errors.As(err, &mismatch) {
-		return d.Errorf("", "%v", err)
-	}
-	return d.Errorf(pathAt(d.raw, mismatch.Offset), "a value of type %s is not allowed here, want %s", mismatch.Value, typeName(mismatch.Type.Kind().String()))
-}
-
-// typeName returns the name that JSON has for a kind of Go.
-func typeName(kind string) string {
-	switch {
-	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-		return "integer"
-	case kind == "struct", kind == "map":
-		return "object"
-	case kind == "slice":
-		return "array"
-	case kind == "bool":
-		return "boolean"
-	}
-	return kind
-}
-
-// pathAt returns the path of the value that the first offset bytes of raw end in.
-func pathAt(raw []byte, offset int64) string {
-	type level struct {
-		array bool
-		index int
-		key   string
-		isKey bool // the next string is a key
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	var levels []level
-	for decoder.InputOffset() < offset {
-		token, err := decoder.Token()
-		if err != nil {
-			break
-		}
-		if len(levels) > 0 && token != json.Delim('}') && token != json.Delim(']') {
-			top := &levels[len(levels)-1]
-			switch key, _ := token.(string); {
-			case top.array:
-				top.index++
-			case top.isKey:
-				top.key, top.isKey = key, false
-				continue
-			default:
-				top.isKey = true
-			}
-		}
-		switch token {
-		case json.Delim('{'):
-			levels = append(levels, level{isKey: true})
-		case json.Delim('['):
-			levels = append(levels, level{array: true, index: -1})
-		case json.Delim('}'), json.Delim(']'):
-			levels = levels[:len(levels)-1]
-		}
-	}
-	path := ""
-	for _, l := range levels {
-		if l.array && l.index >= 0 {
-			path = item(path, l.index)
-		} else if l.key != "" {
-			path = member(path, l.key)
-		}
-	}
-	return path
-}
-
 func member(path, key string) string {
 	if path == "" {
 		return key
@@ -140,8 +69,7 @@ func member(path, key string) string {
 
 func item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-// Object returns the value as an object. It is an error if apiVersion, kind or a name (metadata.name or
-// metadata.generateName) is missing. The caller owns the object.
+// Object returns the value as an object. It is an error if apiVersion or kind is missing. The caller owns the object.
 func (d *Document) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &content); err != nil {
@@ -161,23 +89,52 @@ func (d *Document) Object() (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// Items returns the documents of the items of a list, such as the output of kubectl get -o yaml. If the document is
-// another object, it returns only the document.
+// Items returns the documents of the items of a list, such as the output of kubectl get -o yaml. Items without a type get the
+// one of the list: a ConfigMapList has ConfigMaps. If the document is another object, which may have a kind such as AllowList, it
+// returns only the document.
 func (d *Document) Items() ([]*Document, error) {
-	if d.GroupVersionKind() != (schema.GroupVersionKind{Version: "v1", Kind: "List"}) {
+	kind, isList := strings.CutSuffix(d.GroupVersionKind().Kind, "List")
+	if !isList {
 		return []*Document{d}, nil
 	}
 	var list struct {
-		Items []json.RawMessage `json:"items"`
+		APIVersion string            `json:"apiVersion"`
+		Items      []json.RawMessage `json:"items"`
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &list); err != nil {
 		return nil, d.decodingError(err)
 	}
-	var documents []*Document
-	for i := range list.Items {
-		documents = append(documents, d.Field(fmt.Sprintf("items[%d]", i), list.Items[i]))
+	if list.Items == nil && kind != "" {
+		return []*Document{d}, nil
 	}
-	return documents, nil
+	var documents []*Document
+	var errs []error
+	for i := range list.Items {
+		document := d.Field(fmt.Sprintf("items[%d]", i), list.Items[i])
+		if err := document.inherit(list.APIVersion, kind); err != nil {
+			errs = append(errs, err)
+		}
+		documents = append(documents, document)
+	}
+	return documents, errors.Join(errs...)
+}
+
+// inherit sets apiVersion and kind if the value has neither and the kind is not empty.
+func (d *Document) inherit(apiVersion, kind string) error {
+	if kind == "" || d.GroupVersionKind() != (schema.GroupVersionKind{}) {
+		return nil
+	}
+	var content map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &content); err != nil {
+		return d.decodingError(err)
+	}
+	if content == nil {
+		content = map[string]any{}
+	}
+	content["apiVersion"], content["kind"] = apiVersion, kind
+	var err error
+	d.raw, err = json.Marshal(content)
+	return err
 }
 
 // Field returns the document of the value at a path. raw is the value as JSON.

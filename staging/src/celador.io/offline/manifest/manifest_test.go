@@ -4,6 +4,9 @@
 package manifest_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -145,6 +148,59 @@ func TestItems(t *testing.T) {
 	_, err = items[1].Object()
 	if want := "file.yaml:5: items[1].kind: required"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestItemsOfTypedLists(t *testing.T) {
+	for text, want := range map[string]string{
+		"{apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a}}]}":                              `[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]`,
+		"{apiVersion: v1, kind: ConfigMapList, items: [{apiVersion: apps/v1, kind: Deployment}]}":            `[{"apiVersion":"apps/v1","kind":"Deployment"}]`,
+		"{apiVersion: v1, kind: ConfigMapList, items: []}":                                                   `[]`,
+		"{apiVersion: example.com/v1, kind: AllowList, metadata: {name: a}, spec: {}}":                       `[{"apiVersion":"example.com/v1","kind":"AllowList","metadata":{"name":"a"},"spec":{}}]`,
+		"{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap}, {metadata: {name: none}}]}": `[{"apiVersion":"v1","kind":"ConfigMap"},{"metadata":{"name":"none"}}]`,
+	} {
+		documents, err := manifest.Parse("file.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := documents[0].Items()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var raw []string
+		for _, item := range items {
+			raw = append(raw, string(item.Raw()))
+		}
+		if got := "[" + strings.Join(raw, ",") + "]"; got != want {
+			t.Errorf("items of %s are %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestMismatchError decodes documents as an API server does, whose errors have no indexes and keys.
+func TestMismatchError(t *testing.T) {
+	for text, want := range map[string]string{
+		"kind: Pod\nmetadata:\n  labels:\n    a: x\n    b: 5\n":       "file.yaml:5: metadata.labels.b: a value of type number is not allowed here, want string",
+		"containers:\n- name: a\n- name: b\n  ports:\n  - 1\n  - x\n": "file.yaml:6: containers[1].ports[1]: a value of type string is not allowed here, want integer",
+		"containers: {a: b}\n":        "file.yaml:1: containers: a value of type object is not allowed here, want array",
+		"kind: Pod\nmetadata:\n- a\n": "file.yaml:2: metadata: a value of type array is not allowed here, want object",
+		"- a\n":                       "file.yaml:1: a value of type array is not allowed here",
+	} {
+		documents, err := manifest.Parse("file.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mismatch := documents[0].MismatchError(fmt.Errorf("server: %w", json.Unmarshal(documents[0].Raw(), &pod{})))
+		if mismatch == nil || !strings.HasPrefix(mismatch.Error(), want) {
+			t.Errorf("error %v, want %q", mismatch, want)
+		}
+	}
+	documents, err := manifest.Parse("file.yaml", []byte("kind: Pod\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mismatch := documents[0].MismatchError(errors.New("not found")); mismatch != nil {
+		t.Errorf("error %v", mismatch)
 	}
 }
 

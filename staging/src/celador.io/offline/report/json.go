@@ -79,7 +79,7 @@ type Policy struct {
 
 // JSON writes a Report.
 func JSON(w io.Writer, results []suite.Result) error {
-	report := Report{APIVersion: suite.APIVersion, Kind: "Report", Summary: Summarize(results), Suites: []Suite{}}
+	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(results), Suites: []Suite{}}
 	for _, result := range results {
 		s := Suite{Name: result.Name, Position: result.Position}
 		for i := range result.Cases {

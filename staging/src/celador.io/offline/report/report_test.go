@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,34 @@ func TestSARIF(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lines); diff != "" || got.Version != "2.1.0" {
 		t.Errorf("version %s, results (-want +got):\n%s", got.Version, diff)
+	}
+}
+
+// TestControlCharacters prints a name and a message that would control a terminal.
+func TestControlCharacters(t *testing.T) {
+	results := []suite.Result{{Name: "s", Cases: []suite.CaseResult{{
+		Name: "a\n\x1b[2Jb", Mismatches: []suite.Mismatch{{Field: "decision", Want: "Denied\rAllowed", Got: "x\ny"}},
+	}}}}
+	for _, format := range []string{"table", "tap"} {
+		got := write(t, format, results)
+		if strings.ContainsAny(got, "\x1b\r") {
+			t.Errorf("%s has control characters: %q", format, got)
+		}
+		if strings.Contains(got, "x\ny") || strings.Contains(got, "a\n") {
+			t.Errorf("%s has values in two lines:\n%s", format, got)
+		}
+	}
+}
+
+// TestSARIFLocations writes file names that are not URIs.
+func TestSARIFLocations(t *testing.T) {
+	for file, want := range map[string]string{
+		"a b#c%41/suite.yaml": "a%20b%23c%2541/suite.yaml", "/x/a.yaml": "file:///x/a.yaml", "a:b.yaml": "./a:b.yaml",
+	} {
+		got := write(t, "sarif", []suite.Result{{Cases: []suite.CaseResult{{Position: manifest.Position{File: file, Line: 1}, Err: errors.New("x")}}}})
+		if !strings.Contains(got, strconv.Quote(want)) {
+			t.Errorf("no %s in %s", want, got)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/url"
 	"path/filepath"
 
 	"celador.io/offline/manifest"
@@ -93,9 +94,18 @@ func SARIF(w io.Writer, results []suite.Result) error {
 }
 
 func newSARIFResult(rule, text string, position manifest.Position) sarifResult {
-	physical := sarifPhysical{ArtifactLocation: sarifArtifact{filepath.ToSlash(position.File)}}
+	physical := sarifPhysical{ArtifactLocation: sarifArtifact{uriOf(position.File)}}
 	if position.Line > 0 {
 		physical.Region = &sarifRegion{position.Line}
 	}
 	return sarifResult{rule, "error", sarifText{text}, []sarifLocation{{physical}}}
+}
+
+// uriOf returns the URI of a file: a relative reference, or a file URI if the path is absolute.
+func uriOf(file string) string {
+	uri := url.URL{Path: filepath.ToSlash(file)}
+	if filepath.IsAbs(file) {
+		uri.Scheme = "file"
+	}
+	return uri.String()
 }

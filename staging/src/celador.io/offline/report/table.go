@@ -34,13 +34,13 @@ func Table(w io.Writer, results []suite.Result) error {
 			// All cases of a suite whose manifests are invalid have the same error.
 			if c.Err != nil && !shown[c.Err.Error()] {
 				shown[c.Err.Error()] = true
-				fmt.Fprintf(&details, "\n%s: %s\n%s\n", c.Position, c.Name, indent(c.Err.Error()))
+				fmt.Fprintf(&details, "\n%s: %s\n%s\n", c.Position, printableLine(c.Name), indent(c.Err.Error()))
 			}
 			if len(c.Mismatches) > 0 {
-				fmt.Fprintf(&details, "\n%s: %s\n", c.Position, c.Name)
+				fmt.Fprintf(&details, "\n%s: %s\n", c.Position, printableLine(c.Name))
 			}
 			for _, m := range c.Mismatches {
-				fmt.Fprintf(&details, "    %s\n        want %s\n        got  %s\n", m.Field, m.Want, m.Got)
+				fmt.Fprintf(&details, "    %s\n        want %s\n        got  %s\n", m.Field, printableLine(m.Want), printableLine(m.Got))
 				for _, e := range m.Expressions {
 					fmt.Fprintf(&details, "        at   %s: %s\n", e.Position, strings.Join(strings.Fields(e.Text), " "))
 				}
@@ -53,7 +53,7 @@ func Table(w io.Writer, results []suite.Result) error {
 	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, w); err != nil {
 		return err
 	}
-	if _, err := details.WriteTo(w); err != nil {
+	if _, err := io.WriteString(w, printable(details.String())); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", Summarize(results))

@@ -14,8 +14,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// tapEscapes keeps names in one line and apart from directives (https://testanything.org/tap-version-14-specification.html).
-var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`, "\n", " ")
+// tapEscapes keeps names apart from directives (https://testanything.org/tap-version-14-specification.html).
+var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
 // TAP writes a document of version 14 of the Test Anything Protocol.
 func TAP(w io.Writer, results []suite.Result) error {
@@ -29,7 +29,7 @@ func TAP(w io.Writer, results []suite.Result) error {
 			if !c.Passed() {
 				verdict = "not ok"
 			}
-			fmt.Fprintf(&out, "%s %d - %s\n", verdict, number, tapEscapes.Replace(result.Name+"/"+c.Name))
+			fmt.Fprintf(&out, "%s %d - %s\n", verdict, number, tapEscapes.Replace(printableLine(result.Name+"/"+c.Name)))
 			if c.Passed() {
 				continue
 			}

@@ -49,10 +49,22 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
 		}
 	}
-	if test.expected != nil && review.Object != nil {
+	switch {
+	case decision != expect.Decision:
+	case test.expected != nil && review.Object != nil:
 		c.checkObject(test.expected.Object, review.Object.Object)
+	case test.expected != nil:
+		c.fail("object", toJSON(test.expected.Object), noObject(review))
 	}
 	return decision
+}
+
+// noObject says why an answer has no object.
+func noObject(review *cluster.Review) string {
+	if !review.Allowed {
+		return "no object: the server rejects the request: " + statusMessage(review)
+	}
+	return "no object: the server answers this request with a status"
 }
 
 // explain adds the expressions behind findings to the last mismatch.

@@ -11,10 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"celador.io/offline/manifest"
 )
 
 // Find returns the files of suites at the given paths, in lexical order without repetitions. A path of a file is
-// returned as it is. In a directory and its subdirectories, Find returns the YAML and JSON files that mention APIVersion, except for hidden ones.
+// returned as it is. In a directory and its subdirectories, Find returns the YAML and JSON files with a suite, except for hidden ones.
+// Files that mention the group of suites and are not valid YAML count as suites, so that a run does not leave them out.
 // A directory without such a file is an error.
 func Find(paths ...string) ([]string, error) {
 	var files []string
@@ -55,12 +58,26 @@ func findIn(directory string) ([]string, error) {
 			return nil
 		}
 		content, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(content, []byte(APIVersion)) {
+		if err == nil && hasSuite(path, content) {
 			files = append(files, path)
 		}
 		return err
 	})
 	return files, err
+}
+
+// hasSuite reports whether a document of a file is a suite, of any version. Reports about suites have the same group.
+func hasSuite(path string, content []byte) bool {
+	if !bytes.Contains(content, []byte(Group)) {
+		return false
+	}
+	documents, err := manifest.Parse(path, content)
+	return err != nil || slices.ContainsFunc(documents, isSuite)
+}
+
+func isSuite(document *manifest.Document) bool {
+	kind := document.GroupVersionKind()
+	return kind.Group == Group && kind.Kind != ReportKind
 }
 
 func isManifest(path string) bool {

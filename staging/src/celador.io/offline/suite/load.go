@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -84,6 +85,7 @@ func load(file string, document *manifest.Document) (*Test, error) {
 	if len(suite.Cases) == 0 {
 		l.fail("cases", "required: a suite has at least one case")
 	}
+	l.checkEmpty()
 	names := map[string]int{}
 	for i := range suite.Cases {
 		spec, path := &suite.Cases[i], fmt.Sprintf("cases[%d]", i)
@@ -100,6 +102,27 @@ func load(file string, document *manifest.Document) (*Test, error) {
 		return nil, err
 	}
 	return test, nil
+}
+
+// checkEmpty rejects fields of requests and expectations that are present without a value. YAML makes null of a field with
+// nothing behind the colon, which would compare nothing where the author expects nothing.
+func (l *loader) checkEmpty() {
+	var suite struct {
+		Cases []struct{ Request, Expect map[string]any }
+	}
+	if err := json.Unmarshal(l.document.Raw(), &suite); err != nil {
+		l.fail("cases", "%v", err)
+		return
+	}
+	for i, c := range suite.Cases {
+		for part, fields := range sorted(map[string]map[string]any{"request": c.Request, "expect": c.Expect}) {
+			for key, value := range sorted(fields) {
+				if value == nil || value == "" {
+					l.fail(fmt.Sprintf("cases[%d].%s.%s", i, part, key), "the field has no value: leave it out, or write [] for an empty list")
+				}
+			}
+		}
+	}
 }
 
 // defaultName returns the name of the directory of a file, or of the file if it has none.
@@ -133,6 +156,7 @@ func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
 		c.request.Object, c.request.OldObject = l.content(c.object), l.content(c.oldObject)
 	}
 	l.expectation(path+".expect", &spec.Expect, overlay(objects, c.objects))
+	l.patch(path+".expect.patch", spec.Expect.Patch)
 	c.expected = l.partial(path+".expect.object", spec.Expect.Object)
 	if pattern := spec.Expect.MessagePattern; pattern != "" {
 		var err error

@@ -6,6 +6,7 @@ package suite_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,12 +63,20 @@ func TestLoadErrors(t *testing.T) {
 - kind: ConfigMap
 - broken.yaml
 - "[.yaml"
+- sub/**/none*.yaml
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: on}
+- {apiVersion: v1, kind: Namespace}
+- sub
 cases:
 - {name: a, request: {object: pod.yaml}, expect: {decision: NoMatch}}
 `, []string{
 			"suite.yaml:4: manifests[0]: no file", "suite.yaml:6: manifests[2]: must be an object, or the path of a file",
 			"suite.yaml:9: manifests[3].metadata.name: ConfigMap \"a\" is already in ", "suite.yaml:10: manifests[4].apiVersion: required",
-			"suite.yaml:11: manifests[5]: ", "suite.yaml:12: manifests[6]: not a pattern of files",
+			"broken.yaml:1: not valid YAML: ", "suite.yaml:12: manifests[6]: [.yaml is not a pattern of files",
+			"suite.yaml:13: manifests[7]: no file matches ", "suite.yaml:16: manifests[8].metadata.name: must be a string, not true: put quotes around it", "suite.yaml:17: manifests[9].metadata.name: required",
+			"suite.yaml:18: manifests[10]: sub is a directory: write sub/*.yaml",
 		}},
 		{"objects", header + `cases:
 - name: two objects in a file
@@ -79,9 +88,13 @@ cases:
 - name: no object
   request: {object: [1]}
   expect: {decision: NoMatch}
+- name: pattern
+  request: {object: "*.yaml"}
+  expect: {decision: NoMatch}
 `, []string{
-			"suite.yaml:5: cases[0].request.object: the file two-configmaps.yaml has 2 objects, want 1", "suite.yaml:8: cases[1].request.object: open ",
+			"suite.yaml:5: cases[0].request.object: the file two-configmaps.yaml has 2 objects, want 1", "suite.yaml:8: cases[1].request.object: no file ",
 			"suite.yaml:11: cases[2].request.object: must be an object, or the path of a file with one",
+			"suite.yaml:14: cases[3].request.object: no file *.yaml: only manifests may be patterns",
 		}},
 		{"operations", header + `cases:
 - name: unknown
@@ -131,9 +144,41 @@ cases:
 			`suite.yaml:9: cases[1].expect.binding: no binding of`, "suite.yaml:15: cases[2].expect.messagePattern: set either", "suite.yaml:15: cases[2].expect.messagePattern: not a regular expression",
 			"suite.yaml:18: cases[3].expect.decision: no policy applies", "suite.yaml:21: cases[4].expect.decision: the server rejects", "suite.yaml:24: cases[5].expect.decision: a request that is not allowed",
 		}},
+		{"patches", header + `cases:
+- name: operations
+  request: {object: pod.yaml}
+  expect:
+    decision: Allowed
+    patch:
+    - {}
+    - {op: remove, path: ""}
+    - {op: add, path: /a}
+    - {op: test, path: a, value: 1}
+    - {op: move, path: /a}
+    - {op: add, path: /a, value: null}
+`, []string{
+			"suite.yaml:9: cases[0].expect.patch[0].op: unknown operation \"\", want one of add, copy, move, remove, replace, test",
+			`suite.yaml:10: cases[0].expect.patch[1].path: "" does not point into the object`, "suite.yaml:11: cases[0].expect.patch[2].value: required with op: add",
+			`suite.yaml:12: cases[0].expect.patch[3].path: "a" does not point`, `suite.yaml:13: cases[0].expect.patch[4].from: "" does not`,
+		}},
+		{"fields without values", header + `cases:
+- name: a
+  request:
+    object: pod.yaml
+    oldObject:
+  expect:
+    decision: Allowed
+    message: ""
+    patch:
+    warnings:
+`, []string{
+			"suite.yaml:10: cases[0].expect.message: the field has no value", "suite.yaml:11: cases[0].expect.patch: the field has no value", "suite.yaml:12: cases[0].expect.warnings: the field has no value",
+			"suite.yaml:7: cases[0].request.oldObject: the field has no value",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := write(t, map[string]string{
+				"sub/configmap.yaml":  "",
 				"suite.yaml":          test.suite,
 				"pod.yaml":            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
 				"two-configmaps.yaml": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
@@ -175,8 +220,48 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestPatterns(t *testing.T) {
+	configMap := func(name string) string { return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n" }
+	for _, test := range []struct{ name, pattern, want string }{
+		{"in a directory", "objects/*.yaml", "a"},
+		{"in all directories", "objects/**/*.yaml", "a b c"},
+		{"below a directory", "objects/*/**/c.yaml", "c"},
+		{"zero directories", "objects/**/a.yaml", "a"},
+		{"all files", "objects/**", "a b c"},
+		{"in a parent directory", "../limits/objects/?.yaml", "a"},
+		{"with the suite itself", "*.yaml", "d"},
+		{"path with metacharacters", "e[1]/f*.yaml", "f*"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			directory := write(t, map[string]string{
+				"objects/a.yaml": configMap("a"), "objects/x/b.yaml": configMap("b"), "objects/x/y/c.yaml": configMap("c"), "objects/.git/z.yaml": configMap("z"),
+				"d.yaml": configMap("d"), "other.yaml": header, "e[1]/f*.yaml": configMap("'f*'"),
+				"suite.yaml": header + "manifests: [" + strconv.Quote(test.pattern) + "]\ncases:\n- {name: a, request: {object: d.yaml}, expect: {decision: NoMatch}}\n",
+			})
+			tests, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(tests[0].Objects(), " "); got != test.want {
+				t.Errorf("objects %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestSuiteInDirectoryWithMetacharacters loads a suite whose directory looks like a pattern.
+func TestSuiteInDirectoryWithMetacharacters(t *testing.T) {
+	text := header + "manifests: ['a*.yaml']\ncases:\n- {name: a, request: {object: a.yaml}, expect: {decision: NoMatch}}\n"
+	directory := write(t, map[string]string{"e[1]*/suite.yaml": text, "e[1]*/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
+	if _, err := suite.Load(filepath.Join(directory, "e[1]*", "suite.yaml")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFind(t *testing.T) {
 	directory := write(t, map[string]string{
+		"report.json": `{"apiVersion": "test.celador.io/v1alpha1", "kind": "Report"}`, "workflow.yaml": "steps: [echo apiVersion test.celador.io/v1alpha1]\n",
+		"a/broken.yaml": header + "cases: [\n", "a/typo.yaml": "apiVersion: test.celador.io/v1\nkind: Suit\n",
 		"b.yaml": header, "a/c.yml": header, "a/d.json": `{"apiVersion": "test.celador.io/v1alpha1"}`, "a/e.yaml": "kind: Pod", "f.txt": header,
 		".git/g.yaml": header, ".h.yaml": header, "template/i.yaml": "{{ not YAML }}", "none/j.yaml": "",
 	})
@@ -192,8 +277,8 @@ func TestFind(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{name: "directory", paths: at(""), want: at("a/c.yml", "a/d.json", "b.yaml")},
-		{name: "file of any name, once", paths: at("f.txt", "a", "a/c.yml"), want: at("a/c.yml", "a/d.json", "f.txt")},
+		{name: "directory", paths: at(""), want: at("a/broken.yaml", "a/c.yml", "a/d.json", "a/typo.yaml", "b.yaml")},
+		{name: "file of any name, once", paths: at("f.txt", "a", "a/c.yml"), want: at("a/broken.yaml", "a/c.yml", "a/d.json", "a/typo.yaml", "f.txt")},
 		{name: "directory without suites", paths: at("none"), err: "none: no suite found: a suite is a YAML file with apiVersion: test.celador.io/v1alpha1 and kind: Suite"},
 		{name: "missing path", paths: at("missing"), err: "no such file or directory"},
 	} {

@@ -22,6 +22,9 @@ func located(document *manifest.Document, err error) error {
 	for _, match := range strictError.FindAllStringSubmatch(err.Error(), -1) {
 		errs = append(errs, document.Errorf(match[2], "%s field", match[1]))
 	}
+	if mismatch := document.MismatchError(err); mismatch != nil && len(errs) == 0 {
+		return mismatch
+	}
 	var status apierrors.APIStatus
 	if len(errs) == 0 && errors.As(err, &status) && status.Status().Details != nil {
 		for _, cause := range status.Status().Details.Causes {
@@ -37,14 +40,12 @@ func located(document *manifest.Document, err error) error {
 // refused returns the error of a request that no client can send. Errors about fields have the position in the
 // object of the request, others the position of the request.
 func (c *testCase) refused(suite *manifest.Document, err error) error {
-	if text := err.Error(); strictError.MatchString(text) {
-		document := c.object
-		if strings.HasPrefix(text, "oldObject: ") {
-			document = c.oldObject
-		}
-		if document != nil {
-			return located(document, err)
-		}
+	document := c.object
+	if strings.HasPrefix(err.Error(), "oldObject: ") {
+		document = c.oldObject
+	}
+	if document != nil && (strictError.MatchString(err.Error()) || document.MismatchError(err) != nil) {
+		return located(document, err)
 	}
 	return suite.Errorf(c.path+".request", "%v", err)
 }

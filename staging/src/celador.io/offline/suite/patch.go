@@ -7,12 +7,44 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "sigs.k8s.io/json"
 )
+
+// patchOperations are the operations of RFC 6902. needsValue and needsFrom report their required fields.
+var patchOperations = map[string]struct{ needsValue, needsFrom bool }{
+	"add": {needsValue: true}, "remove": {}, "replace": {needsValue: true}, "move": {needsFrom: true}, "copy": {needsFrom: true}, "test": {needsValue: true},
+}
+
+// patch checks the operations of an expected patch.
+func (l *loader) patch(path string, operations []PatchOperation) {
+	for i, o := range operations {
+		field := fmt.Sprintf("%s[%d]", path, i)
+		fields, known := patchOperations[o.Op]
+		if !known {
+			l.fail(field+".op", "unknown operation %q, want one of %s", o.Op, strings.Join(keys(patchOperations), ", "))
+			continue
+		}
+		l.pointer(field+".path", o.Path)
+		if fields.needsValue && o.Value == nil {
+			l.fail(field+".value", "required with op: %s", o.Op)
+		}
+		if fields.needsFrom {
+			l.pointer(field+".from", o.From)
+		}
+	}
+}
+
+// pointer checks a JSON pointer to a value inside an object. No patch of a policy is of the whole object.
+func (l *loader) pointer(path, pointer string) {
+	if !strings.HasPrefix(pointer, "/") {
+		l.fail(path, "%q does not point into the object, want a JSON pointer such as /metadata/labels/app. To compare whole objects, use object", pointer)
+	}
+}
 
 // checkPatch reports the differences between after and the object that results from the operations on before.
 func (c *checker) checkPatch(operations []PatchOperation, before, after *unstructured.Unstructured) {
@@ -65,24 +97,30 @@ func normalized(object *unstructured.Unstructured) map[string]any {
 	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
 		unstructured.RemoveNestedField(result.Object, "metadata", field)
 	}
-	if result.GetGenerateName() != "" {
-		result.SetName(result.GetGenerateName() + "xxxxx")
+	// Other fields repeat these values, such as the labels and the selector of a Job.
+	random := map[string]string{string(object.GetUID()): "xxxxx"}
+	if prefix := object.GetGenerateName(); prefix != "" {
+		random[object.GetName()] = prefix + "xxxxx"
 	}
-	return withoutRandom(result.Object).(map[string]any)
+	delete(random, "")
+	return withoutRandom(result.Object, random).(map[string]any)
 }
 
-// withoutRandom replaces the random part of the names of token volumes in value, and returns it.
-func withoutRandom(value any) any {
+// withoutRandom replaces the strings of random, and the random part of the names of token volumes, in value, and returns it.
+func withoutRandom(value any, random map[string]string) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, field := range value {
-			value[key] = withoutRandom(field)
+			value[key] = withoutRandom(field, random)
 		}
 	case []any:
 		for i, item := range value {
-			value[i] = withoutRandom(item)
+			value[i] = withoutRandom(item, random)
 		}
 	case string:
+		if fixed, found := random[value]; found {
+			return fixed
+		}
 		if tokenVolume.MatchString(value) {
 			return "kube-api-access-xxxxx"
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -127,8 +128,14 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) CaseResult {
-	result := CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path)}
+// runCase runs a case. A panic is an error of the case, so that the other ones run.
+func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) (result CaseResult) {
+	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path)}
+	defer func() {
+		if reason := recover(); reason != nil {
+			result.Err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
 	objects := test.objects
 	if len(c.objects) > 0 {
 		objects = overlay(test.objects, c.objects)
@@ -151,22 +158,34 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 	}
 	check := checker{document: test.document, objects: objects, path: c.path + ".expect"}
 	result.Decision = check.check(c, result.Review)
-	if c.spec.Expect.Patch != nil && result.Review.Object != nil {
-		unguarded, err := shared.unguarded()
-		if err != nil {
-			result.Err = err
+	if c.spec.Expect.Patch != nil && result.Decision == c.spec.Expect.Decision {
+		if result.Err = check.comparePatch(ctx, c, shared, result.Review); result.Err != nil {
 			return result
-		}
-		before, err := unguarded.Admit(ctx, c.request)
-		switch {
-		case err != nil:
-			result.Err = c.refused(test.document, err)
-		case before.Object == nil:
-			check.fail("patch", "changes of the object", fmt.Sprintf("without policies, the server rejects the object: %s", statusMessage(before)))
-		default:
-			check.checkPatch(c.spec.Expect.Patch, before.Object, result.Review.Object)
 		}
 	}
 	result.Mismatches, result.Differences = check.mismatches, check.differences
 	return result
+}
+
+// comparePatch compares the object of a review with the object of the same request without policies.
+func (c *checker) comparePatch(ctx context.Context, test *testCase, shared fixture, review *cluster.Review) error {
+	operations := test.spec.Expect.Patch
+	if review.Object == nil {
+		c.fail("patch", toJSON(operations), noObject(review))
+		return nil
+	}
+	unguarded, err := shared.unguarded()
+	if err != nil {
+		return err
+	}
+	before, err := unguarded.Admit(ctx, test.request)
+	switch {
+	case err != nil:
+		return test.refused(c.document, err)
+	case before.Object == nil:
+		c.fail("patch", "changes of the object", fmt.Sprintf("without policies, the server rejects the object: %s", statusMessage(before)))
+	default:
+		c.checkPatch(operations, before.Object, review.Object)
+	}
+	return nil
 }

@@ -4,8 +4,8 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,7 +53,9 @@ func (l *loader) manifests(path string, sources []Source) []object {
 				continue
 			}
 			o := object{document, content}
-			if content.GetName() == "" {
+			if name, found, _ := unstructured.NestedFieldNoCopy(content.Object, "metadata", "name"); found && content.GetName() == "" {
+				l.errs = append(l.errs, document.Errorf("metadata.name", "must be a string, not %s: put quotes around it", toJSON(name)))
+			} else if !found {
 				l.errs = append(l.errs, document.Errorf("metadata.name", "required: objects of the cluster have a name"))
 			} else if other, found := first[o.identity()]; found {
 				l.errs = append(l.errs, document.Errorf("metadata.name", "%s %q is already in %s", content.GetKind(), content.GetName(), other.document.Position("")))
@@ -109,43 +111,35 @@ func (l *loader) only(path string, source *Source) *manifest.Document {
 	return nil
 }
 
-// documents returns the objects of a source. pattern reports whether its path may be a pattern of several files.
-func (l *loader) documents(path string, source *Source, pattern bool) []*manifest.Document {
+// documents returns the objects of a source. many reports whether there may be several: its path may be a pattern, and lists are
+// replaced by their items.
+func (l *loader) documents(path string, source *Source, many bool) []*manifest.Document {
+	var documents []*manifest.Document
 	if source.Path == "" {
 		if len(source.Inline) == 0 || source.Inline[0] != '{' {
 			l.fail(path, "must be an object, or the path of a file with one")
 			return nil
 		}
-		return []*manifest.Document{l.document.Field(path, source.Inline)}
-	}
-	file := source.Path
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(l.directory, file)
-	}
-	files := []string{file}
-	if pattern {
-		var err error
-		if files, err = filepath.Glob(file); err != nil {
-			l.fail(path, "not a pattern of files: %s: %v", source.Path, err)
-			return nil
+		documents = []*manifest.Document{l.document.Field(path, source.Inline)}
+	} else {
+		files, err := files(l.directory, source.Path, many)
+		if err != nil {
+			l.fail(path, "%v", err)
 		}
-		if len(files) == 0 {
-			l.fail(path, "no file %s: paths are relative to the directory of the suite", file)
-			return nil
+		for _, file := range files {
+			read, err := manifest.Read(file)
+			var located *manifest.Error
+			if errors.As(err, &located) {
+				l.errs = append(l.errs, err)
+			} else if err != nil {
+				l.fail(path, "%v", err)
+			}
+			documents = append(documents, read...)
 		}
-	}
-	var documents []*manifest.Document
-	for _, file := range files {
-		documents = append(documents, l.read(path, file)...)
-	}
-	return documents
-}
-
-func (l *loader) read(path, file string) []*manifest.Document {
-	documents, err := manifest.Read(file)
-	if err != nil {
-		l.fail(path, "%v", err)
-		return nil
+		// A pattern may match the suite itself.
+		if many && len(files) > 1 {
+			documents = slices.DeleteFunc(documents, isSuite)
+		}
 	}
 	var items []*manifest.Document
 	for _, document := range documents {

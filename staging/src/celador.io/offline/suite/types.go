@@ -10,10 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// APIVersion and Kind are the type of a suite.
+// APIVersion and Kind are the type of a suite. ReportKind is the kind of a report about suites.
 const (
-	APIVersion = "test.celador.io/v1alpha1"
+	Group      = "test.celador.io"
+	APIVersion = Group + "/v1alpha1"
 	Kind       = "Suite"
+	ReportKind = "Report"
 )
 
 // A Suite tests admission policies. It describes a cluster and requests to its API server, and states what the
@@ -39,8 +41,8 @@ type Metadata struct {
 }
 
 // A Source is either an object or the path of a file with objects. Paths are relative to the file of the suite. A
-// path in a list of sources may be a pattern such as policies/*.yaml, and its files may have any number of objects. The file of
-// a single source has one object.
+// path in a list of sources may be a pattern such as policies/*.yaml, in which ** stands for any number of directories, and its files
+// may have any number of objects. The file of a single source has one object.
 type Source struct {
 	// Path is the path of a file. Empty if the object is in the suite.
 	Path string

@@ -1,0 +1,167 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// decodingError returns the error of a decoder with the position of the value that has another type.
+func (d *Document) decodingError(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) {
+		return d.Errorf("", "%v", err)
+	}
+	return d.mismatch(pathAt(d.raw, mismatch.Offset), mismatch.Value, mismatch.Type.Kind().String())
+}
+
+// mismatch returns the error of a value of another type than the one that Go wants. Only Go knows which values other types such as v1.Time have.
+func (d *Document) mismatch(path, got, want string) *Error {
+	if strings.Contains(want, ".") && !strings.HasPrefix(want, "[]") && !strings.HasPrefix(want, "map") {
+		return d.Errorf(path, "a value of type %s is not allowed here", got)
+	}
+	return d.Errorf(path, "a value of type %s is not allowed here, want %s", got, typeName(want))
+}
+
+// typeName returns the name that JSON has for a type or a kind of Go.
+func typeName(name string) string {
+	switch {
+	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):
+		return "integer"
+	case name == "struct", strings.HasPrefix(name, "map"):
+		return "object"
+	case name == "slice", strings.HasPrefix(name, "[]"):
+		return "array"
+	case name == "bool":
+		return "boolean"
+	}
+	return name
+}
+
+// pathAt returns the path of the value that the first offset bytes of raw end in.
+func pathAt(raw []byte, offset int64) string {
+	type level struct {
+		array bool
+		index int
+		key   string
+		isKey bool // the next string is a key
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	var levels []level
+	for decoder.InputOffset() < offset {
+		token, err := decoder.Token()
+		if err != nil {
+			break
+		}
+		if len(levels) > 0 && token != json.Delim('}') && token != json.Delim(']') {
+			top := &levels[len(levels)-1]
+			switch key, _ := token.(string); {
+			case top.array:
+				top.index++
+			case top.isKey:
+				top.key, top.isKey = key, false
+				continue
+			default:
+				top.isKey = true
+			}
+		}
+		switch token {
+		case json.Delim('{'):
+			levels = append(levels, level{isKey: true})
+		case json.Delim('['):
+			levels = append(levels, level{array: true, index: -1})
+		case json.Delim('}'), json.Delim(']'):
+			levels = levels[:len(levels)-1]
+		}
+	}
+	path := ""
+	for _, l := range levels {
+		if l.array && l.index >= 0 {
+			path = item(path, l.index)
+		} else if l.key != "" {
+			path = member(path, l.key)
+		}
+	}
+	return path
+}
+
+// goMismatch matches the text of a json.UnmarshalTypeError, whose field has the path without the indexes of lists and the keys of maps.
+var goMismatch = regexp.MustCompile(`cannot unmarshal (\w+) (?:[^ ]+ )?into Go (?:struct field \w*\.([^ ]+)|value) of type ([^ ]+)`)
+
+// MismatchError returns the error of an API server about a field of the value that has another type than the API wants, with the
+// position of the field. It returns nil if the text of err is another one.
+func (d *Document) MismatchError(err error) *Error {
+	match := goMismatch.FindStringSubmatch(err.Error())
+	if match == nil {
+		return nil
+	}
+	var value any
+	if kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &value) != nil {
+		return nil
+	}
+	path, found := locate(value, strings.FieldsFunc(match[2], func(r rune) bool { return r == '.' }), match[1])
+	if !found {
+		path = match[2]
+	}
+	return d.mismatch(path, match[1], match[3])
+}
+
+// locate returns the path of the first value of a JSON type below fields, which may be an item of a list or the value of a
+// map there.
+func locate(value any, fields []string, jsonType string) (path string, found bool) {
+	if len(fields) == 0 && typeOf(value) == jsonType {
+		return "", true
+	}
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			if path, found := locate(value[i], fields, jsonType); found {
+				return join(item("", i), path), true
+			}
+		}
+	case map[string]any:
+		if len(fields) > 0 {
+			path, found := locate(value[fields[0]], fields[1:], jsonType)
+			return join(fields[0], path), found
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if typeOf(value[key]) == jsonType {
+				return key, true
+			}
+		}
+	}
+	return "", false
+}
+
+func join(parent, child string) string {
+	if child == "" || strings.HasPrefix(child, "[") {
+		return parent + child
+	}
+	return member(parent, child)
+}
+
+// typeOf returns the type of a JSON value, in the words of encoding/json.
+func typeOf(value any) string {
+	switch value.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "bool"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	case nil:
+		return "null"
+	}
+	return "number"
+}

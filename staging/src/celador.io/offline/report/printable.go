@@ -1,0 +1,29 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// printable replaces the control characters of a text by their escape sequences, so that names and messages do not control the terminal. Newlines
+// and tabs are kept.
+func printable(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// printableLine returns the text in one line, without control characters.
+func printableLine(text string) string {
+	return printable(strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text))
+}
