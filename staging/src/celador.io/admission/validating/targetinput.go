@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/values"
 	"celador.io/admission/matching"
 )
 
@@ -20,6 +21,8 @@ type targetInput struct {
 	matching.Target
 	activation.Input
 	object, oldObject convertedObject
+	// values is the memory of the input's values.
+	values values.Memory
 }
 
 // set sets the target, and the input to the objects of the request in the version of the target.
@@ -33,7 +36,7 @@ func (in *targetInput) set(r *matching.Request, target matching.Target, objects 
 		return err
 	}
 	in.Target = target
-	in.Input.Reset(r.Attributes, target.Resource, target.Kind, object, oldObject, authorizer)
+	in.Input.Reset(&in.values, r.Attributes, target.Resource, target.Kind, object, oldObject, authorizer)
 	return nil
 }
 
@@ -41,6 +44,7 @@ func (in *targetInput) set(r *matching.Request, target matching.Target, objects 
 func (in *targetInput) clear() {
 	in.Free()
 	in.Target, in.Input = matching.Target{}, activation.Input{}
+	in.values.Clear()
 	in.object.clear()
 	in.oldObject.clear()
 }

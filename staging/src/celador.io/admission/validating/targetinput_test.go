@@ -6,14 +6,17 @@ package validating_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/validating"
 )
@@ -52,6 +55,67 @@ func TestConvertedObjectsOfSeveralRequests(t *testing.T) {
 			}
 			result.Free()
 		}
+	}
+}
+
+// The memory of the values of an object is reused. Results that are not freed keep theirs, and the texts of a freed result stay
+// valid.
+func TestValuesOfSeveralRequests(t *testing.T) {
+	s := newServer()
+	engine := validating.NewEngine(validating.Config{Namespaces: s})
+	snapshot := store(
+		policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: policytest.Match(v1.Equivalent),
+			Variables: []v1.Variable{
+				{Name: "container", Expression: "object.spec.template.spec.containers[0]"},
+				{Name: "images", Expression: "object.spec.template.spec.containers.map(c, c.image)"},
+			},
+			Validations: []v1.Validation{{
+				Expression:        "has(variables.container.workingDir)",
+				MessageExpression: "variables.images.join(' ')",
+			}, {
+				Expression: "object.spec.template.metadata.labels['team'] == 'red'",
+				Message:    "another team",
+			}},
+			AuditAnnotations: []v1.AuditAnnotation{{Key: "names", ValueExpression: "object.spec.template.spec.containers.map(c, c.name + '-' + request.name).join(' ')"}},
+		}),
+		policytest.Binding("b", "p", v1.Deny),
+	).Snapshot()
+	evaluate := func(i int) (result validating.Result, want []string) {
+		object := deploy(1)
+		spec := &object.Spec.Template
+		var images, names []string
+		for n := range i%4 + 1 {
+			c := corev1.Container{Name: fmt.Sprint("c", n), Image: fmt.Sprintf("i%d-%d", i, n)}
+			spec.Spec.Containers = append(spec.Spec.Containers, c)
+			images, names = append(images, c.Image), append(names, c.Name+"-web")
+		}
+		team := "expression 'object.spec.template.metadata.labels['team'] == 'red'' resulted in error: no such key: labels"
+		if i%3 > 0 {
+			spec.Labels, team = map[string]string{"team": "blue"}, "another team"
+		}
+		result, err := engine.Evaluate(t.Context(), admission.NewAttributesRecord(object, nil, deployment, "blue", "web", deployments, "", admission.Create, nil, false, jane), s, snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, []string{strings.Join(images, " "), team, strings.Join(names, " ")}
+	}
+	texts := func(r validating.Result) []string {
+		return []string{r.Objections[0].Message, r.Objections[1].Message, r.Annotations[0].Value}
+	}
+	kept, wantKept := evaluate(7)
+	for i := range 40 {
+		result, want := evaluate(i)
+		got := texts(result)
+		result.Free()
+		next, _ := evaluate(i + 1)
+		next.Free()
+		if !slices.Equal(got, want) {
+			t.Errorf("texts of request %d are %q, want %q", i, got, want)
+		}
+	}
+	if got := texts(kept); !slices.Equal(got, wantKept) {
+		t.Errorf("texts of the kept result are %q, want %q", got, wantKept)
 	}
 }
 

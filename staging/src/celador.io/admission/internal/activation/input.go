@@ -26,6 +26,8 @@ type Input struct {
 	resource   schema.GroupVersionResource
 	kind       schema.GroupVersionKind
 	authorizer *Authorizer
+	// memory holds the values of the objects and of the request. It may be nil.
+	memory *values.Memory
 
 	object, oldObject ref.Val
 	// The following values are nil until they are first read.
@@ -42,13 +44,16 @@ type Input struct {
 // If authorizer is nil, expressions that read 'authorizer' fail.
 func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
 	in := &Input{}
-	in.Reset(a, resource, kind, object, oldObject, authorizer)
+	in.Reset(nil, a, resource, kind, object, oldObject, authorizer)
 	return in
 }
 
-// Reset makes the memory of in the input that NewInput returns.
-func (in *Input) Reset(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) {
-	*in = Input{attributes: a, resource: resource, kind: kind, authorizer: authorizer, object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed)}
+// Reset makes in the input that NewInput returns, with values in memory. The input must not be used once memory is cleared.
+func (in *Input) Reset(memory *values.Memory, a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) {
+	*in = Input{
+		attributes: a, resource: resource, kind: kind, authorizer: authorizer, memory: memory,
+		object: ObjectValue(object, Typed, memory), oldObject: ObjectValue(oldObject, Typed, memory),
+	}
 }
 
 // Show sets the values of 'object' and 'oldObject' for the series of evaluations that begin
@@ -103,7 +108,7 @@ func (in *Input) conditionRequestValue() ref.Val {
 }
 
 func (in *Input) admissionRequest(resource schema.GroupVersionResource) ref.Val {
-	return values.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.kind)))
+	return in.memory.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.kind)))
 }
 
 func (in *Input) authorizerVal() ref.Val {

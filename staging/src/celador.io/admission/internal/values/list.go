@@ -6,6 +6,7 @@ package values
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -18,7 +19,8 @@ var _ traits.Lister = (*listValue)(nil)
 type listValue struct {
 	elem   *plan
 	object reflect.Value
-	// children caches the elements that were read.
+	memory *Memory
+	// children caches the elements that were read. It is empty until the first is read.
 	children []ref.Val
 }
 
@@ -26,13 +28,24 @@ type listValue struct {
 func (l *listValue) At(i int) ref.Val { return l.child(i) }
 
 func (l *listValue) child(i int) ref.Val {
-	if l.children == nil {
-		l.children = make([]ref.Val, l.object.Len())
+	if len(l.children) == 0 {
+		n := l.object.Len()
+		l.children = slices.Grow(l.children, n)[:n]
 	}
 	if l.children[i] == nil {
-		l.children[i] = l.elem.value(l.object.Index(i))
+		l.children[i] = l.elem.value(l.object.Index(i), l.memory)
 	}
 	return l.children[i]
+}
+
+// clear drops all references, but keeps the memory of a few children.
+func (l *listValue) clear() {
+	children := l.children
+	if cap(children) > maxPooled {
+		children = nil
+	}
+	clear(children)
+	*l = listValue{children: children[:0]}
 }
 
 // Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or

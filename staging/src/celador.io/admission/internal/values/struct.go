@@ -22,6 +22,7 @@ var (
 type structValue struct {
 	plan   *plan
 	object reflect.Value
+	memory *Memory
 	// first holds the first count fields that were read.
 	first [2]child
 	count int
@@ -64,7 +65,7 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	// The same expression looks the field up with the same string, which then compares by its address.
 	c := child{name: name}
 	if v := f.GetFrom(s.object); !f.CanOmit(v) {
-		c.value = f.plan.value(v)
+		c.value = f.plan.value(v, s.memory)
 	}
 	if s.count < len(s.first) {
 		s.first[s.count] = c
@@ -74,6 +75,20 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 		cache.children = append(cache.children, c)
 	}
 	return c.value, c.value != nil
+}
+
+// clear drops all references, but keeps the memory of a small cache.
+func (s *structValue) clear() {
+	cache := s.cache
+	if cache != nil {
+		if cap(cache.children) > maxPooled {
+			cache = nil
+		} else {
+			clear(cache.children)
+			*cache = structCache{children: cache.children[:0]}
+		}
+	}
+	*s = structValue{cache: cache}
 }
 
 func (s *structValue) ensureCache() *structCache {
