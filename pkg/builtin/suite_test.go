@@ -66,6 +66,18 @@ manifests:
   metadata: {name: failing-everywhere}
   spec: {policyName: failing, validationActions: [Deny]}
 - apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: mixed}
+  spec:
+    matchConstraints:
+      <<: *configmaps
+      objectSelector: {matchLabels: {policy: mixed}}
+    validations: [{expression: "false", message: never}, {expression: "object.data.missing == 'x'"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: mixed-everywhere}
+  spec: {policyName: mixed, validationActions: [Deny]}
+- apiVersion: admissionregistration.k8s.io/v1
   kind: MutatingAdmissionPolicy
   metadata: {name: color}
   spec:
@@ -132,6 +144,7 @@ func TestExpectations(t *testing.T) {
 		{name: "no policy matches, not allowed", policy: "other", data: "{a: b}", expect: "{decision: Allowed, policy: size}", decision: suite.NoMatch, want: []string{"decision: want Allowed, got NoMatch ("}},
 		{name: "match condition", policy: "size", data: "{exempt: b}", expect: "{decision: Allowed, policy: size}", decision: suite.NoMatch, want: []string{"decision: want Allowed, got NoMatch (" + size + ": a match condition is false)"}},
 		{name: "another policy applies", policy: "size", data: "{a: b}", expect: "{decision: NoMatch, policy: advice}", decision: suite.NoMatch},
+		{name: "failure beside a violation", policy: "mixed", data: "{a: b}", expect: "{decision: Denied, validation: 1}", decision: suite.Denied, want: []string{"validation: want 1, got 0 (never)"}},
 		{name: "expression fails", policy: "failing", data: "{a: b}", expect: "{decision: Error, policy: failing, validation: 0, messagePattern: no such key}", decision: suite.Error},
 		{name: "expression fails, not denied", policy: "failing", data: "{a: b}", expect: "{decision: Denied}", decision: suite.Error, want: []string{"decision: want Denied, got Error (policy failing, binding failing-everywhere, validation 0: "}},
 		{name: "violation without denial", policy: "advice", data: "{a: b}", expect: "{decision: Allowed, validation: 0, message: think again, auditAnnotations: {advice/keys: '1'}}", decision: suite.Allowed},
@@ -282,10 +295,10 @@ func TestUnusableCases(t *testing.T) {
 	}{
 		{"unknown field of a policy", strings.Replace(guarded, "    matchConditions:", "    matchCondition:", 1) + object, "suite.yaml:13: manifests[0].spec.matchCondition: unknown field"},
 		{"expression does not compile", strings.Replace(guarded, "size(object.data) < 3", "size(object.data <", 1) + object, "suite.yaml:15: manifests[0].spec.validations[0].expression: "},
-		{"unknown field of an object", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      dat: {}\n  expect: {decision: NoMatch}\n", "suite.yaml:68: cases[0].request.object.dat: unknown field"},
-		{"type of a field", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      data:\n        a: x\n        b: 5\n  expect: {decision: NoMatch}\n", "suite.yaml:70: cases[0].request.object.data.b: a value of type number is not allowed here, want string"},
-		{"type of a field of a policy", strings.Replace(guarded, "metadata: {name: color}\n", "metadata: {name: color, labels: {a: yes}}\n", 1) + object, "suite.yaml:48: manifests[6].metadata.labels.a: a value of type bool is not allowed here, want string"},
-		{"unknown kind", guarded + "- name: a\n  request: {object: {apiVersion: example.com/v1, kind: Thing, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n", "suite.yaml:63: cases[0].request: "},
+		{"unknown field of an object", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      dat: {}\n  expect: {decision: NoMatch}\n", "suite.yaml:80: cases[0].request.object.dat: unknown field"},
+		{"type of a field", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      data:\n        a: x\n        b: 5\n  expect: {decision: NoMatch}\n", "suite.yaml:82: cases[0].request.object.data.b: a value of type number is not allowed here, want string"},
+		{"type of a field of a policy", strings.Replace(guarded, "metadata: {name: color}\n", "metadata: {name: color, labels: {a: yes}}\n", 1) + object, "suite.yaml:60: manifests[8].metadata.labels.a: a value of type bool is not allowed here, want string"},
+		{"unknown kind", guarded + "- name: a\n  request: {object: {apiVersion: example.com/v1, kind: Thing, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n", "suite.yaml:75: cases[0].request: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := runSuite(t, test.text).Cases[0]

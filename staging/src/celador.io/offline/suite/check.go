@@ -99,7 +99,7 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 	expect := &test.spec.Expect
 	candidates := []finding{}
 	for _, f := range found {
-		if f.enforced == (expect.Decision != Allowed) && (expect.Decision != Error || f.failed) {
+		if f.enforced == (expect.Decision != Allowed) && (!f.enforced || f.failed == (expect.Decision == Error)) {
 			candidates = append(candidates, f)
 		}
 	}

@@ -67,11 +67,12 @@ func findings(reviews []cluster.PolicyReview) []finding {
 	return found
 }
 
-// scope returns the reviews of a policy and a binding. An empty name stands for all.
+// scope returns the reviews of the policy and the binding of an expectation. An empty name stands for all.
 func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.PolicyReview {
+	kind, name := cutKind(policy)
 	var kept []cluster.PolicyReview
 	for _, review := range reviews {
-		if (policy == "" || review.Policy == policy) && (binding == "" || review.Binding == binding) {
+		if (name == "" || review.Policy == name) && (kind == "" || review.Kind == kind) && (binding == "" || review.Binding == binding) {
 			kept = append(kept, review)
 		}
 	}

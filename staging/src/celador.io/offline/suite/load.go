@@ -16,7 +16,6 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
@@ -237,12 +236,7 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 		l.fail(path+".decision", "%s: want Allowed, Denied, Error, NoMatch or Rejected", problem)
 		return
 	}
-	if spec.Policy != "" && !hasObject(objects, policyKinds, spec.Policy) {
-		l.fail(path+".policy", "no policy of the manifests has the name %q", spec.Policy)
-	}
-	if spec.Binding != "" && !hasObject(objects, bindingKinds, spec.Binding) {
-		l.fail(path+".binding", "no binding of the manifests has the name %q", spec.Binding)
-	}
+	l.expectedPolicy(path, spec, objects)
 	if spec.Message != "" && spec.MessagePattern != "" {
 		l.fail(path+".messagePattern", "set either message or messagePattern")
 	}
@@ -259,15 +253,4 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 	if (spec.Object != nil || spec.Patch != nil) && spec.Decision != Allowed && spec.Decision != NoMatch {
 		l.fail(path+".decision", "a request that is not allowed has no resulting object: remove object and patch")
 	}
-}
-
-var (
-	policyKinds  = []string{cluster.ValidatingKind, cluster.MutatingKind}
-	bindingKinds = []string{cluster.ValidatingKind + "Binding", cluster.MutatingKind + "Binding"}
-)
-
-func hasObject(objects []object, kinds []string, name string) bool {
-	return slices.ContainsFunc(objects, func(o object) bool {
-		return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(kinds, o.content.GetKind()) && o.content.GetName() == name
-	})
 }

@@ -141,7 +141,7 @@ cases:
   expect: {decision: Denied, object: {spec: {}}}
 `, []string{
 			`suite.yaml:6: cases[0].expect.decision: unknown decision "Deny": want`, `suite.yaml:9: cases[1].expect.policy: no policy of the manifests has the name "a"`,
-			`suite.yaml:9: cases[1].expect.binding: no binding of`, "suite.yaml:15: cases[2].expect.messagePattern: set either", "suite.yaml:15: cases[2].expect.messagePattern: not a regular expression",
+			"suite.yaml:15: cases[2].expect.messagePattern: set either", "suite.yaml:15: cases[2].expect.messagePattern: not a regular expression",
 			"suite.yaml:18: cases[3].expect.decision: no policy applies", "suite.yaml:21: cases[4].expect.decision: the server rejects", "suite.yaml:24: cases[5].expect.decision: a request that is not allowed",
 		}},
 		{"patches", header + `cases:
@@ -160,6 +160,28 @@ cases:
 			"suite.yaml:9: cases[0].expect.patch[0].op: unknown operation \"\", want one of add, copy, move, remove, replace, test",
 			`suite.yaml:10: cases[0].expect.patch[1].path: "" does not point into the object`, "suite.yaml:11: cases[0].expect.patch[2].value: required with op: add",
 			`suite.yaml:12: cases[0].expect.patch[3].path: "a" does not point`, `suite.yaml:13: cases[0].expect.patch[4].from: "" does not`,
+		}},
+		{"policies and bindings", header + `manifests:
+- {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: a}, spec: {validations: [{expression: "true"}]}}
+- {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: both}}
+- {apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicy, metadata: {name: both}}
+- {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: of-a}, spec: {policyName: a}}
+- {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: of-none}, spec: {policyName: none}}
+cases:
+- {name: a, request: {object: pod.yaml}, expect: {decision: Denied, policy: a, binding: of-a, validation: 0}}
+- {name: b, request: {object: pod.yaml}, expect: {decision: Denied, policy: a, validation: 1}}
+- {name: c, request: {object: pod.yaml}, expect: {decision: Denied, validation: -1}}
+- {name: d, request: {object: pod.yaml}, expect: {decision: Denied, policy: both}}
+- {name: e, request: {object: pod.yaml}, expect: {decision: Denied, policy: MutatingAdmissionPolicy/both}}
+- {name: f, request: {object: pod.yaml}, expect: {decision: Denied, policy: Policy/both}}
+- {name: g, request: {object: pod.yaml}, expect: {decision: Denied, policy: a, binding: of-none}}
+- {name: h, request: {object: pod.yaml}, expect: {decision: Denied, binding: of-none}}
+- {name: i, request: {object: pod.yaml}, expect: {decision: Denied, binding: missing}}
+`, []string{
+			"suite.yaml:11: cases[1].expect.validation: the policy has no validations[1]: it has 1 validations", "suite.yaml:12: cases[2].expect.validation: must not be negative",
+			"suite.yaml:13: cases[3].expect.policy: 2 policies have this name: write ValidatingAdmissionPolicy/both or", `suite.yaml:15: cases[5].expect.policy: unknown kind "Policy"`,
+			`suite.yaml:16: cases[6].expect.binding: the policyName of "of-none" is another one`, `suite.yaml:17: cases[7].expect.binding: the policyName of "of-none"`,
+			`suite.yaml:18: cases[8].expect.binding: no binding of the manifests has the name "missing"`,
 		}},
 		{"fields without values", header + `cases:
 - name: a

@@ -114,7 +114,8 @@ type Expectation struct {
 	// Decision is what the policies decide. It is required. With policy or binding it is what this policy, or this
 	// policy through this binding, decides.
 	Decision Decision `json:"decision"`
-	// Policy is the name of the policy that the decision, validation, message and reason are of.
+	// Policy is the name of the policy that the decision, validation, message and reason are of. If a ValidatingAdmissionPolicy and a
+	// MutatingAdmissionPolicy have the same name, it is the kind, a slash and the name.
 	Policy string `json:"policy,omitempty"`
 	// Binding is the name of the binding that the decision, validation, message and reason are of.
 	Binding string `json:"binding,omitempty"`

@@ -1,0 +1,92 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+)
+
+var policyKinds = []string{cluster.ValidatingKind, cluster.MutatingKind}
+
+// bindingSuffix follows the kind of a policy in the kind of its bindings.
+const bindingSuffix = "Binding"
+
+// cutKind splits the policy of an expectation into a kind, which may be empty, and a name.
+func cutKind(policy string) (kind, name string) {
+	if kind, name, found := strings.Cut(policy, "/"); found {
+		return kind, name
+	}
+	return "", policy
+}
+
+// expectedPolicy checks that policy and binding of an expectation name one policy of the objects, and that the binding is one of
+// this policy: another one never applies.
+func (l *loader) expectedPolicy(path string, spec *Expectation, objects []object) {
+	kind, name := cutKind(spec.Policy)
+	policies := named(objects, kind, "", name)
+	switch {
+	case spec.Policy == "":
+	case kind != "" && !slices.Contains(policyKinds, kind):
+		l.fail(path+".policy", "unknown kind %q, want %s", kind, strings.Join(policyKinds, " or "))
+		return
+	case len(policies) == 0:
+		l.fail(path+".policy", "no policy of the manifests has the name %q", name)
+		return
+	case len(policies) > 1:
+		l.fail(path+".policy", "%d policies have this name: write %s/%s or %s/%s", len(policies), policyKinds[0], name, policyKinds[1], name)
+		return
+	}
+	if spec.Binding != "" {
+		bindings := named(objects, kind, bindingSuffix, spec.Binding)
+		if len(bindings) == 0 {
+			l.fail(path+".binding", "no binding of the manifests has the name %q", spec.Binding)
+			return
+		}
+		bindings = slices.DeleteFunc(bindings, func(o object) bool { return !binds(o, name, objects) })
+		if len(bindings) == 0 {
+			l.fail(path+".binding", "the policyName of %q is another one, so that it never applies", spec.Binding)
+		}
+	}
+	if spec.Validation != nil {
+		index, last := *spec.Validation, -1
+		if len(policies) == 1 {
+			validations, _, _ := unstructured.NestedSlice(policies[0].content.Object, "spec", "validations")
+			last = len(validations) - 1
+		}
+		if index < 0 {
+			l.fail(path+".validation", "must not be negative: it is an index in spec.validations")
+		} else if spec.Policy != "" && index > last {
+			l.fail(path+".validation", "the policy has no validations[%d]: it has %d validations, counted from 0", index, last+1)
+		}
+	}
+}
+
+// binds reports whether a binding binds the named policy, or any policy of the objects if the name is empty.
+func binds(binding object, policy string, objects []object) bool {
+	bound, _, _ := unstructured.NestedString(binding.content.Object, "spec", "policyName")
+	if policy != "" {
+		return bound == policy
+	}
+	kind := strings.TrimSuffix(binding.content.GetKind(), bindingSuffix)
+	return len(named(objects, kind, "", bound)) > 0
+}
+
+// named returns the policies, or bindings if suffix is bindingSuffix, with a name. An empty kind of policies stands for both.
+func named(objects []object, kind, suffix, name string) []object {
+	var found []object
+	for _, o := range objects {
+		of, matches := strings.CutSuffix(o.content.GetKind(), suffix)
+		if matches && o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(policyKinds, of) &&
+			(kind == "" || of == kind) && o.content.GetName() == name {
+			found = append(found, o)
+		}
+	}
+	return found
+}
