@@ -151,6 +151,16 @@ func TestExpectations(t *testing.T) {
 		{name: "warnings", policy: "advice", data: "{a: b}", expect: "{decision: Allowed, warnings: []}", decision: suite.Allowed, want: []string{"warnings: want [], got [\"Validation failed for ValidatingAdmissionPolicy 'advice' with binding 'advice-everywhere': think again\"]"}},
 		{name: "audit annotations", policy: "advice", data: "{a: b}", expect: "{decision: Allowed, auditAnnotations: {advice/keys: '2', advice/none: x}}", decision: suite.Allowed, want: []string{`auditAnnotations[advice/keys]: want "2", got "1"`, `auditAnnotations[advice/none]: want "x", got no such annotation`}},
 		{name: "no violation", policy: "size", data: "{a: b}", expect: "{decision: Allowed, message: x}", decision: suite.Allowed, want: []string{`message: want "x", got no validation is violated`}},
+		{name: "performed", policy: "other", data: "{a: b}", expect: "{allowed: true}", decision: suite.NoMatch},
+		{name: "performed, not denied", policy: "size", data: "{a: b, c: d, e: f}", expect: "{allowed: true}", decision: suite.Denied, want: []string{"allowed: want true, got false: Denied (" + tooMany + ")"}},
+		{name: "not performed", policy: "size", data: "{a/b: c}", expect: "{allowed: false}", decision: suite.Rejected},
+		{name: "not decoded", policy: "size", data: "{}, date: {}", expect: "{allowed: false}", decision: suite.Rejected},
+		{name: "not decoded, but performed", policy: "size", data: "{}, date: {}", expect: "{allowed: true}", decision: suite.Rejected, want: []string{"allowed: want true, got false: Rejected ("}},
+		{name: "two violations", policy: "size", data: "{a: b, c: d, e: f, g: h}", expect: "{violations: 2}", decision: suite.Denied},
+		{name: "violations with a message", policy: "size", data: "{a: b, c: d, e: f, g: h}", expect: "{decision: Denied, violations: 1, messagePattern: than 4}", decision: suite.Denied},
+		{name: "no violation with a message", policy: "size", data: "{a: b, c: d, e: f}", expect: "{violations: 0, messagePattern: than 4}", decision: suite.Denied},
+		{name: "other number of violations", policy: "size", data: "{a: b, c: d, e: f}", expect: "{violations: 2}", decision: suite.Denied, want: []string{"violations: want 2, got 1 (" + tooMany + ")"}},
+		{name: "violation of a policy that warns", policy: "advice", data: "{a: b}", expect: "{violations: 1}", decision: suite.Allowed},
 		{name: "object", policy: "color", data: "{a: b}", expect: "{decision: Allowed, object: {data: {color: blue, gone: null}}}", decision: suite.Allowed},
 		{name: "other object", policy: "color", data: "{a: b}", expect: "{decision: Allowed, object: {data: {a: null, color: red, x: new}}}", decision: suite.Allowed, want: []string{`object.data.a: want no such field, got "b"`, `object.data.color: want "red", got "blue"`, `object.data.x: want "new", got no such field`}},
 		{name: "patch", policy: "color", data: "{a: b}", expect: "{decision: Allowed, patch: [{op: add, path: /data/color, value: blue}]}", decision: suite.Allowed},
@@ -310,6 +320,17 @@ func TestUnusableCases(t *testing.T) {
 				t.Errorf("error %s, want %s", message, test.want)
 			}
 		})
+	}
+}
+
+func TestSkipsAndNotes(t *testing.T) {
+	const object = "  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}}\n"
+	result := runSuite(t, guarded+"- {name: a, skip: not today}\n- name: b\n"+object+"  expect: {decision: NoMatch}\n  notes: {Allowed: none, NoMatch: no policy}\n")
+	if c := result.Cases[0]; c.Skipped != "not today" || c.Passed() || c.Err != nil {
+		t.Errorf("%+v", c)
+	}
+	if c := result.Cases[1]; c.Note != "no policy" || !c.Passed() {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -24,6 +24,8 @@ type Document struct {
 	node  *nodes.Node
 	place *nodes.Node // has the position of the value: its key, or the value itself
 	raw   []byte
+	// places are the positions and paths of the values of a document that was not read from a file. Nil otherwise.
+	places map[*nodes.Node]place
 }
 
 // Raw returns the value as JSON. Callers must not change it.
@@ -140,5 +142,5 @@ func (d *Document) inherit(apiVersion, kind string) error {
 // Field returns the document of the value at a path. raw is the value as JSON.
 func (d *Document) Field(path string, raw []byte) *Document {
 	node, place := find(d.node, path)
-	return &Document{file: d.file, field: d.fieldAt(path), lines: d.lines, node: node, place: place, raw: raw}
+	return &Document{file: d.file, field: d.fieldAt(path), lines: d.lines, node: node, place: place, raw: raw, places: d.places}
 }

@@ -48,6 +48,10 @@ func (d *Document) Errorf(path, format string, args ...any) *Error {
 
 // fieldAt returns the path of the field at a path below the value, from the document on.
 func (d *Document) fieldAt(path string) string {
+	if d.places != nil {
+		_, place := find(d.node, path)
+		return d.places[place].field
+	}
 	if path == "" || strings.HasPrefix(path, "[") {
 		return d.field + path
 	}
@@ -64,12 +68,21 @@ func (d *Document) Position(path string) Position {
 }
 
 func (d *Document) at(node *nodes.Node) Position {
+	if place, found := d.places[node]; found {
+		return place.position
+	}
 	return Position{File: d.file, Line: node.Line + d.lines, Column: node.Column}
 }
 
 // find returns the node at a path, or its nearest parent, and the node that marks its place, which is the key of a field.
 // A path is written as in the API's errors: spec.items[0], labels[key]. Keys may have dots.
 func find(node *nodes.Node, path string) (value, place *nodes.Node) {
+	value, place, _ = walk(node, path)
+	return value, place
+}
+
+// walk returns what find does, and the part of the path that does not exist.
+func walk(node *nodes.Node, path string) (value, place *nodes.Node, missing string) {
 	place = node
 	for {
 		for node.Kind == nodes.AliasNode {
@@ -77,7 +90,7 @@ func find(node *nodes.Node, path string) (value, place *nodes.Node) {
 		}
 		key, child, rest := step(node, path)
 		if child == nil {
-			return node, place
+			return node, place, path
 		}
 		node, place, path = child, key, rest
 	}

@@ -32,14 +32,18 @@ type Suite struct {
 type Case struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
-	// Result is Passed, Failed or Error.
+	// Result is Passed, Failed, Error or Skipped.
 	Result string `json:"result"`
-	// Decision is what the policies decided. Empty if the result is Error.
+	// Decision is what the policies decided. Empty if the result is Error or Skipped.
 	Decision suite.Decision `json:"decision,omitempty"`
 	// Seconds is the time that the answer took.
 	Seconds float64 `json:"seconds"`
 	// Error is why the case could not run.
 	Error string `json:"error,omitempty"`
+	// Skipped is why the case did not run.
+	Skipped string `json:"skipped,omitempty"`
+	// Note is a remark of the suite about the decision.
+	Note string `json:"note,omitempty"`
 	// Mismatches are the differences from the expectation.
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
 	// Diffs are unified diffs from the expected object to the object after admission, as YAML, by the field of the expectation.
@@ -96,6 +100,7 @@ func JSON(w io.Writer, results []suite.Result) error {
 func newCase(result *suite.CaseResult) Case {
 	c := Case{
 		Name: result.Name, Position: result.Position, Result: string(verdictOf(result)), Decision: result.Decision, Seconds: result.Duration.Seconds(),
+		Skipped: result.Skipped, Note: result.Note,
 	}
 	if result.Err != nil {
 		c.Error = result.Err.Error()

@@ -24,6 +24,7 @@ type (
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
 		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
 		Cases    []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
@@ -34,6 +35,8 @@ type (
 		Time    string        `xml:"time,attr"`
 		Failure *junitProblem `xml:"failure"`
 		Error   *junitProblem `xml:"error"`
+		Skipped *junitProblem `xml:"skipped"`
+		Output  string        `xml:"system-out,omitempty"`
 	}
 	junitProblem struct {
 		Message string `xml:"message,attr"`
@@ -46,11 +49,16 @@ func JUnit(w io.Writer, results []suite.Result) error {
 	var document junitSuites
 	for _, result := range results {
 		summary := Summarize([]suite.Result{result})
-		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Errors}
+		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Errors, Skipped: summary.Skipped}
 		for i := range result.Cases {
 			c := &result.Cases[i]
 			out := junitCase{Name: c.Name, Class: result.Name, File: c.Position.File, Line: c.Position.Line, Time: fmt.Sprintf("%.6f", c.Duration.Seconds())}
+			if c.Passed() {
+				out.Output = c.Note
+			}
 			switch problems := problems(c); verdictOf(c) {
+			case skipped:
+				out.Skipped = &junitProblem{Message: c.Skipped}
 			case failed:
 				out.Failure = &junitProblem{problems[0], strings.Join(problems, "\n")}
 			case broken:

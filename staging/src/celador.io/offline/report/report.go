@@ -29,6 +29,8 @@ type Summary struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
 	Errors int `json:"errors"`
+	// Skipped is the number of cases that the suites skip.
+	Skipped int `json:"skipped,omitempty"`
 }
 
 // Summarize counts the cases of results.
@@ -43,6 +45,8 @@ func Summarize(results []suite.Result) Summary {
 				s.Failed++
 			case broken:
 				s.Errors++
+			case skipped:
+				s.Skipped++
 			}
 		}
 	}
@@ -55,6 +59,9 @@ func (s Summary) String() string {
 	if s.Errors > 0 {
 		text += fmt.Sprintf(", %d could not run", s.Errors)
 	}
+	if s.Skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", s.Skipped)
+	}
 	return text
 }
 
@@ -62,15 +69,18 @@ func (s Summary) String() string {
 type verdict string
 
 const (
-	passed verdict = "Passed"
-	failed verdict = "Failed"
-	broken verdict = "Error"
+	passed  verdict = "Passed"
+	failed  verdict = "Failed"
+	broken  verdict = "Error"
+	skipped verdict = "Skipped"
 )
 
 func verdictOf(result *suite.CaseResult) verdict {
 	switch {
 	case result.Err != nil:
 		return broken
+	case result.Skipped != "":
+		return skipped
 	case !result.Passed():
 		return failed
 	}
@@ -93,6 +103,9 @@ func problems(result *suite.CaseResult) []string {
 	}
 	for _, d := range result.Differences {
 		texts = append(texts, fmt.Sprintf("%s: %s differs:\n%s", result.Position, d.Field, unified(d)))
+	}
+	if len(texts) > 0 && result.Note != "" {
+		texts = append(texts, result.Position.String()+": note: "+result.Note)
 	}
 	return texts
 }

@@ -41,6 +41,11 @@ var results = []suite.Result{{
 		},
 	},
 }, {
+	Name: "others", Position: manifest.Position{File: "c.yaml", Line: 1}, Cases: []suite.CaseResult{
+		{Name: "skipped", Position: manifest.Position{File: "c.yaml", Line: 2}, Skipped: "not # native"},
+		{Name: "noted", Position: manifest.Position{File: "c.yaml", Line: 3}, Decision: suite.NoMatch, Note: "a remark"},
+	},
+}, {
 	Name: "broken", Position: manifest.Position{File: "b.yaml", Line: 1}, Cases: []suite.CaseResult{
 		{Name: "one", Position: manifest.Position{File: "b.yaml", Line: 4}, Err: errors.Join(&manifest.Error{Position: manifest.Position{File: "p.yaml", Line: 7}, Field: "spec.x", Problem: "unknown field"})},
 		{Name: "two", Position: manifest.Position{File: "b.yaml", Line: 8}, Err: errors.Join(&manifest.Error{Position: manifest.Position{File: "p.yaml", Line: 7}, Field: "spec.x", Problem: "unknown field"})},
@@ -57,12 +62,14 @@ func write(t *testing.T, format string, results []suite.Result) string {
 }
 
 func TestTable(t *testing.T) {
-	const want = `SUITE    CASE         RESULT   DECISION
-limits   small        Passed   Allowed
-limits   large & #1   Failed   Allowed
-limits   changed      Failed   Allowed
-broken   one          Error    <none>
-broken   two          Error    <none>
+	const want = `SUITE    CASE         RESULT    DECISION
+limits   small        Passed    Allowed
+limits   large & #1   Failed    Allowed
+limits   changed      Failed    Allowed
+others   skipped      Skipped   <none>
+others   noted        Passed    NoMatch
+broken   one          Error     <none>
+broken   two          Error     <none>
 
 a/suite.yaml:9: large & #1
     decision
@@ -87,10 +94,16 @@ a/suite.yaml:20: changed
         -  f: "6"
         +  f: "7"
 
+c.yaml:2: skipped
+    skipped: not # native
+
+c.yaml:3: noted
+    note: a remark
+
 b.yaml:4: one
     p.yaml:7: spec.x: unknown field
 
-1 passed, 2 failed, 2 could not run
+2 passed, 2 failed, 2 could not run, 1 skipped
 `
 	if diff := cmp.Diff(want, write(t, "table", results)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -99,7 +112,7 @@ b.yaml:4: one
 
 func TestTAP(t *testing.T) {
 	const want = `TAP version 14
-1..3
+1..5
 ok 1 - limits/small
 not ok 2 - limits/large & \#1
   ---
@@ -128,8 +141,10 @@ not ok 3 - limits/changed
     -  f: "6"
     +  f: "7"
   ...
+ok 4 - others/skipped # SKIP not \# native
+ok 5 - others/noted
 `
-	if diff := cmp.Diff(want, write(t, "tap", results[:1])); diff != "" {
+	if diff := cmp.Diff(want, write(t, "tap", results[:2])); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
@@ -140,7 +155,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := report.Report{
-		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 1, Failed: 2, Errors: 2},
+		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 2, Failed: 2, Errors: 2, Skipped: 1},
 		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
 			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
@@ -151,9 +166,12 @@ func TestJSON(t *testing.T) {
 				Mismatches: []report.Mismatch{{Field: "object.data.f", Position: at(25), Want: `"6"`, Got: `"7"`}},
 				Diffs:      map[string]string{"object": changed},
 			},
-		}}, {Name: "broken", Position: results[1].Position, Cases: []report.Case{
-			{Name: "one", Position: results[1].Cases[0].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
-			{Name: "two", Position: results[1].Cases[1].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
+		}}, {Name: "others", Position: results[1].Position, Cases: []report.Case{
+			{Name: "skipped", Position: results[1].Cases[0].Position, Result: "Skipped", Skipped: "not # native"},
+			{Name: "noted", Position: results[1].Cases[1].Position, Result: "Passed", Decision: suite.NoMatch, Note: "a remark"},
+		}}, {Name: "broken", Position: results[2].Position, Cases: []report.Case{
+			{Name: "one", Position: results[2].Cases[0].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
+			{Name: "two", Position: results[2].Cases[1].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
 		}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -181,6 +199,7 @@ func TestJUnit(t *testing.T) {
 		Line    int      `xml:"line,attr"`
 		Failure *problem `xml:"failure"`
 		Error   *problem `xml:"error"`
+		Skipped *problem `xml:"skipped"`
 	}
 	var got struct {
 		Suites []struct {
@@ -194,7 +213,7 @@ func TestJUnit(t *testing.T) {
 	if err := xml.Unmarshal([]byte(write(t, "junit", results)), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Suites) != 2 || got.Suites[0].Name != "limits" || got.Suites[0].Tests != 3 || got.Suites[0].Failures != 2 || got.Suites[1].Errors != 2 {
+	if len(got.Suites) != 3 || got.Suites[0].Name != "limits" || got.Suites[0].Tests != 3 || got.Suites[0].Failures != 2 || got.Suites[2].Errors != 2 {
 		t.Fatalf("suites %+v", got.Suites)
 	}
 	want := []testcase{
@@ -208,7 +227,10 @@ func TestJUnit(t *testing.T) {
 	if diff := cmp.Diff(want, got.Suites[0].Cases); diff != "" {
 		t.Errorf("cases (-want +got):\n%s", diff)
 	}
-	if e := got.Suites[1].Cases[0].Error; e == nil || e.Message != "p.yaml:7: spec.x: unknown field" {
+	if diff := cmp.Diff([]testcase{{Name: "skipped", Line: 2, Skipped: &problem{Message: "not # native"}}, {Name: "noted", Line: 3}}, got.Suites[1].Cases); diff != "" {
+		t.Errorf("cases (-want +got):\n%s", diff)
+	}
+	if e := got.Suites[2].Cases[0].Error; e == nil || e.Message != "p.yaml:7: spec.x: unknown field" {
 		t.Errorf("error %+v", e)
 	}
 }

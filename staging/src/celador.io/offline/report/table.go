@@ -36,8 +36,11 @@ func Table(w io.Writer, results []suite.Result) error {
 				shown[c.Err.Error()] = true
 				fmt.Fprintf(&details, "\n%s: %s\n%s\n", c.Position, printableLine(c.Name), indent(c.Err.Error()))
 			}
-			if len(c.Mismatches) > 0 {
+			if len(c.Mismatches) > 0 || c.Note != "" || c.Skipped != "" {
 				fmt.Fprintf(&details, "\n%s: %s\n", c.Position, printableLine(c.Name))
+			}
+			if c.Skipped != "" {
+				fmt.Fprintf(&details, "    skipped: %s\n", printableLine(c.Skipped))
 			}
 			for _, m := range c.Mismatches {
 				fmt.Fprintf(&details, "    %s\n        want %s\n        got  %s\n", m.Field, printableLine(m.Want), printableLine(m.Got))
@@ -47,6 +50,9 @@ func Table(w io.Writer, results []suite.Result) error {
 			}
 			for _, d := range c.Differences {
 				fmt.Fprintf(&details, "    %s\n%s\n", d.Field, indent(indent(unified(d))))
+			}
+			if c.Note != "" {
+				fmt.Fprintf(&details, "    note: %s\n", printableLine(c.Note))
 			}
 		}
 	}

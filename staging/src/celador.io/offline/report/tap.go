@@ -25,12 +25,15 @@ func TAP(w io.Writer, results []suite.Result) error {
 		for i := range result.Cases {
 			c := &result.Cases[i]
 			number++
-			verdict := "ok"
-			if !c.Passed() {
+			verdict, directive := "ok", ""
+			switch verdictOf(c) {
+			case failed, broken:
 				verdict = "not ok"
+			case skipped:
+				directive = " # SKIP " + tapEscapes.Replace(printableLine(c.Skipped))
 			}
-			fmt.Fprintf(&out, "%s %d - %s\n", verdict, number, tapEscapes.Replace(printableLine(result.Name+"/"+c.Name)))
-			if c.Passed() {
+			fmt.Fprintf(&out, "%s %d - %s%s\n", verdict, number, tapEscapes.Replace(printableLine(result.Name+"/"+c.Name)), directive)
+			if verdict == "ok" {
 				continue
 			}
 			diagnostics, err := yaml.Marshal(map[string]any{"at": map[string]any{"file": c.Position.File, "line": c.Position.Line}, "problems": problems(c)})

@@ -33,11 +33,21 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 	expect := &test.spec.Expect
 	inScope := scope(review.Policies, expect.Policy, expect.Binding)
 	decision, why := decide(review, inScope)
-	if decision != expect.Decision {
-		c.fail("decision", string(expect.Decision), described(decision, why))
+	explain := func() {
 		c.explain(slices.DeleteFunc(findings(inScope), func(f finding) bool { return !f.enforced || f.failed != (decision == Error) }))
-	} else {
+	}
+	switch {
+	case expect.Decision != "" && decision != expect.Decision:
+		c.fail("decision", string(expect.Decision), described(decision, why))
+		explain()
+	case expect.Violations != nil:
+		c.checkViolations(test, findings(inScope))
+	case expect.Decision != "":
 		c.checkFinding(test, review, findings(inScope))
+	}
+	if expect.Allowed != nil && *expect.Allowed != review.Allowed {
+		c.fail("allowed", toJSON(*expect.Allowed), toJSON(review.Allowed)+": "+described(decision, why))
+		explain()
 	}
 	if expect.Warnings != nil && !slices.Equal(expect.Warnings, review.Warnings) {
 		c.fail("warnings", quoted(expect.Warnings), quoted(review.Warnings))
@@ -50,7 +60,7 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 		}
 	}
 	switch {
-	case decision != expect.Decision:
+	case expect.Decision != "" && decision != expect.Decision, expect.Allowed != nil && !review.Allowed:
 	case test.expected != nil && review.Object != nil:
 		c.checkObject(test.expected.Object, review.Object.Object)
 	case test.expected != nil:
@@ -110,13 +120,53 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 		}
 	}
 	// Each field narrows the candidates down. The first one that no candidate has is the mismatch.
-	for _, criterion := range []struct {
-		field   string
-		set     bool
-		want    string
-		meets   func(finding) bool
-		display func(finding) string
-	}{
+	for _, criterion := range test.criteria() {
+		met := slices.DeleteFunc(slices.Clone(candidates), func(f finding) bool { return !criterion.meets(f) })
+		if len(met) == 0 {
+			var got []string
+			for _, f := range candidates {
+				got = append(got, criterion.display(f))
+			}
+			if len(got) == 0 {
+				got = []string{"no validation is violated"}
+			}
+			c.fail(criterion.field, criterion.want, strings.Join(got, ", "))
+			c.explain(candidates)
+			return
+		}
+		candidates = met
+	}
+}
+
+// checkViolations compares the number of violations that meet the criteria of the case.
+func (c *checker) checkViolations(test *testCase, found []finding) {
+	criteria := test.criteria()
+	met := slices.DeleteFunc(found, func(f finding) bool {
+		return f.ignored || slices.ContainsFunc(criteria, func(criterion criterion) bool { return !criterion.meets(f) })
+	})
+	if want := *test.spec.Expect.Violations; len(met) != want {
+		var texts []string
+		for _, f := range met {
+			texts = append(texts, f.String())
+		}
+		c.fail("violations", toJSON(want), described(Decision(toJSON(len(met))), strings.Join(texts, "; ")))
+		c.explain(met)
+	}
+}
+
+// A criterion is a field of an expectation that describes a violation.
+type criterion struct {
+	field   string
+	set     bool
+	want    string
+	meets   func(finding) bool
+	display func(finding) string
+}
+
+// criteria returns the criteria that the expectation of the case sets.
+func (test *testCase) criteria() []criterion {
+	expect := &test.spec.Expect
+	criteria := []criterion{
 		{
 			"validation", expect.Validation != nil, toJSON(expect.Validation),
 			func(f finding) bool { return f.validation == *expect.Validation },
@@ -142,23 +192,6 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 			func(f finding) bool { return f.reason == expect.Reason },
 			func(f finding) string { return string(f.reason) },
 		},
-	} {
-		if !criterion.set {
-			continue
-		}
-		met := slices.DeleteFunc(slices.Clone(candidates), func(f finding) bool { return !criterion.meets(f) })
-		if len(met) == 0 {
-			var got []string
-			for _, f := range candidates {
-				got = append(got, criterion.display(f))
-			}
-			if len(got) == 0 {
-				got = []string{"no validation is violated"}
-			}
-			c.fail(criterion.field, criterion.want, strings.Join(got, ", "))
-			c.explain(candidates)
-			return
-		}
-		candidates = met
 	}
+	return slices.DeleteFunc(criteria, func(c criterion) bool { return !c.set })
 }

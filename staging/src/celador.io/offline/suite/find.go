@@ -19,7 +19,11 @@ import (
 // returned as it is. In a directory and its subdirectories, Find returns the YAML and JSON files with a suite, except for hidden ones.
 // Files that mention the group of suites and are not valid YAML count as suites, so that a run does not leave them out.
 // A directory without such a file is an error.
-func Find(paths ...string) ([]string, error) {
+func Find(paths ...string) ([]string, error) { return new(Loader).Find(paths...) }
+
+// Find returns the files of suites as the function Find does, and the files that Formats detect. It looks for these in hidden
+// directories, too, because some tools keep their tests there.
+func (l *Loader) Find(paths ...string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -30,7 +34,7 @@ func Find(paths ...string) ([]string, error) {
 			files = append(files, filepath.Clean(path))
 			continue
 		}
-		found, err := findIn(path)
+		found, err := l.findIn(path)
 		if err != nil {
 			return nil, err
 		}
@@ -43,13 +47,13 @@ func Find(paths ...string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-func findIn(directory string) ([]string, error) {
+func (l *Loader) findIn(directory string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case path != directory && strings.HasPrefix(entry.Name(), "."):
+		case path != directory && strings.HasPrefix(entry.Name(), ".") && (!entry.IsDir() || len(l.Formats) == 0 || entry.Name() == ".git"):
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -58,7 +62,11 @@ func findIn(directory string) ([]string, error) {
 			return nil
 		}
 		content, err := os.ReadFile(path)
-		if err == nil && hasSuite(path, content) {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(directory, path)
+		if err == nil && (hasSuite(path, content) && !inHidden(relative) || l.format(path, content) != nil) {
 			files = append(files, path)
 		}
 		return err
@@ -78,6 +86,11 @@ func hasSuite(path string, content []byte) bool {
 func isSuite(document *manifest.Document) bool {
 	kind := document.GroupVersionKind()
 	return kind.Group == Group && kind.Kind != ReportKind
+}
+
+// inHidden reports whether a part of a relative path is hidden.
+func inHidden(path string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
 }
 
 func isManifest(path string) bool {

@@ -23,6 +23,8 @@ type finding struct {
 	reason          metav1.StatusReason
 	// failed is set if the policy could not be evaluated, and not set if it denies.
 	failed bool
+	// ignored is set if the policy could not be evaluated, and its failurePolicy is Ignore.
+	ignored bool
 	// enforced is set if the server rejects the request because of the finding.
 	enforced bool
 }
@@ -49,6 +51,7 @@ func findings(reviews []cluster.PolicyReview) []finding {
 				policy: review.Policy, binding: review.Binding, validation: decision.Index,
 				message: decision.Message, reason: decision.Reason,
 				failed:   decision.Outcome != validating.Denied,
+				ignored:  decision.Ignored,
 				enforced: !decision.Ignored && slices.Contains(decision.Actions, admissionv1.Deny),
 			}
 			if decision.Outcome == validating.Misconfigured {
@@ -60,7 +63,7 @@ func findings(reviews []cluster.PolicyReview) []finding {
 			found = append(found, finding{
 				policy: review.Policy, binding: review.Binding, validation: -1,
 				message: failure.Message, reason: failure.Reason,
-				failed: !failure.Stated, enforced: !failure.Ignored,
+				failed: !failure.Stated, ignored: failure.Ignored, enforced: !failure.Ignored,
 			})
 		}
 	}

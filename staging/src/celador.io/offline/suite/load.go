@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,13 +48,29 @@ type testCase struct {
 }
 
 // Load returns the suites of a file. Errors join one error for each problem, with its file, line and field.
-func Load(file string) ([]*Test, error) {
-	documents, err := manifest.Read(file)
+func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
+
+// Read returns the native form of the suites of a file. Those of Formats are converted.
+func (l *Loader) Read(file string) ([]*manifest.Document, error) {
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
+	if format := l.format(file, content); format != nil {
+		return format.Convert(file)
+	}
+	documents, err := manifest.Parse(file, content)
+	if err == nil && len(documents) == 0 {
+		err = fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
+	}
+	return documents, err
+}
+
+// Load returns the suites of a file as the function Load does. Suites of Formats are converted.
+func (l *Loader) Load(file string) ([]*Test, error) {
+	documents, err := l.Read(file)
+	if err != nil {
+		return nil, err
 	}
 	var tests []*Test
 	var errs []error
@@ -147,6 +164,12 @@ func (l *loader) fail(path, format string, args ...any) {
 
 func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
 	c := testCase{spec: spec, path: path}
+	for decision := range sorted(spec.Notes) {
+		l.decision(fmt.Sprintf("%s.notes.%s", path, decision), decision)
+	}
+	if spec.Skip != "" {
+		return c
+	}
 	c.objects = l.manifests(path+".manifests", spec.Manifests)
 	c.object = l.only(path+".request.object", spec.Request.Object)
 	c.oldObject = l.only(path+".request.oldObject", spec.Request.OldObject)
@@ -228,13 +251,18 @@ func (l *loader) checkObjects(path string, spec *Request, operation admission.Op
 }
 
 func (l *loader) expectation(path string, spec *Expectation, objects []object) {
-	if !slices.Contains(decisions, spec.Decision) {
-		problem := "unknown decision " + fmt.Sprintf("%q", spec.Decision)
-		if spec.Decision == "" {
-			problem = "required"
-		}
-		l.fail(path+".decision", "%s: want Allowed, Denied, Error, NoMatch or Rejected", problem)
+	if spec.Decision == "" && spec.Allowed == nil && spec.Violations == nil {
+		l.fail(path+".decision", "required: want Allowed, Denied, Error, NoMatch or Rejected")
 		return
+	}
+	if spec.Decision != "" && !l.decision(path+".decision", spec.Decision) {
+		return
+	}
+	if spec.Decision == "" && spec.Violations == nil && (spec.Policy != "" || spec.Binding != "" || spec.Validation != nil || spec.Message != "" || spec.MessagePattern != "" || spec.Reason != "") {
+		l.fail(path+".allowed", "the answer to the whole request has no policy, binding, validation, message and reason: remove them, or set decision")
+	}
+	if spec.Violations != nil && *spec.Violations < 0 {
+		l.fail(path+".violations", "must not be negative")
 	}
 	l.expectedPolicy(path, spec, objects)
 	if spec.Message != "" && spec.MessagePattern != "" {
@@ -250,7 +278,24 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 			l.fail(path+".decision", "no policy applies, so there is no validation, message and reason to expect")
 		}
 	}
-	if (spec.Object != nil || spec.Patch != nil) && spec.Decision != Allowed && spec.Decision != NoMatch {
+	if (spec.Object != nil || spec.Patch != nil) && !mayBeAllowed(spec) {
 		l.fail(path+".decision", "a request that is not allowed has no resulting object: remove object and patch")
 	}
+}
+
+// decision reports whether a decision exists, and adds an error if it does not.
+func (l *loader) decision(path string, decision Decision) bool {
+	known := slices.Contains(decisions, decision)
+	if !known {
+		l.fail(path, "unknown decision %q: want Allowed, Denied, Error, NoMatch or Rejected", decision)
+	}
+	return known
+}
+
+// mayBeAllowed reports whether the server may perform a request that meets the expectation.
+func mayBeAllowed(spec *Expectation) bool {
+	if spec.Allowed != nil && !*spec.Allowed {
+		return false
+	}
+	return spec.Decision == "" || spec.Decision == Allowed || spec.Decision == NoMatch
 }

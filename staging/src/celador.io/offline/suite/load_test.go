@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
 
@@ -139,10 +140,24 @@ cases:
 - name: object of a denial
   request: {object: pod.yaml}
   expect: {decision: Denied, object: {spec: {}}}
+- name: message of any decision
+  request: {object: pod.yaml}
+  expect: {allowed: false, message: a}
+- name: object of a rejection
+  request: {object: pod.yaml}
+  expect: {allowed: false, object: {spec: {}}}
+- name: negative number
+  request: {object: pod.yaml}
+  expect: {violations: -1}
+- name: note about an unknown decision
+  skip: why not
+  notes: {Deny: a}
 `, []string{
 			`suite.yaml:6: cases[0].expect.decision: unknown decision "Deny": want`, `suite.yaml:9: cases[1].expect.policy: no policy of the manifests has the name "a"`,
 			"suite.yaml:15: cases[2].expect.messagePattern: set either", "suite.yaml:15: cases[2].expect.messagePattern: not a regular expression",
 			"suite.yaml:18: cases[3].expect.decision: no policy applies", "suite.yaml:21: cases[4].expect.decision: the server rejects", "suite.yaml:24: cases[5].expect.decision: a request that is not allowed",
+			"suite.yaml:27: cases[6].expect.allowed: the answer to the whole request", "suite.yaml:30: cases[7].expect.decision: a request that is not allowed", "suite.yaml:33: cases[8].expect.violations: must not be negative",
+			`suite.yaml:36: cases[9].notes.Deny: unknown decision "Deny": want`,
 		}},
 		{"patches", header + `cases:
 - name: operations
@@ -313,6 +328,40 @@ func TestFind(t *testing.T) {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A listFormat reads the names of cases, one a line, from files of the extension .list.yaml. It detects native suites, too.
+type listFormat struct{}
+
+func (listFormat) Detects(file string, content []byte) bool { return !strings.Contains(file, "other") }
+
+func (listFormat) Convert(file string) ([]*manifest.Document, error) {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]any{"apiVersion": suite.APIVersion, "kind": suite.Kind, "cases": []any{map[string]any{"name": "yes", "request": map[string]any{"object": map[string]any{"a": "b"}}}}}
+	document, err := manifest.New(content, map[string]manifest.Origin{"": {Document: documents[0]}, "cases[0]": {Document: documents[0], Path: "list[1]"}})
+	return []*manifest.Document{document}, err
+}
+
+func TestFormats(t *testing.T) {
+	directory := write(t, map[string]string{"a.yaml": "list:\n- a\n- b\n", "b.yaml": header, ".hidden/c.yaml": "list: []", ".hidden/d.yaml": header, ".git/e.yaml": "list: []", "other.yaml": "list: []"})
+	loader := &suite.Loader{Formats: []suite.Format{listFormat{}}}
+	files, err := loader.Find(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range files {
+		files[i] = strings.TrimPrefix(files[i], directory+string(filepath.Separator))
+	}
+	if diff := cmp.Diff([]string{filepath.Join(".hidden", "c.yaml"), "a.yaml", "b.yaml"}, files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	_, err = loader.Load(filepath.Join(directory, "a.yaml"))
+	if want := "a.yaml:3: list[1]: required: a manifest names the type"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

@@ -116,8 +116,8 @@ func quoted(texts []string) string {
 }
 
 // sorted iterates over a map in the order of its keys.
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
+func sorted[K ~string, V any](m map[K]V) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
 		for _, key := range keys(m) {
 			if !yield(key, m[key]) {
 				return
@@ -126,4 +126,4 @@ func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	}
 }
 
-func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func keys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

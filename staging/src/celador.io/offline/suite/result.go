@@ -26,22 +26,26 @@ type CaseResult struct {
 	Name string
 	// Position is the place of the case.
 	Position manifest.Position
-	// Decision is what the policies decided. It is empty if Err is set.
+	// Decision is what the policies decided. It is empty if Err or Skipped is set.
 	Decision Decision
 	// Mismatches are the differences from the expectation. The case passes if there is none and Err is nil.
 	Mismatches []Mismatch
 	// Differences are the differences of whole objects behind the mismatches of object and patch.
 	Differences []Difference
+	// Skipped is why the case did not run. It is empty if it ran.
+	Skipped string
+	// Note is the remark of the suite about the decision. It may be empty.
+	Note string
 	// Err is set if the case could not run: the server does not accept the manifests, or no client can send the request.
 	Err error
-	// Review is the answer of the server. It is nil if Err is set.
+	// Review is the answer of the server. It is nil if Err or Skipped is set.
 	Review *cluster.Review
 	// Duration is the time that the answer took.
 	Duration time.Duration
 }
 
 // Passed reports whether the answer is the expected one.
-func (r *CaseResult) Passed() bool { return r.Err == nil && len(r.Mismatches) == 0 }
+func (r *CaseResult) Passed() bool { return r.Err == nil && r.Skipped == "" && len(r.Mismatches) == 0 }
 
 // A Mismatch is a difference between an expectation and the answer.
 type Mismatch struct {

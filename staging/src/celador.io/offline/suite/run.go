@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
@@ -130,7 +131,10 @@ func flatten(err error) []error {
 
 // runCase runs a case. A panic is an error of the case, so that the other ones run.
 func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) (result CaseResult) {
-	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path)}
+	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path), Skipped: c.spec.Skip}
+	if result.Skipped != "" {
+		return result
+	}
 	defer func() {
 		if reason := recover(); reason != nil {
 			result.Err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
@@ -152,13 +156,17 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 	start := time.Now()
 	result.Review, err = created.Admit(ctx, c.request)
 	result.Duration = time.Since(start)
+	if status, ok := err.(*apierrors.StatusError); ok && c.spec.Expect.Allowed != nil {
+		result.Review, err = &cluster.Review{Status: status}, nil
+	}
 	if err != nil {
 		result.Err = c.refused(test.document, err)
 		return result
 	}
 	check := checker{document: test.document, objects: objects, path: c.path + ".expect"}
 	result.Decision = check.check(c, result.Review)
-	if c.spec.Expect.Patch != nil && result.Decision == c.spec.Expect.Decision {
+	result.Note = c.spec.Notes[result.Decision]
+	if c.spec.Expect.Patch != nil && (result.Decision == c.spec.Expect.Decision || c.spec.Expect.Decision == "" && result.Review.Allowed) {
 		if result.Err = check.comparePatch(ctx, c, shared, result.Review); result.Err != nil {
 			return result
 		}

@@ -78,6 +78,10 @@ type Case struct {
 	Request Request `json:"request"`
 	// Expect is compared with the answer.
 	Expect Expectation `json:"expect"`
+	// Skip is why the case does not run. A case that is skipped needs no request and no expectation.
+	Skip string `json:"skip,omitempty"`
+	// Notes are remarks that results show if the decision is the key, whether the case passes or not.
+	Notes map[Decision]string `json:"notes,omitempty"`
 }
 
 // A Request is an API request. Its fields are those of an AdmissionRequest of admission.k8s.io.
@@ -109,11 +113,18 @@ type Request struct {
 	Options map[string]any `json:"options,omitempty"`
 }
 
-// An Expectation is what a case expects of the answer. Fields that are not set are not compared.
+// An Expectation is what a case expects of the answer. Fields that are not set are not compared. One of Decision,
+// Allowed and Violations is set.
 type Expectation struct {
-	// Decision is what the policies decide. It is required. With policy or binding it is what this policy, or this
+	// Decision is what the policies decide. With policy or binding it is what this policy, or this
 	// policy through this binding, decides.
-	Decision Decision `json:"decision"`
+	Decision Decision `json:"decision,omitempty"`
+	// Allowed states whether the server performs the request, for whatever reason. A body that the server cannot decode
+	// is then a request that it does not perform, and not an error in the suite.
+	Allowed *bool `json:"allowed,omitempty"`
+	// Violations is the number of validations that are violated or fail, of those that the fields policy, binding,
+	// validation, message, messagePattern and reason describe.
+	Violations *int `json:"violations,omitempty"`
 	// Policy is the name of the policy that the decision, validation, message and reason are of. If a ValidatingAdmissionPolicy and a
 	// MutatingAdmissionPolicy have the same name, it is the kind, a slash and the name.
 	Policy string `json:"policy,omitempty"`

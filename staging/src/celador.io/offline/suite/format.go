@@ -1,0 +1,34 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import "celador.io/offline/manifest"
+
+// A Format is the format of the suites of another tool. Implementations are safe for concurrent use.
+type Format interface {
+	// Detects reports whether a file seems to have suites of the format.
+	Detects(file string, content []byte) bool
+	// Convert returns the suites of a file as documents of kind Suite, which have the positions of the file. Errors join
+	// one error for each problem, with its file, line and field.
+	Convert(file string) ([]*manifest.Document, error)
+}
+
+// A Loader finds and loads suites, native ones and those of Formats.
+type Loader struct {
+	// Formats are the formats of other tools. The first one that detects a file reads it.
+	Formats []Format
+}
+
+// format returns the format of a file that has no native suites, and nil otherwise.
+func (l *Loader) format(file string, content []byte) Format {
+	if hasSuite(file, content) {
+		return nil
+	}
+	for _, format := range l.Formats {
+		if format.Detects(file, content) {
+			return format
+		}
+	}
+	return nil
+}
