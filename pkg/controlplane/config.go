@@ -18,6 +18,7 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
 	"celador.io/admission/typecheck"
+	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/generated/openapi"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -45,6 +46,9 @@ type ExtraConfig struct {
 	// NewConfig sets it to the stores of the admission plugins. A policy whose spec.typeChecking
 	// is Enforced decides only after its verdict.
 	VerdictStores map[string][]typecheck.VerdictStore
+	// PolicyInformers are the informers of the admission plugins for policies and bindings. NewConfig sets
+	// it, and the status controller shares it. The server starts the informers.
+	PolicyInformers informers.SharedInformerFactory
 }
 
 // completedConfig is unexported so that only Complete returns a CompletedConfig.
@@ -108,6 +112,6 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies); err != nil {
 		return nil, err
 	}
-	extra := ExtraConfig{VerdictStores: plugins.VerdictStores()}
+	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies}
 	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

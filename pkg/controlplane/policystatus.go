@@ -27,6 +27,7 @@ import (
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
+	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus"
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
@@ -70,7 +71,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 func newPolicyStatusController(config CompletedConfig, crds apiextensionsinformers.CustomResourceDefinitionInformer, aggregated func(schema.GroupVersion) bool) (*admissionpolicystatus.Controller, error) {
 	base := config.KubeAPIs.ControlPlane
 	loopback := base.Generic.LoopbackClientConfig
-	kinds, err := servedKinds(base.APIResourceConfigSource, base.Generic.EffectiveVersion, loopback)
+	kinds, err := servedKinds(base.APIResourceConfigSource, base.Generic.EffectiveVersion, loopback, config.PolicyInformers)
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 }
 
 // servedKinds returns the kinds of policies that the server serves with a status.
-func servedKinds(resources serverstorage.APIResourceConfigSource, effective basecompatibility.EffectiveVersion, loopback *rest.Config) ([]*admissionpolicystatus.Kind, error) {
+func servedKinds(resources serverstorage.APIResourceConfigSource, effective basecompatibility.EffectiveVersion, loopback *rest.Config, policies informers.SharedInformerFactory) ([]*admissionpolicystatus.Kind, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, err
@@ -110,10 +111,10 @@ func servedKinds(resources serverstorage.APIResourceConfigSource, effective base
 	enabled := policyspec.FeaturesOf(gates)
 	var kinds []*admissionpolicystatus.Kind
 	if served("validatingadmissionpolicies") && gates.Enabled(features.ValidatingAdmissionPolicy) {
-		kinds = append(kinds, admissionpolicystatus.Validating(client, compiler, enabled))
+		kinds = append(kinds, admissionpolicystatus.Validating(client, policies, compiler, enabled))
 	}
 	if served("mutatingadmissionpolicies") && registry.HasMutatingStatus(effective) {
-		kinds = append(kinds, admissionpolicystatus.Mutating(client, compiler, enabled))
+		kinds = append(kinds, admissionpolicystatus.Mutating(client, policies, compiler, enabled))
 	}
 	return kinds, nil
 }

@@ -92,8 +92,8 @@ type Controller struct {
 	postponed []key
 }
 
-// New returns a controller that is idle until Run. Call New before the informer of
-// CustomResourceDefinitions starts. It fails if an informer has already stopped.
+// New returns a controller that is idle until Run. Call New before the informers of policies and of
+// CustomResourceDefinitions start, which the caller does. It fails if an informer has already stopped.
 func New(c Config) (*Controller, error) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
@@ -157,9 +157,6 @@ func (c *Controller) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer c.queue.ShutDown()
-	for _, k := range c.kinds {
-		running.Go(func() { k.informer.RunWithContext(ctx) })
-	}
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Events of policies are not recorded")
 	}

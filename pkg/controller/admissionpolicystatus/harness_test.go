@@ -41,6 +41,7 @@ import (
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
+	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus"
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
@@ -184,11 +185,12 @@ func (c *cluster) run(t *testing.T) {
 // start runs a controller until the end of the test.
 func (c *cluster) start(t *testing.T) {
 	t.Helper()
-	informers := apiextensionsinformers.NewSharedInformerFactory(c.definitions, 0)
+	definitions := apiextensionsinformers.NewSharedInformerFactory(c.definitions, 0)
+	policies := informers.NewSharedInformerFactory(c.policies, 0)
 	controller, err := admissionpolicystatus.New(admissionpolicystatus.Config{
 		Kinds: []*admissionpolicystatus.Kind{
-			admissionpolicystatus.Validating(c.policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
-			admissionpolicystatus.Mutating(c.policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
+			admissionpolicystatus.Validating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
+			admissionpolicystatus.Mutating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
 		},
 		Events:      c.kube.EventsV1(),
 		Definitions: c.stored,
@@ -197,7 +199,7 @@ func (c *cluster) start(t *testing.T) {
 			BuiltIn:     func(v schema.GroupVersion) bool { return v.String() == "apps/v1" || v.String() == "v1" },
 			Schemas:     c.schemas,
 			Aggregated:  func(v schema.GroupVersion) bool { return slices.Contains(c.aggregated, v.String()) },
-			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
+			Definitions: definitions.Apiextensions().V1().CustomResourceDefinitions(),
 		},
 		Verdicts: c.verdicts.stores("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"),
 		Checker:  checker(t),
@@ -207,12 +209,14 @@ func (c *cluster) start(t *testing.T) {
 	}
 	c.controller = controller
 	ctx, cancel := context.WithCancel(t.Context())
-	informers.StartWithContext(ctx)
+	definitions.StartWithContext(ctx)
+	policies.StartWithContext(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { controller.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		informers.Shutdown()
+		definitions.Shutdown()
+		policies.Shutdown()
 		running.Wait()
 	})
 }

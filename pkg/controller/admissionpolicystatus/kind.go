@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,10 +20,10 @@ import (
 	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
-	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
+	"celador.io/client-go/informers"
 )
 
-// A Kind is a kind of policy. It watches the policies of the kind and patches their status. A
+// A Kind is a kind of policy. It follows the policies of the kind and patches their status. A
 // Kind belongs to one controller.
 type Kind struct {
 	// name is the kind in manifests and in labels of metrics.
@@ -74,12 +73,12 @@ func (p *policy) isRecorded() bool {
 	return oldest >= p.Generation && !p.enforced()
 }
 
-// Validating returns kind ValidatingAdmissionPolicy. Pass the compiler of the admission plugin
-// to share its programs.
-func Validating(client clientset.Interface, compiler *expression.Compiler, features policyspec.Features) *Kind {
+// Validating returns kind ValidatingAdmissionPolicy. Pass the informers and the compiler of the admission
+// plugin to share its cache and its programs. The client writes the status.
+func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Kind {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
 	return newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
-		policyinformers.NewValidatingAdmissionPolicyInformer(client, 0, cache.Indexers{}), features[policyspec.TypeEnforcement],
+		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.ValidatingAdmissionPolicy) policy {
 			return policy{
 				ObjectMeta: &p.ObjectMeta, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
@@ -90,12 +89,11 @@ func Validating(client clientset.Interface, compiler *expression.Compiler, featu
 		})
 }
 
-// Mutating returns kind MutatingAdmissionPolicy. Pass the compiler of the admission plugin to
-// share its programs.
-func Mutating(client clientset.Interface, compiler *expression.Compiler, features policyspec.Features) *Kind {
+// Mutating returns kind MutatingAdmissionPolicy. The arguments are those of Validating.
+func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Kind {
 	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
 	return newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
-		policyinformers.NewMutatingAdmissionPolicyInformer(client, 0, cache.Indexers{}), features[policyspec.TypeEnforcement],
+		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.MutatingAdmissionPolicy) policy {
 			return policy{
 				ObjectMeta: &p.ObjectMeta, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
@@ -150,22 +148,10 @@ func (k *Kind) watch(changed, recorded func(key)) (cache.InformerSynced, error) 
 		DeleteFunc: handle,
 	})
 	indexers := cache.Indexers{byGroup: func(object any) ([]string, error) { return k.view(object).groups(), nil }}
-	if err := errors.Join(handlerErr, k.informer.AddIndexers(indexers), k.informer.SetTransform(compact)); err != nil {
+	if err := errors.Join(handlerErr, k.informer.AddIndexers(indexers)); err != nil {
 		return nil, fmt.Errorf("watching %s: %w", k.name, err)
 	}
 	return registration.HasSynced, nil
-}
-
-// compact drops metadata that the controller does not read from a cached policy, to save memory.
-func compact(object any) (any, error) {
-	if policy, ok := object.(metav1.Object); ok {
-		policy.SetLabels(nil)
-		policy.SetAnnotations(nil)
-		policy.SetManagedFields(slices.DeleteFunc(policy.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
-			return entry.Subresource != "status"
-		}))
-	}
-	return object, nil
 }
 
 // get returns the cached policy with the given name, or nil if there is none.

@@ -30,6 +30,7 @@ import (
 	"celador.io/admission/expression"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus"
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
@@ -83,14 +84,15 @@ func (c *checks) of(name string) bool {
 // join runs the controller of another server until the end of the test.
 func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	t.Helper()
-	informers := apiextensionsinformers.NewSharedInformerFactory(definitions, 0)
+	definitionInformers := apiextensionsinformers.NewSharedInformerFactory(definitions, 0)
+	policyInformers := informers.NewSharedInformerFactory(policies, 0)
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	compiler := expression.NewCompiler(base)
 	made := &checks{seen: map[string]bool{}}
 	controller := testserver.Must(admissionpolicystatus.New(admissionpolicystatus.Config{
 		Kinds: []*admissionpolicystatus.Kind{
-			admissionpolicystatus.Validating(policies, compiler, nil),
-			admissionpolicystatus.Mutating(policies, compiler, nil),
+			admissionpolicystatus.Validating(policies, policyInformers, compiler, nil),
+			admissionpolicystatus.Mutating(policies, policyInformers, compiler, nil),
 		},
 		Verdicts:    map[string][]typecheck.VerdictStore{"ValidatingAdmissionPolicy": {made}, "MutatingAdmissionPolicy": {made}},
 		Events:      core.EventsV1(),
@@ -100,17 +102,19 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 			BuiltIn:     kubescheme.Scheme.IsVersionRegistered,
 			Schemas:     schemas,
 			Aggregated:  func(schema.GroupVersion) bool { return false },
-			Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
+			Definitions: definitionInformers.Apiextensions().V1().CustomResourceDefinitions(),
 		},
 		Checker: testserver.Must(typecheck.New(base, nil))(t),
 	}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	informers.StartWithContext(ctx)
+	definitionInformers.StartWithContext(ctx)
+	policyInformers.StartWithContext(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { controller.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		informers.Shutdown()
+		definitionInformers.Shutdown()
+		policyInformers.Shutdown()
 		running.Wait()
 	})
 	return made

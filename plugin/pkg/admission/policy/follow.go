@@ -56,8 +56,8 @@ const compileInterval = 10 * time.Second
 // that most requests need not wait. A server with 10,000 policies is therefore ready as soon as it has read
 // them, and other processors are free for requests.
 //
-// The informers belong to the store: that of bindings caches policy.CachedBinding, so its lister must not be
-// used.
+// The informer of policies may be shared with others that read what compact.Compactor keeps. That of bindings
+// belongs to the store: it caches policy.CachedBinding, so its lister must not be used.
 func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
 	compactor := compact.New()
 	compile := func(object any) (any, error) {

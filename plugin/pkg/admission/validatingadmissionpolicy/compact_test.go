@@ -39,8 +39,8 @@ func inTeam(team string) *v1.MatchResources {
 	}
 }
 
-// The informers cache what the plugin reads: policies without their status and most metadata, and compiled
-// bindings.
+// The informers cache what the plugin and the status controller read: policies without most metadata, and
+// compiled bindings.
 func TestCachedObjects(t *testing.T) {
 	p := atMost("few", "5")
 	p.ObjectMeta = storedMeta("few")
@@ -52,7 +52,7 @@ func TestCachedObjects(t *testing.T) {
 		_, s := started(t, p.DeepCopy(), b.DeepCopy())
 		informers := s.policyInformers.Admissionregistration().V1()
 		got, err := informers.ValidatingAdmissionPolicies().Lister().Get("few")
-		want := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "few", UID: "uid-of-1", ResourceVersion: "7", Generation: 3}, Spec: p.Spec}
+		want := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "few", UID: "uid-of-1", ResourceVersion: "7", Generation: 3}, Spec: p.Spec, Status: p.Status}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("policy differs (-want +got):\n%s%v", diff, err)
 		}

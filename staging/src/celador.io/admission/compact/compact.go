@@ -27,19 +27,17 @@ type Compactor struct {
 // New returns a Compactor.
 func New() *Compactor { return &Compactor{seed: maphash.MakeSeed()} }
 
-// Transform is a cache.TransformFunc. It compacts policies and bindings in place. It removes the status and
-// the metadata that admission plugins do not read, such as annotations, in which kubectl stores the whole
-// object once more. Shared parts must not be changed afterwards. Transform leaves other objects as they are
-// and never returns an error.
+// Transform is a cache.TransformFunc. It compacts policies and bindings in place. It removes the metadata that
+// neither admission plugins nor the controller of the status read, such as annotations, in which kubectl stores
+// the whole object once more. Of managed fields, those of the status remain. Shared parts must not be changed
+// afterwards. Transform leaves other objects as they are and never returns an error.
 func (c *Compactor) Transform(object any) (any, error) {
 	switch o := object.(type) {
 	case *v1.ValidatingAdmissionPolicy:
 		compactMeta(&o.TypeMeta, &o.ObjectMeta)
-		o.Status = v1.ValidatingAdmissionPolicyStatus{}
 		share(c, &c.matchResources, &o.Spec.MatchConstraints)
 	case *v1.MutatingAdmissionPolicy:
 		compactMeta(&o.TypeMeta, &o.ObjectMeta)
-		o.Status = v1.MutatingAdmissionPolicyStatus{}
 		share(c, &c.matchResources, &o.Spec.MatchConstraints)
 	case *v1.ValidatingAdmissionPolicyBinding:
 		compactMeta(&o.TypeMeta, &o.ObjectMeta)
@@ -54,7 +52,21 @@ func (c *Compactor) Transform(object any) (any, error) {
 
 func compactMeta(kind *metav1.TypeMeta, meta *metav1.ObjectMeta) {
 	*kind = metav1.TypeMeta{}
-	*meta = metav1.ObjectMeta{Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion, Generation: meta.Generation}
+	*meta = metav1.ObjectMeta{
+		Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion, Generation: meta.Generation,
+		ManagedFields: ofStatus(meta.ManagedFields),
+	}
+}
+
+// ofStatus returns the entries for the status, or nil if there are none.
+func ofStatus(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	var kept []metav1.ManagedFieldsEntry
+	for _, entry := range entries {
+		if entry.Subresource == "status" {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
 }
 
 func (c *Compactor) compactBinding(policyName *string, match **v1.MatchResources, ref **v1.ParamRef) {

@@ -22,7 +22,7 @@ import (
 func sample[O metav1.Object](object O) O {
 	object.SetLabels(map[string]string{"team": "blue"})
 	object.SetAnnotations(map[string]string{"note": "yes"})
-	object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
+	object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}, {Manager: "checker", Subresource: "status"}})
 	object.SetOwnerReferences([]metav1.OwnerReference{{Name: "owner"}})
 	return object
 }
@@ -39,21 +39,15 @@ func validatingBinding(name string) *v1.ValidatingAdmissionPolicyBinding {
 	return b
 }
 
-// cached returns the object as Transform must leave it: without type, status and most metadata.
+// cached returns the object as Transform must leave it: without type and most metadata.
 func cached(object runtime.Object) runtime.Object {
 	result := object.DeepCopyObject()
 	meta := result.(metav1.Object)
 	meta.SetLabels(nil)
 	meta.SetAnnotations(nil)
-	meta.SetManagedFields(nil)
+	meta.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "checker", Subresource: "status"}})
 	meta.SetOwnerReferences(nil)
 	result.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	switch p := result.(type) {
-	case *v1.ValidatingAdmissionPolicy:
-		p.Status = v1.ValidatingAdmissionPolicyStatus{}
-	case *v1.MutatingAdmissionPolicy:
-		p.Status = v1.MutatingAdmissionPolicyStatus{}
-	}
 	return result
 }
 
@@ -87,6 +81,11 @@ func TestTransform(t *testing.T) {
 				t.Errorf("%s: objects differ (-want +got):\n%s", name, diff)
 			}
 		}
+	}
+	unchecked := policytest.Mutating("p")
+	unchecked.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	if _, err := c.Transform(unchecked); err != nil || unchecked.ManagedFields != nil {
+		t.Errorf("Transform leaves %v of a policy without a status (%v)", unchecked.ManagedFields, err)
 	}
 	other := sample(&corev1.Pod{})
 	if got, err := c.Transform(other); got != any(other) || err != nil || other.ManagedFields == nil {
