@@ -35,8 +35,8 @@ const (
 // policies nor bindings and deletions. Versions of one policy are compiled one after the other.
 // A version that is replaced before its compilation begins is skipped.
 //
-// Until a new version is compiled, the previous one stays in effect. If no request has evaluated the previous
-// one, the new version takes effect immediately and is compiled later, so a policy that changes more often than
+// Until a new version is compiled, the previous one stays in effect. If no requests evaluate the policy, the new
+// version takes effect immediately and is compiled later, so a policy that changes more often than
 // requests match it is not compiled each time. A deletion takes effect immediately. Safe for concurrent use.
 type compilations[P policyObject] struct {
 	store   PolicyStore[P]

@@ -38,7 +38,7 @@ type PolicyStore[P metav1.Object] interface {
 	Compile(P) (put func())
 	// SetUncompiled adds or replaces a policy that is compiled when it is needed, and takes little time.
 	SetUncompiled(P)
-	// Evaluated reports whether a request has evaluated the policy with the name since it was stored.
+	// Evaluated reports whether requests evaluate the policy with the name.
 	Evaluated(name string) bool
 	DeletePolicy(name string)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -66,9 +68,11 @@ func TestUncompiledPolicies(t *testing.T) {
 	expect("another is compiled", "b", "a", "unbound")
 }
 
-// A policy counts as evaluated from the first request that its bindings match until it is replaced. Its
-// compilation alone is no evaluation, and neither is a verdict a replacement.
-func TestEvaluated(t *testing.T) {
+// A policy counts as evaluated from the first request that its bindings match until some time after it is
+// replaced, however often. Its compilation alone is no evaluation, and neither is a verdict a replacement.
+func TestEvaluated(t *testing.T) { synctest.Test(t, testEvaluated) }
+
+func testEvaluated(t *testing.T) {
 	s := newStore(true, nil, policytest.Binding("b", "p"))
 	expect := func(when string, want bool) {
 		t.Helper()
@@ -87,7 +91,17 @@ func TestEvaluated(t *testing.T) {
 	s.SetVerdict("p", "", 0, nil)
 	expect("checked", true)
 	s.SetUncompiled(denyingWith("p", "never"))
-	expect("replaced", false)
+	expect("replaced", true)
+	time.Sleep(time.Second) // of the bubble
+	s.SetUncompiled(denyingWith("p", "later"))
+	expect("replaced again", true)
+	time.Sleep(time.Second) // of the bubble
+	expect("after 2 seconds", false)
+	s.SetUncompiled(denyingWith("p", "at last"))
+	expect("replaced once more", false)
+	s.DeletePolicy("p")
+	s.SetPolicy(denyingWith("p", "no"))
+	expect("created again", false)
 }
 
 func TestCompileAllStops(t *testing.T) {

@@ -6,6 +6,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,9 @@ type Policy[B any] struct {
 	enforced bool
 	// verdict is nil until there is a verdict on this or an earlier generation.
 	verdict *verdict
+	// evaluatedUntil is when the policy ceases to count as evaluated because of an earlier version. The store
+	// sets it.
+	evaluatedUntil time.Time
 	// singleton is set if the policy applies without a binding.
 	singleton bool
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -131,12 +132,28 @@ func (s *Store[P, B, Body]) CompileAll(ctx context.Context) {
 	}
 }
 
-// Evaluated reports whether a request has evaluated the policy with the name since it was stored.
+// afterEvaluation is how long a policy counts as evaluated because a version that requests evaluated was
+// replaced. Requests that come every second or so are expected to evaluate the new version soon.
+const afterEvaluation = 2 * time.Second
+
+// Evaluated reports whether requests evaluate the policy with the name: one has done so since the policy was
+// stored, or had done so with a version that was replaced up to 2 seconds ago.
 func (s *Store[P, B, Body]) Evaluated(name string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	p := s.policies[name]
-	return p != nil && p.expressions.evaluated.Load()
+	return p != nil && (p.expressions.evaluated.Load() || time.Now().Before(p.evaluatedUntil))
+}
+
+// inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does.
+func (p *Policy[B]) inheritEvaluation(old *Policy[B]) {
+	switch {
+	case old == nil:
+	case old.expressions.evaluated.Load():
+		p.evaluatedUntil = time.Now().Add(afterEvaluation)
+	default:
+		p.evaluatedUntil = old.evaluatedUntil
+	}
 }
 
 func (s *Store[P, B, Body]) setPolicy(p *Policy[Body]) {
@@ -146,6 +163,7 @@ func (s *Store[P, B, Body]) setPolicy(p *Policy[Body]) {
 	defer s.lock.Unlock()
 	p.enforced = p.enforced && s.verdicts != nil
 	p.verdict = s.takeVerdict(p)
+	p.inheritEvaluation(s.policies[p.Name])
 	s.policies[p.Name] = p
 	s.publish(p.Name)
 }
