@@ -203,8 +203,7 @@ func (c *Controller) sync(ctx context.Context, k key) (err error) {
 		c.forget(k)
 		return nil
 	}
-	if wait := c.untilCheck(p); wait > 0 {
-		c.queue.AddAfter(k, wait)
+	if c.delayed(p) {
 		return errTooEarly
 	}
 	r := c.check(ctx, p)

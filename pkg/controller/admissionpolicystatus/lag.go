@@ -27,6 +27,8 @@ type lag struct {
 	// generation is the newest generation that waits for a check since seen. It is 0 if there is none.
 	generation int64
 	seen       time.Time
+	// enqueue enqueues the policy after the delay. It is nil until a check is delayed for the first time.
+	enqueue *time.Timer
 }
 
 // untilCheck returns how long the check of a generation has to wait. Zero and less is not at all.
@@ -41,15 +43,32 @@ func (l *lag) untilCheck(generation int64) time.Duration {
 	return min(l.seen.Add(quiet).Sub(now), l.checked.Add(maxLag).Sub(now))
 }
 
-// untilCheck returns how long the check of the policy has to wait. A change of a policy that needs a verdict
-// to decide is checked at once, and so is a change of types unless the policy waits for a check.
-func (c *Controller) untilCheck(p *policy) time.Duration {
+// delay calls enqueue after wait, instead of any earlier call that is still to come. A queue's AddAfter would
+// count each delay as a retry in the metrics of the queue.
+func (l *lag) delay(wait time.Duration, enqueue func()) {
+	if l.enqueue == nil {
+		l.enqueue = time.AfterFunc(wait, enqueue)
+	} else {
+		l.enqueue.Reset(wait)
+	}
+}
+
+// delayed reports whether the check of the policy has to wait. If so, it enqueues the policy for the end of the
+// delay. A change of a policy that needs a verdict to decide is checked at once, and so is a change of types
+// unless the policy waits for a check.
+func (c *Controller) delayed(p *policy) bool {
 	last, known := c.reports.Load(p.key())
 	if !known || p.enforced() {
-		return 0
+		return false
 	}
-	if r := last.(*report); r.uid == p.UID && r.generation != p.Generation {
-		return r.lag.untilCheck(p.Generation)
+	r, k := last.(*report), p.key()
+	if r.uid != p.UID || r.generation == p.Generation {
+		return false
 	}
-	return 0
+	wait := r.lag.untilCheck(p.Generation)
+	if wait <= 0 {
+		return false
+	}
+	r.lag.delay(wait, func() { c.queue.Add(k) })
+	return true
 }
