@@ -23,14 +23,14 @@ const (
 	updateInterval = 10 * time.Millisecond
 	// updated is the duration of the updates whose CPU time counts, decided that of the requests of one
 	// measurement.
-	updated, decided = 20 * time.Second, 5 * time.Second
+	updated, decided = 20 * time.Second, 7 * time.Second
 	// lead is the time between the first update and the first request. By then, each policy has changed twice.
 	lead = 3 * time.Second
 	// aftermath is the time after the last update for which its CPU time counts. Upstream reads
 	// changed policies every second. Celador compiles policies without requests every 10 seconds.
 	aftermath = 10 * time.Second
 	// stretches is the number of measurements of each kind with each server.
-	stretches = 4
+	stretches = 3
 )
 
 // updates runs S17: what the updates of policies cost a server with 10,000 bindings, in CPU time and
