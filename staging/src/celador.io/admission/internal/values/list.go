@@ -6,7 +6,6 @@ package values
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -29,8 +28,11 @@ func (l *listValue) At(i int) ref.Val { return l.child(i) }
 
 func (l *listValue) child(i int) ref.Val {
 	if len(l.children) == 0 {
-		n := l.object.Len()
-		l.children = slices.Grow(l.children, n)[:n]
+		if n := l.object.Len(); n <= cap(l.children) {
+			l.children = l.children[:n]
+		} else {
+			l.children = make([]ref.Val, n)
+		}
 	}
 	if l.children[i] == nil {
 		l.children[i] = l.elem.value(l.object.Index(i), l.memory)

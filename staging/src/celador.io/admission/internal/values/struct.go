@@ -64,7 +64,7 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	f := &s.plan.fields[i]
 	// The same expression looks the field up with the same string, which then compares by its address.
 	c := child{name: name}
-	if v := f.GetFrom(s.object); !f.CanOmit(v) {
+	if v := f.from(s.object); !f.CanOmit(v) {
 		c.value = f.plan.value(v, s.memory)
 	}
 	if s.count < len(s.first) {
@@ -132,7 +132,7 @@ func (s *structValue) present() []ref.Val {
 		cache.keys = make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]
-			if !f.CanOmit(f.GetFrom(s.object)) {
+			if !f.CanOmit(f.from(s.object)) {
 				cache.keys = append(cache.keys, f.key)
 			}
 		}
