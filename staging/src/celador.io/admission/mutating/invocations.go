@@ -68,7 +68,7 @@ func (r *application) collectBinding(match *policy.Match[Body], b *policy.Bindin
 		return
 	}
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{match.Policy, match.Compiled(), b.Binding, match.Target, param})
+		r.invocations = append(r.invocations, invocation{match.Policy, match.Compiled(), b.Binding, *match.Target, param})
 	}
 }
 

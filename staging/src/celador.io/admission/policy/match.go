@@ -29,6 +29,10 @@ type Matches[B any] struct {
 	explains bool
 	// constraints and bindings remember the result for the criteria of the last policy and binding.
 	constraints, bindings matching.Memo
+	// own is the resource and kind of the request, which are the target of most policies. others holds the other
+	// targets.
+	own    matching.Target
+	others []*matching.Target
 	// match is the current Match. It is reused, because thousands of policies may match.
 	match Match[B]
 }
@@ -36,7 +40,8 @@ type Matches[B any] struct {
 // NewMatches returns the Matches of a request.
 func NewMatches[B any](ctx context.Context, request *matching.Request) Matches[B] {
 	log := klog.FromContext(ctx).V(5)
-	return Matches[B]{ctx: ctx, request: request, log: log, explains: log.Enabled()}
+	own := matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}
+	return Matches[B]{ctx: ctx, request: request, log: log, explains: log.Enabled(), own: own}
 }
 
 // NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most requests
@@ -54,8 +59,9 @@ func NoneMatch[B any](ctx context.Context, request *matching.Request, snapshots 
 // Match is a policy that matches a request.
 type Match[B any] struct {
 	*Policy[B]
-	// Target is the resource and kind in which the policy reads the object.
-	Target matching.Target
+	// Target is the resource and kind in which the policy reads the object. The Matches have one address for each
+	// target, which saves comparisons.
+	Target *matching.Target
 	// Err is the error with which the policy fails for all bindings, or nil. If it is set, Bindings must not
 	// be called.
 	Err error
@@ -110,9 +116,12 @@ func (m *Matches[B]) candidates(s *Snapshot[B]) []matching.Candidate {
 // matches reports whether the request matches the policy, and sets the current Match if it does.
 // certain is set if the index knows that the policy matches.
 func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
-	target, matches, err := matching.Target{Resource: m.request.GetResource(), Kind: m.request.GetKind()}, certain, error(nil)
+	target, matches, err := &m.own, true, error(nil)
 	if !certain {
-		target, matches, err = m.constraints.Match(p.criteria, m.request)
+		var found matching.Target
+		if found, matches, err = m.constraints.Match(p.criteria, m.request); matches {
+			target = m.target(found)
+		}
 	}
 	if err == nil && !matches {
 		if m.explains {
@@ -132,6 +141,20 @@ func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
 	}
 	m.match = Match[B]{Policy: p.Policy, Target: target, Err: err, matches: m, bound: p, lister: lister}
 	return true
+}
+
+// target returns the address of a target.
+func (m *Matches[B]) target(of matching.Target) *matching.Target {
+	if of == m.own {
+		return &m.own
+	}
+	for _, known := range m.others {
+		if *known == of {
+			return known
+		}
+	}
+	m.others = append(m.others, &of)
+	return &of
 }
 
 // Bindings is an iterator over the bindings through which the policy applies to the request.

@@ -76,7 +76,7 @@ func (e *evaluation) free() {
 // policyEvaluation evaluates one policy that matches the request.
 type policyEvaluation struct {
 	compiledPolicy
-	target matching.Target
+	target *matching.Target
 	// input is nil until the policy is evaluated.
 	input *activation.Input
 	// evaluated is set once the evaluation's finding is the finding of this policy without a param.
@@ -98,7 +98,9 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 				return err
 			}
 		}
-		e.result.Annotations = append(e.result.Annotations, p.annotations.named(p.Name)...)
+		if len(p.annotations.keys) > 0 {
+			e.result.Annotations = append(e.result.Annotations, p.annotations.named(p.Name)...)
+		}
 	}
 	return nil
 }
@@ -165,9 +167,9 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 
 // input returns the input for a target. It converts the objects of the request if no policy with the same
 // target was evaluated before.
-func (e *evaluation) input(target matching.Target) (*activation.Input, error) {
+func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 	for _, in := range e.inputs {
-		if in.Target == target {
+		if in.target == target {
 			return &in.Input, nil
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // targetInput is the input that all policies with the same target share. Its memory is reused for other
 // requests. Not safe for concurrent use.
 type targetInput struct {
-	matching.Target
+	// target is nil if the memory is not in use.
+	target *matching.Target
 	activation.Input
 	object, oldObject convertedObject
 	// values is the memory of the input's values.
@@ -26,7 +27,7 @@ type targetInput struct {
 }
 
 // set sets the target, and the input to the objects of the request in the version of the target.
-func (in *targetInput) set(r *matching.Request, target matching.Target, objects admission.ObjectInterfaces, authorizer *activation.Authorizer) error {
+func (in *targetInput) set(r *matching.Request, target *matching.Target, objects admission.ObjectInterfaces, authorizer *activation.Authorizer) error {
 	object, err := in.object.convert(r.GetObject(), target.Kind, objects)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (in *targetInput) set(r *matching.Request, target matching.Target, objects 
 	if err != nil {
 		return err
 	}
-	in.Target = target
+	in.target = target
 	in.Input.Reset(&in.values, r.Attributes, target.Resource, target.Kind, object, oldObject, authorizer)
 	return nil
 }
@@ -43,7 +44,7 @@ func (in *targetInput) set(r *matching.Request, target matching.Target, objects 
 // clear drops all references to the request.
 func (in *targetInput) clear() {
 	in.Free()
-	in.Target, in.Input = matching.Target{}, activation.Input{}
+	in.target, in.Input = nil, activation.Input{}
 	in.values.Clear()
 	in.object.clear()
 	in.oldObject.clear()
