@@ -117,7 +117,8 @@ func newKind[P any](name string, client patcher[P], informer cache.SharedIndexIn
 		return &p
 	}
 	k.apply = func(ctx context.Context, name string, configuration []byte) error {
-		options := metav1.PatchOptions{FieldManager: FieldManager, Force: new(true)}
+		// To validate fields, the server would decode the configuration once more. An apply rejects unknown fields anyway.
+		options := metav1.PatchOptions{FieldManager: FieldManager, Force: new(true), FieldValidation: metav1.FieldValidationIgnore}
 		_, err := client.Patch(ctx, name, types.ApplyYAMLPatchType, configuration, options, "status")
 		return err
 	}
