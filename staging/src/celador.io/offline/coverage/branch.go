@@ -14,7 +14,8 @@ type Branch struct {
 	Outcome Outcome
 	// Missing says what would reach the branch, such as "object.spec.replicas was never 5".
 	Missing string
-	// Covered is set once an evaluation had the outcome.
+	// Covered is set once an evaluation had the outcome. The outcome of an operand of && or || counts if it is decisive: if a && b is
+	// false because of b, the outcome of a is not.
 	Covered bool
 }
 

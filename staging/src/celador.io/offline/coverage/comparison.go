@@ -59,7 +59,7 @@ func (p *Plan) compare(e ast.Expr) {
 			continue
 		}
 		c.branches[outcome] = len(p.branches)
-		p.branches = append(p.branches, Branch{Text: p.text(e), Outcome: outcome, Missing: p.missing(left, right, outcome, c.next)})
+		p.branches = append(p.branches, Branch{Text: p.text(e), Outcome: outcome, Missing: p.missing(left, right, outcome, c.next) + p.decisive(e)})
 	}
 }
 

@@ -110,17 +110,26 @@ func TestBranches(t *testing.T) {
 		{
 			name: "short circuit", expression: "has(object.a) && object.a != 'x'", objects: []string{"b: 1"},
 			covered: []string{"has(object.a): false"},
-			missing: []string{"has(object.a) was never true", `object.a != "x" was never true`, `object.a != "x" was never false`},
+			missing: []string{"has(object.a) was never true and decisive", `object.a != "x" was never true and decisive`, `object.a != "x" was never false and decisive`},
+		},
+		{
+			name: "outcomes that do not decide", expression: "object.a && object.b || object.c", objects: []string{"{a: false, c: true}", "{a: true, b: false, c: false}"},
+			covered: []string{"object.b: false", "object.c: true", "object.c: false"},
+			missing: []string{"object.a was never true and decisive", "object.a was never false and decisive", "object.b was never true and decisive"},
 		},
 		{
 			name: "negation, and an operand without a type", expression: "!object.a || object.b", objects: []string{"{a: true, b: false}"},
 			covered: []string{"object.a: true", "object.b: false"},
-			missing: []string{"object.a was never false", "object.b was never true"},
+			missing: []string{"object.a was never false and decisive", "object.b was never true and decisive"},
 		},
 		{
-			name: "all iterations count", expression: "object.c.all(c, c.name != 'x')", objects: []string{"c: [{name: z}, {name: x}]"},
-			covered: []string{`object.c.all(c, c.name != "x"): false`, `c.name != "x": true`, `c.name != "x": false`},
-			missing: []string{`object.c.all(c, c.name != "x") was never true`},
+			name: "iterations that decide", expression: "object.c.all(c, c.name != 'x')", objects: []string{"c: [{name: z}, {name: x}]"},
+			covered: []string{`object.c.all(c, c.name != "x"): false`, `c.name != "x": false`},
+			missing: []string{`object.c.all(c, c.name != "x") was never true`, `c.name != "x" was never true`},
+		},
+		{
+			name: "all iterations", expression: "object.c.exists(c, c > 1)", objects: []string{"c: [0, 1]", "c: [0, 1, 2]"},
+			covered: []string{"object.c.exists(c, c > 1): true", "object.c.exists(c, c > 1): false", "c > 1: less", "c > 1: equal", "c > 1: greater"},
 		},
 		{
 			name: "ternary", expression: "object.a == 1 ? object.b : object.c", objects: []string{"{a: 1, b: true}", "{a: 2, c: true}"},
@@ -130,7 +139,8 @@ func TestBranches(t *testing.T) {
 			name: "ternary of conditions", expression: "(object.a == 1 ? object.b : object.c) == true || object.d", objects: []string{"{a: 1, b: true}"},
 			covered: []string{"((object.a == 1) ? object.b : object.c) == true: true", "object.a == 1: true"},
 			missing: []string{
-				"((object.a == 1) ? object.b : object.c) == true was never false", "object.a == 1 was never false", "object.d was never true", "object.d was never false",
+				"((object.a == 1) ? object.b : object.c) == true was never false and decisive", "object.a == 1 was never false",
+				"object.d was never true and decisive", "object.d was never false and decisive",
 			},
 		},
 		{
@@ -165,7 +175,7 @@ func TestBranches(t *testing.T) {
 			covered: []string{"object.c.transformList(i, c, c.used, i): evaluated", "c.used: true", "c.used: false", "i: evaluated"},
 		},
 		{name: "constants have no branches", expression: "true"},
-		{name: "constant operands have no branches", expression: "1 < 2 && object.a", objects: []string{"a: true"}, covered: []string{"object.a: true"}, missing: []string{"object.a was never false"}},
+		{name: "constant operands have no branches", expression: "1 < 2 && object.a", objects: []string{"a: true"}, covered: []string{"object.a: true"}, missing: []string{"object.a was never false and decisive"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan, evaluations := evaluate(t, test.expression, test.objects...)

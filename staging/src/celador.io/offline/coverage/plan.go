@@ -16,19 +16,24 @@ import (
 type Plan struct {
 	source
 	branches []Branch
-	// conditions holds the first branch of the nodes with branches, by ID.
-	conditions  map[int64]int
+	// first holds the position of the first branch of the nodes with branches, by ID.
+	first       map[int64]int
 	comparisons map[int64]*comparison
+	// decisions holds the nodes whose outcome no logical operator around them can hide: the expression itself, bodies of macros,
+	// conditions of ternaries and arguments of functions.
+	decisions map[int64]ast.Expr
+	// loops holds the calls of all() and exists() by the IDs of their bodies.
+	loops map[int64]int64
 }
 
 // NewPlan returns the plan of a checked expression. Its source info must have the calls of macros.
 func NewPlan(checked *ast.AST) *Plan {
-	p := &Plan{source: source{checked}, conditions: map[int64]int{}, comparisons: map[int64]*comparison{}}
+	p := &Plan{source: source{checked}, first: map[int64]int{}, comparisons: map[int64]*comparison{}, decisions: map[int64]ast.Expr{}, loops: map[int64]int64{}}
 	root := checked.Expr()
 	switch {
 	case p.isConstant(root):
 	case p.isBool(root):
-		p.walk(root, true)
+		p.decide(root)
 	default:
 		p.add(root, Evaluated)
 		p.walk(root, false)
@@ -36,40 +41,111 @@ func NewPlan(checked *ast.AST) *Plan {
 	return p
 }
 
+// Text returns the expression, in one line.
+func (p *Plan) Text() string { return p.text(p.checked.Expr()) }
+
 // Branches returns the branches of the expression, none of which is covered. The caller owns the result.
 func (p *Plan) Branches() []Branch { return append([]Branch(nil), p.branches...) }
 
 // Cover sets Covered of the branches that an evaluation reached. branches are those of the plan.
 func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 	latest := values{}
+	// iterations holds what the bodies of all() and exists() reached until the outcome of the call is known.
+	iterations := map[int64][]iteration{}
 	for _, step := range steps {
 		latest[step.ID] = step.Value
-		if c, found := p.comparisons[step.ID]; found {
-			c.cover(branches, latest)
-			continue
-		}
-		first, found := p.conditions[step.ID]
-		if !found || types.IsError(step.Value) {
-			continue
-		}
-		outcomes := branches[first:]
-		switch v := step.Value.(type) {
-		case types.Bool:
-			if outcomes[0].Outcome == True {
-				outcomes[index(v == types.True)].Covered = true
-				continue
-			}
-		case *types.Optional:
-			if outcomes[0].Outcome == Present {
-				outcomes[index(v.HasValue())].Covered = true
-				continue
+		for _, i := range iterations[step.ID] {
+			if i.value == step.Value {
+				merge(branches, i.branches)
 			}
 		}
-		if outcomes[0].Outcome == Evaluated {
-			outcomes[0].Covered = true
+		delete(iterations, step.ID)
+		if decision, found := p.decisions[step.ID]; found {
+			if loop, found := p.loops[step.ID]; found {
+				i := iteration{step.Value, p.Branches()}
+				p.cover(i.branches, latest, decision)
+				iterations[loop] = append(iterations[loop], i)
+			} else {
+				p.cover(branches, latest, decision)
+			}
+			p.forget(latest, decision)
+		} else if first, found := p.first[step.ID]; found && !isCondition(branches[first].Outcome) {
+			coverValue(branches[first:], step.Value)
 		}
 	}
 }
+
+// An iteration is what the body of all() or exists() reached with one element. It counts if it has the outcome of the call: if all() is
+// false because of one element, then the case says nothing about others.
+type iteration struct {
+	value    ref.Val
+	branches []Branch
+}
+
+// merge sets Covered of the branches that are covered in others.
+func merge(branches, others []Branch) {
+	for i := range branches {
+		branches[i].Covered = branches[i].Covered || others[i].Covered
+	}
+}
+
+// cover sets Covered of the outcomes that decide over e. A condition whose outcome is not the outcome of the operator around it does not
+// decide: if a && b is false because of b, then the case says nothing about a.
+func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
+	value, isBool := latest[e.ID()].(types.Bool)
+	if !isBool {
+		return
+	}
+	if _, isMacro := p.macro(e); !isMacro && e.Kind() == ast.CallKind {
+		args := e.AsCall().Args()
+		switch e.AsCall().FunctionName() {
+		case operators.LogicalNot:
+			p.cover(branches, latest, args[0])
+			return
+		case operators.LogicalAnd, operators.LogicalOr:
+			for _, operand := range args {
+				if latest[operand.ID()] == value {
+					p.cover(branches, latest, operand)
+				}
+			}
+			return
+		case operators.Conditional:
+			for _, arm := range args[1:] {
+				p.cover(branches, latest, arm) // the other arm has no value
+			}
+			return
+		}
+	}
+	if c, found := p.comparisons[e.ID()]; found {
+		c.cover(branches, latest)
+	} else if first, found := p.first[e.ID()]; found && isCondition(branches[first].Outcome) {
+		branches[first+index(value == types.True)].Covered = true
+	}
+}
+
+// forget removes the values of a decision, so that the next iteration of a macro does not find them.
+func (p *Plan) forget(latest values, e ast.Expr) {
+	delete(latest, e.ID())
+	for _, part := range p.parts(e) {
+		p.forget(latest, part)
+	}
+}
+
+// coverValue sets Covered of the branch of a value that is not a condition.
+func coverValue(branches []Branch, value ref.Val) {
+	if types.IsError(value) {
+		return
+	}
+	optional, isOptional := value.(*types.Optional)
+	switch outcome := branches[0].Outcome; {
+	case outcome == Evaluated:
+		branches[0].Covered = true
+	case outcome == Present && isOptional:
+		branches[index(optional.HasValue())].Covered = true
+	}
+}
+
+func isCondition(outcome Outcome) bool { return outcome == True || outcome == False }
 
 // index returns the index of the branch for an outcome that is one of two.
 func index(first bool) int {
@@ -84,13 +160,25 @@ type values map[int64]ref.Val
 
 // add adds branches of a node, unless it has some.
 func (p *Plan) add(e ast.Expr, outcomes ...Outcome) {
-	if _, found := p.conditions[e.ID()]; found {
+	if _, found := p.first[e.ID()]; found {
 		return
 	}
-	p.conditions[e.ID()] = len(p.branches)
+	p.first[e.ID()] = len(p.branches)
 	for _, outcome := range outcomes {
-		p.branches = append(p.branches, newBranch(p.text(e), outcome))
+		b := newBranch(p.text(e), outcome)
+		if isCondition(outcome) {
+			b.Missing += p.decisive(e)
+		}
+		p.branches = append(p.branches, b)
 	}
+}
+
+// decisive returns what Missing adds for a condition whose outcome a logical operator can hide.
+func (p *Plan) decisive(e ast.Expr) string {
+	if _, decides := p.decisions[e.ID()]; decides {
+		return ""
+	}
+	return " and decisive"
 }
 
 // condition adds both outcomes of a condition.
@@ -100,9 +188,18 @@ func (p *Plan) condition(e ast.Expr) {
 	}
 }
 
-// walk adds the branches of a node and of its parts. logical is set if the node decides over a condition.
+// decide adds the branches of a node whose outcome counts by itself.
+func (p *Plan) decide(e ast.Expr) {
+	p.decisions[e.ID()] = e
+	p.walk(e, true)
+}
+
+// walk adds the branches of a node and of its parts. logical is set for conditions, and for operands of logical operators that make up a condition.
 func (p *Plan) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
+		if !logical && p.isBool(e) {
+			p.decisions[e.ID()] = e
+		}
 		p.walkMacro(e, macro)
 		return
 	}
@@ -110,21 +207,31 @@ func (p *Plan) walk(e ast.Expr, logical bool) {
 		if logical {
 			p.condition(e)
 		}
-		for _, part := range p.parts(e) {
-			p.walk(part, false)
-		}
+		p.walkParts(e)
 		return
 	}
 	call := e.AsCall()
+	if !logical && p.isBool(e) {
+		p.decide(e)
+		return
+	}
 	args := call.Args()
 	switch call.FunctionName() {
-	case operators.LogicalNot, operators.LogicalAnd, operators.LogicalOr:
+	case operators.LogicalNot:
+		_, decides := p.decisions[e.ID()]
+		if _, isLoop := p.loops[e.ID()]; decides && !isLoop {
+			p.decide(args[0])
+			return
+		}
+		p.walk(args[0], true)
+		return
+	case operators.LogicalAnd, operators.LogicalOr:
 		for _, operand := range args {
 			p.walk(operand, true)
 		}
 		return
 	case operators.Conditional:
-		p.walk(args[0], true)
+		p.decide(args[0])
 		p.walk(args[1], logical)
 		p.walk(args[2], logical)
 		return
@@ -136,10 +243,15 @@ func (p *Plan) walk(e ast.Expr, logical bool) {
 		if name := call.FunctionName(); (name == "or" || name == "orValue") && call.IsMemberFunction() {
 			p.add(call.Target(), Present, Absent)
 		}
-		if logical || p.isBool(e) {
+		if logical {
 			p.condition(e)
 		}
 	}
+	p.walkParts(e)
+}
+
+// walkParts adds the branches of the parts of a node that is no logical operator.
+func (p *Plan) walkParts(e ast.Expr) {
 	for _, part := range p.parts(e) {
 		p.walk(part, false)
 	}
@@ -157,11 +269,12 @@ func (p *Plan) walkMacro(e ast.Expr, macro ast.CallExpr) {
 	}
 	switch macro.FunctionName() {
 	case "has":
-		for _, part := range p.parts(args[0]) {
-			p.walk(part, false)
-		}
+		p.walkParts(args[0])
 	case "all", "exists", "exists_one", "existsOne", "filter":
-		p.walk(args[last], true)
+		if name := macro.FunctionName(); name == "all" || name == "exists" {
+			p.loops[args[last].ID()] = e.ID()
+		}
+		p.decide(args[last])
 	case "optMap", "optFlatMap":
 		p.add(macro.Target(), Present, Absent)
 		p.walk(args[last], false)
@@ -171,7 +284,7 @@ func (p *Plan) walkMacro(e ast.Expr, macro ast.CallExpr) {
 			first++
 		}
 		for _, filter := range args[first:last] {
-			p.walk(filter, true)
+			p.decide(filter)
 		}
 		before := len(p.branches)
 		p.walk(args[last], false)

@@ -91,9 +91,7 @@ func (p *Profile) Add(e Expression) {
 		p.expressions[key] = &e
 		return
 	}
-	for i := range known.Branches {
-		known.Branches[i].Covered = known.Branches[i].Covered || e.Branches[i].Covered
-	}
+	merge(known.Branches, e.Branches)
 }
 
 // Expressions returns the expressions with their branches in the order of kind, policy and place. The caller owns the result.
