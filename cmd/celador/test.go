@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/report"
 	"celador.io/offline/suite"
 
@@ -39,6 +40,8 @@ func unusable(format string, args ...any) error {
 // testOptions are the flags of celador test.
 type testOptions struct {
 	output, run string
+	coverage    bool
+	minCoverage int
 }
 
 func newTestCommand() *cobra.Command {
@@ -57,6 +60,8 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
 	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.Formats(), ", "))
 	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
+	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of the policies' expressions the cases reach")
+	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
 	return command
 }
 
@@ -76,18 +81,26 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	if err != nil {
 		return err
 	}
+	if o.minCoverage < 0 || o.minCoverage > 100 {
+		return unusable("--min-coverage %d is not a percentage from 0 to 100", o.minCoverage)
+	}
+	var profile *coverage.Profile
+	if o.coverage || o.minCoverage > 0 {
+		profile = &coverage.Profile{}
+	}
 	line := progressOn(stderr)
 	runner := suite.Runner{
 		Types:    builtin.Types,
 		Select:   func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
 		Progress: line.show,
+		Coverage: profile,
 	}
 	results := runner.Run(ctx, tests)
 	line.clear()
 	if len(results) == 0 {
 		return unusable("--run %s matches no case", o.run)
 	}
-	if err := write(w, results); err != nil {
+	if err := write(w, results, profile); err != nil {
 		return unusable("%w", err)
 	}
 	switch summary := report.Summarize(results); {
@@ -96,7 +109,20 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	case summary.Failed > 0:
 		return exitError{nil, exitFailed}
 	}
-	return nil
+	return o.checkCoverage(profile)
+}
+
+// checkCoverage returns an error if too few branches are covered.
+func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
+	if o.minCoverage == 0 {
+		return nil
+	}
+	covered := coverage.Summarize(profile.Expressions())
+	if covered.Percent() >= o.minCoverage {
+		return nil
+	}
+	err := fmt.Errorf("%s, less than --min-coverage %d", report.DescribeCoverage(covered), o.minCoverage)
+	return exitError{errors.New(message(err)), exitFailed}
 }
 
 // load loads the suites at paths.

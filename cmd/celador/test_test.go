@@ -43,15 +43,24 @@ func TestSuites(t *testing.T) {
 		stderr                   string // the start of the errors, after the directory
 		code                     int
 	}{
-		{name: "passed", file: "suite.yaml", stdout: "\n5 passed, 0 failed\n"},
+		{name: "passed", file: "suite.yaml", stdout: "\n6 passed, 0 failed\n"},
 		{name: "some", file: "suite.yaml", args: []string{"--run", "^replica-limit/six"}, stdout: "\n2 passed, 0 failed\n"},
 		{
 			name: "failed", file: "policy.yaml", old: "<= 5", changed: "<= 6", code: 1,
-			stdout: "suite.yaml:16: six replicas\n    decision\n        want Denied\n        got  Allowed (policy demo-policy.example.com, binding demo-binding-test.example.com)\n\n4 passed, 1 failed\n",
+			stdout: "suite.yaml:16: six replicas\n    decision\n        want Denied\n        got  Allowed (policy demo-policy.example.com, binding demo-binding-test.example.com)\n" +
+				"        at   policy.yaml:14: object.spec.replicas <= 6\n                             ^^^^^^^^^^^^^^^^^^^^^^^^^ is true\n             object.spec.replicas is 6\n\n5 passed, 1 failed\n",
 		},
 		{
+			name: "coverage", file: "suite.yaml", args: []string{"--min-coverage", "80", "--run", "six"}, code: 1,
+			stdout: "\npolicy.yaml:14: spec.validations[0].expression\n    object.spec.replicas was never less than 5\n    object.spec.replicas was never 5\n\n" +
+				"2 passed, 0 failed, 1 of 3 branches covered (33%)\n",
+			stderr: "celador: 1 of 3 branches covered (33%), less than --min-coverage 80\n",
+		},
+		{name: "full coverage", file: "suite.yaml", args: []string{"--min-coverage", "100"}, stdout: "\n6 passed, 0 failed, 3 of 3 branches covered (100%)\n"},
+		{name: "percentage", file: "suite.yaml", args: []string{"--min-coverage", "101"}, stderr: "celador: --min-coverage 101 is not a percentage from 0 to 100\n", code: 2},
+		{
 			name: "invalid policy", file: "policy.yaml", old: "<= 5", changed: "<=", code: 2,
-			stdout: "\n0 passed, 0 failed, 5 could not run\n",
+			stdout: "\n0 passed, 0 failed, 6 could not run\n",
 		},
 		{
 			name: "invalid suite", file: "suite.yaml", old: "cases:", changed: "case:", code: 2,
@@ -84,7 +93,7 @@ func TestSuitesAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, error %v, %s%s", code, err, stdout, stderr)
 	}
-	if got.Summary != (report.Summary{Passed: 5}) || len(got.Suites) != 1 {
+	if got.Summary != (report.Summary{Passed: 6}) || len(got.Suites) != 1 {
 		t.Errorf("report %+v", got)
 	}
 }

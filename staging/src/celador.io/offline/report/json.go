@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
@@ -19,6 +20,8 @@ type Report struct {
 	Kind       string  `json:"kind"`
 	Summary    Summary `json:"summary"`
 	Suites     []Suite `json:"suites"`
+	// Coverage is nil unless it was measured.
+	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
 // A Suite is the result of a suite in a Report.
@@ -70,6 +73,18 @@ type Mismatch struct {
 type Expression struct {
 	Position manifest.Position `json:"position"`
 	Text     string            `json:"text"`
+	// Value is the value of the expression, false or an error if the expression made the policy deny. Empty if it was not evaluated.
+	Value string `json:"value,omitempty"`
+	// Part is the part of the expression that led to the value.
+	Part string `json:"part,omitempty"`
+	// Values are the values of the parts of Part.
+	Values []Value `json:"values,omitempty"`
+}
+
+// A Value is the value of a part of an expression.
+type Value struct {
+	Text  string `json:"text"`
+	Value string `json:"value"`
 }
 
 // A Policy is what a policy did, through one binding.
@@ -82,8 +97,8 @@ type Policy struct {
 }
 
 // JSON writes a Report.
-func JSON(w io.Writer, results []suite.Result) error {
-	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(results), Suites: []Suite{}}
+func JSON(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
+	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(results), Suites: []Suite{}, Coverage: newCoverage(profile)}
 	for _, result := range results {
 		s := Suite{Name: result.Name, Position: result.Position}
 		for i := range result.Cases {
@@ -108,7 +123,7 @@ func newCase(result *suite.CaseResult) Case {
 	for _, m := range result.Mismatches {
 		out := Mismatch{Field: m.Field, Position: m.Position, Want: m.Want, Got: m.Got}
 		for _, e := range m.Expressions {
-			out.Expressions = append(out.Expressions, Expression{e.Position, e.Text})
+			out.Expressions = append(out.Expressions, newExpression(e))
 		}
 		c.Mismatches = append(c.Mismatches, out)
 	}
@@ -128,4 +143,15 @@ func newCase(result *suite.CaseResult) Case {
 		}
 	}
 	return c
+}
+
+func newExpression(e suite.Expression) Expression {
+	out := Expression{Position: e.Position, Text: e.Text}
+	if x := e.Explanation; x != nil {
+		out.Value, out.Part = x.Value, x.Part
+		for _, v := range x.Values {
+			out.Values = append(out.Values, Value(v))
+		}
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/suite"
 )
 
@@ -44,8 +45,9 @@ type (
 	}
 )
 
-// JUnit writes a JUnit XML document with a testsuite for each suite.
-func JUnit(w io.Writer, results []suite.Result) error {
+// JUnit writes a JUnit XML document with a testsuite for each suite. The coverage is a testsuite with a passing testcase for each expression,
+// because JUnit has no coverage.
+func JUnit(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 	var document junitSuites
 	for _, result := range results {
 		summary := Summarize([]suite.Result{result})
@@ -68,6 +70,9 @@ func JUnit(w io.Writer, results []suite.Result) error {
 		}
 		document.Suites = append(document.Suites, s)
 	}
+	if profile != nil {
+		document.Suites = append(document.Suites, junitCoverage(profile.Expressions()))
+	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -78,4 +83,15 @@ func JUnit(w io.Writer, results []suite.Result) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+func junitCoverage(expressions []coverage.Expression) junitSuite {
+	s := junitSuite{Name: DescribeCoverage(coverage.Summarize(expressions)), Tests: len(expressions)}
+	for i := range expressions {
+		e := &expressions[i]
+		s.Cases = append(s.Cases, junitCase{
+			Name: e.Field, Class: e.Policy, File: e.Position.File, Line: e.Position.Line, Time: "0", Output: strings.Join(missing(e), "\n"),
+		})
+	}
+	return s
 }

@@ -10,11 +10,12 @@ import (
 	"maps"
 	"slices"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/suite"
 )
 
-// A Writer writes one document about results.
-type Writer func(w io.Writer, results []suite.Result) error
+// A Writer writes one document about results and, unless it is nil, the coverage of expressions.
+type Writer func(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 
 var writers = map[string]Writer{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
 
@@ -100,6 +101,9 @@ func problems(result *suite.CaseResult) []string {
 	var texts []string
 	for _, m := range result.Mismatches {
 		texts = append(texts, m.Position.String()+": "+describe(m))
+		for _, e := range m.Expressions {
+			texts = append(texts, explainInLine(e))
+		}
 	}
 	for _, d := range result.Differences {
 		texts = append(texts, fmt.Sprintf("%s: %s differs:\n%s", result.Position, d.Field, unified(d)))

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"celador.io/offline/cluster"
+	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 	"celador.io/offline/report"
 	"celador.io/offline/suite"
@@ -23,12 +24,14 @@ import (
 
 func at(line int) manifest.Position { return manifest.Position{File: "a/suite.yaml", Line: line} }
 
+var explanation = &coverage.Explanation{Text: "a == b && c", Value: "false", Part: "a == b", Values: []coverage.Value{{Text: "a", Value: "1"}, {Text: "b", Value: `"2"`}}}
+
 // results has a case of each kind, and two with the same error.
 var results = []suite.Result{{
 	Name: "limits", Position: at(1), Cases: []suite.CaseResult{
 		{Name: "small", Position: at(5), Decision: suite.Allowed, Review: &cluster.Review{Allowed: true, Warnings: []string{"old"}}, Duration: 1500 * time.Microsecond},
 		{Name: "large & #1", Position: at(9), Decision: suite.Allowed, Mismatches: []suite.Mismatch{
-			{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b"}}},
+			{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Explanation: explanation}}},
 		}},
 		{
 			Name: "changed", Position: at(20), Decision: suite.Allowed,
@@ -55,7 +58,7 @@ var results = []suite.Result{{
 func write(t *testing.T, format string, results []suite.Result) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.For(format)(&out, results); err != nil {
+	if err := report.For(format)(&out, results, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -78,7 +81,10 @@ a/suite.yaml:9: large & #1
     warnings
         want []
         got  ["old"]
-        at   p.yaml:3: a == b
+        at   p.yaml:3: a == b && c
+                       ^^^^^^ is false
+             a is 1
+             b is "2"
 
 a/suite.yaml:20: changed
     object.data.f
@@ -122,6 +128,7 @@ not ok 2 - limits/large & \#1
   problems:
   - 'a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)'
   - 'a/suite.yaml:13: warnings: want [], got ["old"]'
+  - 'p.yaml:3: a == b && c: a == b is false, because a is 1, b is "2"'
   ...
 not ok 3 - limits/changed
   ---
@@ -159,7 +166,7 @@ func TestJSON(t *testing.T) {
 		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
 			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
-				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b"}}},
+				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Value: "false", Part: "a == b", Values: []report.Value{{Text: "a", Value: "1"}, {Text: "b", Value: `"2"`}}}}},
 			}},
 			{
 				Name: "changed", Position: at(20), Result: "Failed", Decision: suite.Allowed,
@@ -220,7 +227,7 @@ func TestJUnit(t *testing.T) {
 		{Name: "small", Line: 5},
 		{Name: "large & #1", Line: 9, Failure: &problem{
 			"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)",
-			"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)\na/suite.yaml:13: warnings: want [], got [\"old\"]",
+			"a/suite.yaml:12: decision: want Denied, got Allowed (policy <p>)\na/suite.yaml:13: warnings: want [], got [\"old\"]\np.yaml:3: a == b && c: a == b is false, because a is 1, b is \"2\"",
 		}},
 		{Name: "changed", Line: 20, Failure: &problem{`a/suite.yaml:25: object.data.f: want "6", got "7"`, `a/suite.yaml:25: object.data.f: want "6", got "7"` + "\na/suite.yaml:20: object differs:\n" + changed}},
 	}
@@ -261,7 +268,7 @@ func TestSARIF(t *testing.T) {
 	}
 	want := []string{
 		"a/suite.yaml:12 mismatch limits/large & #1: decision: want Denied, got Allowed (policy <p>)",
-		`a/suite.yaml:13 mismatch limits/large & #1: warnings: want [], got ["old"]`,
+		`a/suite.yaml:13 mismatch limits/large & #1: warnings: want [], got ["old"]` + "\n" + `p.yaml:3: a == b && c: a == b is false, because a is 1, b is "2"`,
 		`a/suite.yaml:25 mismatch limits/changed: object.data.f: want "6", got "7"`,
 		"p.yaml:7 error broken/one: p.yaml:7: spec.x: unknown field",
 		"p.yaml:7 error broken/two: p.yaml:7: spec.x: unknown field",

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
@@ -63,13 +64,16 @@ type (
 const (
 	mismatchRule = "mismatch"
 	errorRule    = "error"
+	coverageRule = "coverage"
 )
 
-// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation and each case that could not run.
-func SARIF(w io.Writer, results []suite.Result) error {
+// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation each case that could not run, and each branch
+// that no case reached.
+func SARIF(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador test", Rules: []sarifRule{
 		{mismatchRule, sarifText{"The policies do not do what the case expects."}},
 		{errorRule, sarifText{"The case could not run."}},
+		{coverageRule, sarifText{"No case reaches a branch of an expression."}},
 	}}}}
 	for _, result := range results {
 		for i := range result.Cases {
@@ -81,10 +85,22 @@ func SARIF(w io.Writer, results []suite.Result) error {
 				if errors.As(c.Err, &located) {
 					position = located.Position
 				}
-				run.Results = append(run.Results, newSARIFResult(errorRule, name+c.Err.Error(), position))
+				run.Results = append(run.Results, newSARIFResult(errorRule, "error", name+c.Err.Error(), position))
 			}
 			for _, m := range c.Mismatches {
-				run.Results = append(run.Results, newSARIFResult(mismatchRule, name+describe(m), m.Position))
+				text := name + describe(m)
+				for _, e := range m.Expressions {
+					text += "\n" + explainInLine(e)
+				}
+				run.Results = append(run.Results, newSARIFResult(mismatchRule, "error", text, m.Position))
+			}
+		}
+	}
+	if profile != nil {
+		expressions := profile.Expressions()
+		for i := range expressions {
+			for _, line := range missing(&expressions[i]) {
+				run.Results = append(run.Results, newSARIFResult(coverageRule, "note", line, expressions[i].Position))
 			}
 		}
 	}
@@ -93,12 +109,12 @@ func SARIF(w io.Writer, results []suite.Result) error {
 	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-func newSARIFResult(rule, text string, position manifest.Position) sarifResult {
+func newSARIFResult(rule, level, text string, position manifest.Position) sarifResult {
 	physical := sarifPhysical{ArtifactLocation: sarifArtifact{uriOf(position.File)}}
 	if position.Line > 0 {
 		physical.Region = &sarifRegion{position.Line}
 	}
-	return sarifResult{rule, "error", sarifText{text}, []sarifLocation{{physical}}}
+	return sarifResult{rule, level, sarifText{text}, []sarifLocation{{physical}}}
 }
 
 // uriOf returns the URI of a file: a relative reference, or a file URI if the path is absolute.

@@ -12,12 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/suite"
 )
 
-// Table writes a table in the layout of kubectl with a row for each case, the differences of the cases that failed, and a
-// line with their number.
-func Table(w io.Writer, results []suite.Result) error {
+// Table writes a table in the layout of kubectl with a row for each case, the differences of the cases that failed, a table of the
+// coverage, and a line with the number of cases.
+func Table(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
 		{Name: "Suite", Type: "string"}, {Name: "Case", Type: "string"}, {Name: "Result", Type: "string"}, {Name: "Decision", Type: "string"},
 	}}
@@ -45,7 +46,7 @@ func Table(w io.Writer, results []suite.Result) error {
 			for _, m := range c.Mismatches {
 				fmt.Fprintf(&details, "    %s\n        want %s\n        got  %s\n", m.Field, printableLine(m.Want), printableLine(m.Got))
 				for _, e := range m.Expressions {
-					fmt.Fprintf(&details, "        at   %s: %s\n", e.Position, strings.Join(strings.Fields(e.Text), " "))
+					fmt.Fprintf(&details, "        at   %s\n", strings.Join(explain(e), "\n             "))
 				}
 			}
 			for _, d := range c.Differences {
@@ -62,7 +63,15 @@ func Table(w io.Writer, results []suite.Result) error {
 	if _, err := io.WriteString(w, printable(details.String())); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", Summarize(results))
+	summary := Summarize(results).String()
+	if profile != nil {
+		expressions := profile.Expressions()
+		if err := writeCoverage(w, expressions); err != nil {
+			return err
+		}
+		summary += ", " + DescribeCoverage(coverage.Summarize(expressions))
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", summary)
 	return err
 }
 

@@ -11,14 +11,15 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/suite"
 )
 
 // tapEscapes keeps names apart from directives (https://testanything.org/tap-version-14-specification.html).
 var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
-// TAP writes a document of version 14 of the Test Anything Protocol.
-func TAP(w io.Writer, results []suite.Result) error {
+// TAP writes a document of version 14 of the Test Anything Protocol. Comments have the coverage.
+func TAP(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 	var out bytes.Buffer
 	number := 0
 	for _, result := range results {
@@ -42,6 +43,15 @@ func TAP(w io.Writer, results []suite.Result) error {
 			}
 			fmt.Fprintf(&out, "  ---\n  %s\n  ...\n", strings.ReplaceAll(strings.TrimSpace(string(diagnostics)), "\n", "\n  "))
 		}
+	}
+	if profile != nil {
+		expressions := profile.Expressions()
+		for i := range expressions {
+			for _, line := range missing(&expressions[i]) {
+				fmt.Fprintf(&out, "# %s: %s\n", expressions[i].Position, line)
+			}
+		}
+		fmt.Fprintf(&out, "# %s\n", DescribeCoverage(coverage.Summarize(expressions)))
 	}
 	_, err := fmt.Fprintf(w, "TAP version 14\n1..%d\n%s", number, out.String())
 	return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"celador.io/offline/cluster"
+	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 )
 
@@ -75,4 +76,6 @@ type Expression struct {
 	Position manifest.Position
 	// Text is the expression in CEL.
 	Text string
+	// Explanation has the values of the parts of the expression. It is nil if the expression was not evaluated.
+	Explanation *coverage.Explanation
 }

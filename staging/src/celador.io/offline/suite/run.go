@@ -19,6 +19,7 @@ import (
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
+	"celador.io/offline/coverage"
 )
 
 // A Runner runs suites. It is safe for concurrent use.
@@ -31,6 +32,8 @@ type Runner struct {
 	Parallel int
 	// Progress is called after each case, with the number of cases that are done and the number of all selected ones. Calls do not overlap. May be nil.
 	Progress func(done, total int)
+	// Coverage collects the branches of the expressions of all policies that cases reach. May be nil.
+	Coverage *coverage.Profile
 }
 
 // Run runs suites, and returns their results in the given order. Suites without a selected case are left out. Once
@@ -83,10 +86,11 @@ func (r *Runner) runAll(pending []func()) {
 	_ = jobs.Wait() // No function returns an error.
 }
 
-// A fixture has the cluster of some manifests and, for comparison, the one without policies. Both are created when
-// they are first needed.
+// A fixture has the cluster of some manifests and its tracing and, for comparison, the cluster without policies. They are created
+// when they are first needed.
 type fixture struct {
 	cluster, unguarded func() (*cluster.Cluster, error)
+	tracing            func() (*tracing, error)
 }
 
 func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
@@ -96,7 +100,15 @@ func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
 	others := slices.DeleteFunc(slices.Clone(objects), func(o object) bool {
 		return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(policyKinds, o.content.GetKind())
 	})
-	return fixture{cluster: create(objects), unguarded: create(others)}
+	f := fixture{cluster: create(objects), unguarded: create(others)}
+	f.tracing = sync.OnceValues(func() (*tracing, error) {
+		created, err := f.cluster()
+		if err != nil {
+			return nil, err
+		}
+		return newTracing(created, objects)
+	})
+	return f
 }
 
 // newCluster returns a cluster with objects. Its errors have the positions of the objects' fields.
@@ -171,8 +183,31 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 			return result
 		}
 	}
+	if err := r.trace(ctx, c, shared, &check, result.Decision); err != nil {
+		result.Err = err
+	}
 	result.Mismatches, result.Differences = check.mismatches, check.differences
 	return result
+}
+
+// trace sends the request of a case again to measure coverage and to explain mismatches.
+func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *checker, decision Decision) error {
+	if r.Coverage == nil && len(check.mismatches) == 0 {
+		return nil
+	}
+	t, err := shared.tracing()
+	if err != nil {
+		return err
+	}
+	_, evaluations, err := t.Admit(ctx, c.request)
+	if err != nil {
+		return nil // the case has this error already, or expects it
+	}
+	if r.Coverage != nil {
+		t.cover(r.Coverage, evaluations)
+	}
+	check.explainValues(t, &c.spec.Expect, decision, evaluations)
+	return nil
 }
 
 // comparePatch compares the object of a review with the object of the same request without policies.

@@ -1,0 +1,99 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/types"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/coverage"
+)
+
+// A tracing reviews requests again, to see how the expressions of policies evaluate. It is safe for concurrent use.
+type tracing struct {
+	*cluster.Tracing
+	expressions map[*cluster.Expression]tracedExpression
+}
+
+// A tracedExpression is an expression with its place in the manifests.
+type tracedExpression struct {
+	coverage.Expression
+	plan *coverage.Plan
+}
+
+// newTracing returns the tracing of a cluster with the given objects.
+func newTracing(c *cluster.Cluster, objects []object) (*tracing, error) {
+	traced, err := c.Trace()
+	if err != nil {
+		return nil, err
+	}
+	t := &tracing{traced, map[*cluster.Expression]tracedExpression{}}
+	for _, e := range traced.Expressions {
+		plan := coverage.NewPlan(e.Checked)
+		found := coverage.Expression{Kind: e.Kind, Policy: e.Policy, Field: e.Field, Text: plan.Text(), Branches: plan.Branches()}
+		if i := slices.IndexFunc(objects, func(o object) bool { return o.content.GetKind() == e.Kind && o.content.GetName() == e.Policy }); i >= 0 {
+			found.Position = objects[i].document.Position(e.Field)
+		}
+		t.expressions[e] = tracedExpression{found, plan}
+	}
+	return t, nil
+}
+
+// cover adds the expressions of the policies and the branches that evaluations reached.
+func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluation) {
+	for _, e := range t.expressions {
+		profile.Add(e.Expression)
+	}
+	for _, evaluation := range evaluations {
+		e := t.expressions[evaluation.Expression]
+		e.Branches = e.plan.Branches()
+		e.plan.Cover(e.Branches, evaluation.Steps)
+		profile.Add(e.Expression)
+	}
+}
+
+// explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch of the decision also gets the
+// expressions that led to it.
+func (c *checker) explainValues(t *tracing, expect *Expectation, decision Decision, evaluations []cluster.Evaluation) {
+	for i := range c.mismatches {
+		m := &c.mismatches[i]
+		for _, evaluation := range evaluations {
+			e := t.expressions[evaluation.Expression]
+			known := slices.IndexFunc(m.Expressions, func(shown Expression) bool { return shown.Position == e.Position })
+			if known < 0 {
+				if m.Field != "decision" || expect.Policy != "" && expect.Policy != e.Policy || !leadsTo(decision, &e, &evaluation) {
+					continue
+				}
+				known = len(m.Expressions)
+				m.Expressions = append(m.Expressions, Expression{Position: e.Position, Text: e.Text})
+			}
+			// With several params, one that satisfies the expression explains nothing.
+			if shown := &m.Expressions[known]; shown.Explanation == nil || e.plan.Result(evaluation.Steps) != types.True {
+				explanation := e.plan.Explain(evaluation.Steps)
+				shown.Explanation = &explanation
+			}
+		}
+	}
+}
+
+// leadsTo reports whether the value of an expression is a reason for a decision.
+func leadsTo(decision Decision, e *tracedExpression, evaluation *cluster.Evaluation) bool {
+	value := e.plan.Result(evaluation.Steps)
+	isCondition, isValidation := strings.HasPrefix(e.Field, "spec.matchConditions"), strings.HasPrefix(e.Field, "spec.validations") && strings.HasSuffix(e.Field, "].expression")
+	switch decision {
+	case NoMatch:
+		return isCondition && value != types.True
+	case Allowed:
+		return isValidation
+	case Denied:
+		return isValidation && value == types.False
+	case Error:
+		return types.IsError(value)
+	default:
+		return false
+	}
+}
