@@ -6,12 +6,13 @@ package examples
 import (
 	"testing"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/suite"
 
 	"celador.io/celador/pkg/builtin"
 )
 
-// TestSuites runs the suites of all examples.
+// TestSuites runs the suites of all examples. They show how cases cover all branches of a policy.
 func TestSuites(t *testing.T) {
 	files, err := suite.Find(".")
 	if err != nil {
@@ -25,7 +26,8 @@ func TestSuites(t *testing.T) {
 		}
 		tests = append(tests, loaded...)
 	}
-	runner := suite.Runner{Types: builtin.Types}
+	profile := &coverage.Profile{}
+	runner := suite.Runner{Types: builtin.Types, Coverage: profile}
 	for _, result := range runner.Run(t.Context(), tests) {
 		for i := range result.Cases {
 			c := &result.Cases[i]
@@ -34,6 +36,13 @@ func TestSuites(t *testing.T) {
 					t.Errorf("%s: error %v, mismatches %+v", c.Position, c.Err, c.Mismatches)
 				}
 			})
+		}
+	}
+	for _, e := range profile.Expressions() {
+		for _, b := range e.Branches {
+			if !b.Covered {
+				t.Errorf("%s: %s: %s", e.Position, e.Field, b.Missing)
+			}
 		}
 	}
 }
