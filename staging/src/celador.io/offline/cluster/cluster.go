@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -44,24 +45,44 @@ type Cluster struct {
 // the objects has only the label kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins
 // an *ObjectError for each of them. The caller keeps ownership of the objects.
 func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured) (*Cluster, error) {
+	return Restore(ctx, types, nil, objects)
+}
+
+// Restore returns a cluster with objects that a server has stored, such as those that a client has read, and with those that
+// are then added as New does. An added object takes the place of a stored one with the same type, namespace and
+// name. Stored objects are not validated. If objects are invalid, Restore returns an error that joins an *ObjectError for each added one.
+// The caller keeps ownership of the objects.
+func Restore(ctx context.Context, types Types, stored, added []*unstructured.Unstructured) (*Cluster, error) {
 	c := &Cluster{
 		types: types, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(),
 		objects: newLayer(nil), groups: map[string]*group{},
 		customResources: map[schema.GroupResource]*customResource{},
 	}
 	var errs []error
-	add := func(add func(context.Context, *unstructured.Unstructured) error, definitions bool) {
-		for i, object := range objects {
+	restore := func(definitions bool) {
+		for _, object := range stored {
 			if isDefinition(object) != definitions {
 				continue
 			}
-			if err := add(ctx, object); err != nil {
+			if err := c.accept(ctx, object, c.restore); err != nil {
+				errs = append(errs, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err))
+			}
+		}
+	}
+	add := func(definitions bool) {
+		for i, object := range added {
+			if isDefinition(object) != definitions {
+				continue
+			}
+			if err := c.accept(ctx, object, c.add); err != nil {
 				errs = append(errs, &ObjectError{Index: i, Err: err})
 			}
 		}
 	}
-	add(c.define, true)
-	add(c.add, false)
+	for _, definitions := range []bool{true, false} {
+		restore(definitions)
+		add(definitions)
+	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
@@ -71,6 +92,14 @@ func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured
 	}
 	c.policies = policies
 	return c, nil
+}
+
+// accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves its custom resources afterwards.
+func (c *Cluster) accept(ctx context.Context, object *unstructured.Unstructured, put func(context.Context, *unstructured.Unstructured) error) error {
+	if err := put(ctx, object); err != nil || !isDefinition(object) {
+		return err
+	}
+	return c.define(ctx, object)
 }
 
 // ObjectError is the error of an object that a cluster does not accept.
@@ -105,6 +134,15 @@ func (c *Cluster) add(ctx context.Context, object *unstructured.Unstructured) er
 		return err
 	}
 	return c.store(c.objects, r, namespace, object)
+}
+
+// restore stores an object as it is.
+func (c *Cluster) restore(_ context.Context, object *unstructured.Unstructured) error {
+	r, err := c.resourceOf(object.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	return c.store(c.objects, r, namespaceOf(r, object), object)
 }
 
 // store puts an object into a layer, with defaults and the system fields that every stored object has.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -38,11 +39,8 @@ func isDefinition(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind("CustomResourceDefinition")
 }
 
-// define adds a CustomResourceDefinition and serves its custom resources.
+// define serves the custom resources of a CustomResourceDefinition of the cluster.
 func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured) error {
-	if err := c.add(ctx, object); err != nil {
-		return err
-	}
 	r, err := c.resourceOf(object.GroupVersionKind())
 	if err != nil {
 		return err
@@ -55,7 +53,7 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	accept(crd)
+	establish(crd)
 	built, err := c.builder().Build(ctx, crd, expressions)
 	if err != nil {
 		return err
@@ -81,9 +79,9 @@ func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition
 	}
 }
 
-// accept does what the controllers of a server do before it serves a CustomResourceDefinition. A conversion webhook cannot be called, so
+// establish does what the controllers of a server do before it serves a CustomResourceDefinition. A conversion webhook cannot be called, so
 // conversion changes only apiVersion.
-func accept(crd *apiextensionsv1.CustomResourceDefinition) {
+func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Status.AcceptedNames = crd.Spec.Names
 	for _, condition := range []apiextensionsv1.CustomResourceDefinitionConditionType{apiextensionsv1.NamesAccepted, apiextensionsv1.Established} {
 		apihelpers.SetCRDCondition(crd, apiextensionsv1.CustomResourceDefinitionCondition{Type: condition, Status: apiextensionsv1.ConditionTrue})
@@ -163,6 +161,8 @@ func (c *customVersion) decode(data []byte) (runtime.Object, error) {
 	object, _, err := scope.Serializer.DecoderToVersion(info.StrictSerializer, scope.HubGroupVersion).Decode(data, &scope.Kind, c.memory().newObject())
 	return object, err
 }
+
+func (c *customVersion) interfaces() admission.ObjectInterfaces { return c.scope }
 
 func (c *customVersion) encode(object runtime.Object) (runtime.Object, error) {
 	return c.memory().encode(object)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/endpoints"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -54,6 +55,8 @@ type backend interface {
 	encode(object runtime.Object) (runtime.Object, error)
 	// read returns an object of a layer in the version of the resource.
 	read(stored runtime.Object) (runtime.Object, error)
+	// interfaces returns what policies need to convert a decoded object.
+	interfaces() admission.ObjectInterfaces
 	// handler returns the handler of requests with the HTTP method.
 	handler(method string) (http.Handler, error)
 }
@@ -61,7 +64,15 @@ type backend interface {
 // builtIn is the backend of the resources of a group.
 type builtIn struct {
 	*group
-	kind schema.GroupVersionKind
+	kind        schema.GroupVersionKind
+	equivalents runtime.EquivalentResourceMapper
+}
+
+func (b builtIn) interfaces() admission.ObjectInterfaces {
+	return &admission.RuntimeObjectInterfaces{
+		ObjectCreater: b.Scheme, ObjectTyper: b.Scheme, ObjectDefaulter: b.Scheme, ObjectConvertor: b.Scheme,
+		EquivalentResourceMapper: b.equivalents,
+	}
 }
 
 func (b builtIn) decode(data []byte) (runtime.Object, error) {
@@ -226,7 +237,7 @@ func (c *Cluster) resource(r schema.GroupVersionResource, subresource string) (*
 	connecter, _ := storage.(rest.Connecter)
 	return &resource{
 		GroupVersionResource: r, subresource: subresource, kind: kind, prefix: r.Resource,
-		namespaced: parent.(rest.Scoper).NamespaceScoped(), connecter: connecter, backend: builtIn{g, kind},
+		namespaced: parent.(rest.Scoper).NamespaceScoped(), connecter: connecter, backend: builtIn{g, kind, c.equivalents},
 	}, nil
 }
 
