@@ -1,0 +1,219 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// A Cluster is a running cluster. It is safe for concurrent use.
+type Cluster struct {
+	objects   dynamic.Interface
+	discovery discovery.DiscoveryInterface
+}
+
+// New returns a cluster that is reached with the configuration. It sends no request. Warnings of the cluster are dropped, because they are about the
+// requests, which users do not write.
+func New(config *rest.Config) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{}
+	if config.QPS == 0 {
+		// These are the limits of kubectl. The cluster has limits of its own.
+		config.QPS, config.Burst = 50, 300
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{objects, resources}, nil
+}
+
+var (
+	policies   = v1.SchemeGroupVersion.WithResource("validatingadmissionpolicies")
+	bindings   = v1.SchemeGroupVersion.WithResource("validatingadmissionpolicybindings")
+	namespaces = corev1.SchemeGroupVersion.WithResource("namespaces")
+	crds       = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+)
+
+// Policies returns the validating policies of the cluster and their bindings.
+func (c *Cluster) Policies(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	return c.read(ctx, policies, bindings)
+}
+
+// Namespaces returns the namespaces of the cluster.
+func (c *Cluster) Namespaces(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	return c.read(ctx, namespaces)
+}
+
+// Definitions returns the CustomResourceDefinitions of the cluster that keep reports true for.
+func (c *Cluster) Definitions(ctx context.Context, keep func(group, kind, plural string) bool) ([]*unstructured.Unstructured, error) {
+	definitions, err := c.read(ctx, crds)
+	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
+		field := func(path ...string) string {
+			value, _, _ := unstructured.NestedString(d.Object, append([]string{"spec"}, path...)...)
+			return value
+		}
+		return !keep(field("group"), field("names", "kind"), field("names", "plural"))
+	}), err
+}
+
+// read returns all objects of the resources.
+func (c *Cluster) read(ctx context.Context, resources ...schema.GroupVersionResource) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, resource := range resources {
+		found, err := all(ctx, c.objects.Resource(resource))
+		if err != nil {
+			return nil, named(resource.GroupResource().String(), err)
+		}
+		objects = append(objects, found...)
+	}
+	return objects, nil
+}
+
+// Params returns the objects of the kinds. A kind that the cluster does not have has none.
+func (c *Cluster) Params(ctx context.Context, kinds ...schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, kind := range kinds {
+		r, err := c.resourceOf(kind)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			continue
+		}
+		found, err := c.read(ctx, kind.GroupVersion().WithResource(r.Name))
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, found...)
+	}
+	return objects, nil
+}
+
+// resourceOf returns the resource of a kind, or nil if the cluster does not have the kind.
+func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*metav1.APIResource, error) {
+	served, err := c.discovery.ServerResourcesForGroupVersion(kind.GroupVersion().String())
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, named(kind.GroupVersion().String(), err)
+	}
+	for i := range served.APIResources {
+		if r := &served.APIResources[i]; r.Kind == kind.Kind && stored(r) {
+			return r, nil
+		}
+	}
+	return nil, nil
+}
+
+// stored reports whether clients create objects of the resource, and list them. Subresources have no lists.
+func stored(r *metav1.APIResource) bool {
+	return slices.Contains(r.Verbs, "create") && slices.Contains(r.Verbs, "list")
+}
+
+// A Selection selects objects.
+type Selection struct {
+	// Resource reports whether to read the objects of a resource. It is also asked about groups as a whole, without the name of a resource.
+	Resource func(schema.GroupResource) bool
+	// Namespace is the only namespace to read. Objects without a namespace are then left out. Empty means all.
+	Namespace string
+	// Labels is a label selector. Empty selects all.
+	Labels string
+}
+
+// A ResourceError is the error of a resource whose objects cannot be read. Others may be readable.
+type ResourceError struct {
+	// Resource lacks the name if the resources of a group version are not known.
+	Resource schema.GroupVersionResource
+	Err      error
+}
+
+func (e *ResourceError) Error() string {
+	return fmt.Sprintf("%s: %v", e.Resource.GroupResource(), e.Err)
+}
+
+// Unwrap returns the error of the API.
+func (e *ResourceError) Unwrap() error { return e.Err }
+
+// Objects yields the selected objects, one resource after the other, each in the version that the cluster prefers. It holds one page of a list at a time. It
+// yields a *ResourceError for each resource that it cannot read, such as those of an aggregated API server that does not answer, and goes on with
+// the next.
+func (c *Cluster) Objects(ctx context.Context, selection Selection) iter.Seq2[*unstructured.Unstructured, error] {
+	return func(yield func(*unstructured.Unstructured, error) bool) {
+		resources, unknown, err := c.resources(selection)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, e := range unknown {
+			if !yield(nil, e) {
+				return
+			}
+		}
+		for _, resource := range resources {
+			objects := list(ctx, c.objects.Resource(resource).Namespace(selection.Namespace), metav1.ListOptions{LabelSelector: selection.Labels})
+			for object, err := range objects {
+				if err != nil {
+					err = &ResourceError{resource, err}
+				}
+				if !yield(object, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// resources returns the resources with objects that are selected, sorted, and an error for each group version whose resources are not known.
+func (c *Cluster) resources(selection Selection) ([]schema.GroupVersionResource, []*ResourceError, error) {
+	lists, err := c.discovery.ServerPreferredResources()
+	failed, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !partial {
+		return nil, nil, fmt.Errorf("discovery: %w", err)
+	}
+	var unknown []*ResourceError
+	for version, err := range failed {
+		if selection.Resource(schema.GroupResource{Group: version.Group}) {
+			unknown = append(unknown, &ResourceError{version.WithResource(""), err})
+		}
+	}
+	var resources []schema.GroupVersionResource
+	for _, l := range lists {
+		version, err := schema.ParseGroupVersion(l.GroupVersion)
+		if err != nil {
+			return nil, nil, fmt.Errorf("discovery: %w", err)
+		}
+		for i := range l.APIResources {
+			r := &l.APIResources[i]
+			resource := version.WithResource(r.Name)
+			if stored(r) && (r.Namespaced || selection.Namespace == "") && selection.Resource(resource.GroupResource()) {
+				resources = append(resources, resource)
+			}
+		}
+	}
+	slices.SortFunc(resources, func(a, b schema.GroupVersionResource) int {
+		return slices.Compare([]string{a.Group, a.Resource}, []string{b.Group, b.Resource})
+	})
+	return resources, unknown, nil
+}

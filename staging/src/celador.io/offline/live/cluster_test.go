@@ -1,0 +1,165 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"celador.io/offline/live"
+)
+
+// responses are the bodies of a server's answers by the request's path and query.
+type responses map[string]string
+
+func (r responses) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	query := request.URL.Query()
+	query.Del("timeout")
+	body, ok := r[strings.TrimSuffix(request.URL.Path+"?"+query.Encode(), "?")]
+	switch {
+	case !ok:
+		w.WriteHeader(http.StatusNotFound)
+		body = status(http.StatusNotFound, "NotFound", "")
+	case body == expired:
+		w.WriteHeader(http.StatusGone)
+	case body == forbidden:
+		w.WriteHeader(http.StatusForbidden)
+	}
+	fmt.Fprint(w, body)
+}
+
+func status(code int, reason, token string) string {
+	return fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %d, "reason": %q, "metadata": {"continue": %q}}`, code, reason, token)
+}
+
+var (
+	expired   = status(http.StatusGone, "Expired", "newer")
+	forbidden = status(http.StatusForbidden, "Forbidden", "")
+)
+
+func configMaps(token string, names ...string) string {
+	items := ""
+	for i, name := range names {
+		if i > 0 {
+			items += ","
+		}
+		items += fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": %q, "namespace": "shop"}}`, name)
+	}
+	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {"continue": %q}, "items": [%s]}`, token, items)
+}
+
+const discovered = `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
+	{"name": "secrets", "kind": "Secret", "namespaced": true, "verbs": ["create", "list"]},
+	{"name": "configmaps", "kind": "ConfigMap", "namespaced": true, "verbs": ["create", "list"]},
+	{"name": "nodes", "kind": "Node", "namespaced": false, "verbs": ["create", "list"]},
+	{"name": "componentstatuses", "kind": "ComponentStatus", "namespaced": false, "verbs": ["list"]},
+	{"name": "pods/eviction", "kind": "Eviction", "namespaced": true, "verbs": ["create"]}]}`
+
+func newCluster(t *testing.T, r responses) *live.Cluster {
+	t.Helper()
+	r["/api"] = `{"kind": "APIVersions", "versions": ["v1"]}`
+	r["/apis"] = `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`
+	r["/api/v1"] = discovered
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	c, err := live.New(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// read returns the names of the selected objects and the texts of errors.
+func read(t *testing.T, c *live.Cluster, selection live.Selection) (found []string) {
+	t.Helper()
+	for object, err := range c.Objects(t.Context(), selection) {
+		var unreadable *live.ResourceError
+		switch {
+		case errors.As(err, &unreadable):
+			found = append(found, unreadable.Resource.Resource+" unreadable")
+		case err != nil:
+			t.Fatal(err)
+		default:
+			found = append(found, object.GetName())
+		}
+	}
+	return found
+}
+
+func TestObjects(t *testing.T) {
+	everything := func(schema.GroupResource) bool { return true }
+	for _, test := range []struct {
+		name      string
+		responses responses
+		selection live.Selection
+		want      []string
+	}{
+		{
+			"pages", responses{
+				"/api/v1/configmaps?limit=500":                 configMaps("second", "a", "b"),
+				"/api/v1/configmaps?continue=second&limit=500": configMaps("", "c"),
+			},
+			live.Selection{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "b", "c"},
+		},
+		{
+			"an expired token", responses{
+				"/api/v1/configmaps?limit=500":                 configMaps("second", "a"),
+				"/api/v1/configmaps?continue=second&limit=500": expired,
+				"/api/v1/configmaps?continue=newer&limit=500":  configMaps("", "b"),
+			},
+			live.Selection{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "b"},
+		},
+		{
+			"a token that expires again", responses{
+				"/api/v1/configmaps?limit=500":                 configMaps("second", "a"),
+				"/api/v1/configmaps?continue=second&limit=500": expired,
+				"/api/v1/configmaps?continue=newer&limit=500":  expired,
+			},
+			live.Selection{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "configmaps unreadable"},
+		},
+		{
+			"others are readable", responses{
+				"/api/v1/configmaps?limit=500": configMaps("", "a"),
+				"/api/v1/nodes?limit=500":      configMaps(""),
+				"/api/v1/secrets?limit=500":    forbidden,
+			},
+			live.Selection{Resource: everything}, []string{"a", "secrets unreadable"},
+		},
+		{
+			"a namespace", responses{
+				"/api/v1/namespaces/shop/configmaps?labelSelector=app%3Dweb&limit=500": configMaps("", "a"),
+				"/api/v1/namespaces/shop/secrets?labelSelector=app%3Dweb&limit=500":    configMaps(""),
+			},
+			live.Selection{Resource: everything, Namespace: "shop", Labels: "app=web"}, []string{"a"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := read(t, newCluster(t, test.responses), test.selection); !slices.Equal(got, test.want) {
+				t.Errorf("objects %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestParams(t *testing.T) {
+	c := newCluster(t, responses{"/api/v1/configmaps?limit=500": configMaps("", "a")})
+	for kind, want := range map[schema.GroupVersionKind]int{
+		{Version: "v1", Kind: "ConfigMap"}:                           1,
+		{Version: "v1", Kind: "None"}:                                0,
+		{Group: "example.com", Version: "v1", Kind: "NoSuchVersion"}: 0,
+	} {
+		if params, err := c.Params(t.Context(), kind); err != nil || len(params) != want {
+			t.Errorf("%s: %d params, error %v, want %d", kind, len(params), err, want)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+)
+
+// pageSize is the number of objects of a request. It is that of kubectl.
+const pageSize = 500
+
+// list yields the objects of a list in pages, of which it holds one at a time. If the server compacted the version of the list
+// meanwhile, it goes on with the token for a newer version that the server offers: objects that were written meanwhile may be those of
+// either version.
+func list(ctx context.Context, client dynamic.ResourceInterface, options metav1.ListOptions) iter.Seq2[*unstructured.Unstructured, error] {
+	return func(yield func(*unstructured.Unstructured, error) bool) {
+		options.Limit = pageSize
+		for {
+			page, err := client.List(ctx, options)
+			if token := newerToken(err); token != "" && token != options.Continue {
+				options.Continue = token
+				continue
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range page.Items {
+				if !yield(&page.Items[i], nil) {
+					return
+				}
+			}
+			if options.Continue = page.GetContinue(); options.Continue == "" {
+				return
+			}
+		}
+	}
+}
+
+// newerToken returns the token by which a list goes on at a newer version, if the error says that the version of the list is gone.
+func newerToken(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
+		return ""
+	}
+	return status.Status().Continue
+}
+
+// all returns the objects of a list.
+func all(ctx context.Context, client dynamic.ResourceInterface) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for object, err := range list(ctx, client, metav1.ListOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// named adds what was read to an error.
+func named(resource string, err error) error { return fmt.Errorf("%s: %w", resource, err) }
