@@ -1,0 +1,118 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"celador.io/offline/manifest"
+)
+
+// An Object is an object to audit.
+type Object struct {
+	*unstructured.Unstructured
+	// Position is where the object stands. It is empty for objects of a server.
+	Position manifest.Position
+}
+
+func (o *Object) reference() Reference {
+	return Reference{
+		GroupVersionKind: o.GroupVersionKind(), Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), Position: o.Position,
+	}
+}
+
+// written returns the time when the object was last written, as far as it is known.
+func (o *Object) written() time.Time {
+	last := o.GetCreationTimestamp().Time
+	for _, entry := range o.GetManagedFields() {
+		if entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+// An UnreadError is an error of a source that yields further objects.
+type UnreadError struct{ Err error }
+
+func (e *UnreadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnreadError) Unwrap() error { return e.Err }
+
+// Audit evaluates the policies over objects, several at a time. It holds only a few objects in memory. An *UnreadError of the source
+// is part of the report. Audit returns the first other error of the source, or that of the context. progress is called with the number of objects that were read so far; calls do not overlap.
+func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], progress func(read int)) (*Report, error) {
+	type job struct {
+		sequence int
+		object   Object
+	}
+	c := a.newCollector()
+	jobs := make(chan job)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(jobs)
+		sequence := 0
+		for object, err := range objects {
+			var unread *UnreadError
+			if errors.As(err, &unread) {
+				c.unread(unread.Err)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			select {
+			case jobs <- job{sequence, object}:
+				sequence++
+				progress(sequence)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			for j := range jobs {
+				if err := a.evaluate(ctx, c, j.sequence, &j.object); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return c.result(), nil
+}
+
+// evaluate evaluates the policies over one object. It returns the error of the context; other errors are part of the report.
+func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, object *Object) error {
+	decisions, err := a.cluster.Evaluate(ctx, object.Unstructured, auditor)
+	switch {
+	case err == nil:
+		c.add(sequence, object.reference(), object.written(), decisions)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case a.relevant(object):
+		c.fail(sequence, object.reference(), err)
+	}
+	return nil
+}
+
+// relevant reports whether a policy may apply to an object of a type that the cluster may not know.
+func (a *Auditor) relevant(object *Object) bool {
+	plural, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+	return a.Matches(plural.GroupResource())
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+)
+
+// Config configures an Auditor.
+type Config struct {
+	// Types are the API types of the objects.
+	Types cluster.Types
+	// Stored are policies, bindings and other objects that policies read, as a server stores them. Added are those that are not on a
+	// server, such as those of files. An added one takes the place of a stored one with the same type, namespace and name.
+	Stored, Added []*unstructured.Unstructured
+	// Select reports whether to evaluate a policy. Nil selects all.
+	Select func(policy string) bool
+	// MaxFindings is the number of findings that a report has of each policy and binding. Those that are left out are
+	// counted. 0 means no limit.
+	MaxFindings int
+	// SinceBinding leaves out objects that nobody has written since the binding of a policy was created.
+	SinceBinding bool
+}
+
+// An Auditor evaluates policies over objects. It is safe for concurrent use.
+type Auditor struct {
+	cluster     *cluster.Cluster
+	maxFindings int
+	policies    []Policy
+	needs       Needs
+	// since has the times from which on objects count, by the names of bindings. It is nil if all objects count.
+	since map[string]time.Time
+}
+
+// New returns an auditor of the policies among the objects. A policy without a binding is audited as if it were bound to everything that its
+// constraints match. Errors are those of cluster.Restore; an *cluster.ObjectError has the position in Added.
+func New(ctx context.Context, config Config) (*Auditor, error) {
+	a := &Auditor{maxFindings: config.MaxFindings}
+	if config.SinceBinding {
+		a.since = map[string]time.Time{}
+	}
+	s, err := readSelection(config)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.policies {
+		if config.Select == nil || config.Select(p.Name) {
+			a.add(s, p)
+		}
+	}
+	slices.SortFunc(a.policies, func(x, y Policy) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Binding, y.Binding)) })
+	if a.cluster, err = s.cluster(ctx, config); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// add adds a policy to the audit, with each of its bindings.
+func (a *Auditor) add(s *selection, p *v1.ValidatingAdmissionPolicy) {
+	bindings := s.bindings[p.Name]
+	if reason := obstacle(p); reason != "" {
+		a.policies = append(a.policies, Policy{Name: p.Name, NotAuditable: reason})
+		return
+	}
+	if len(bindings) == 0 && p.Spec.ParamKind != nil {
+		a.policies = append(a.policies, Policy{Name: p.Name, NotAuditable: "spec.paramKind: the policy needs params, and no binding selects them"})
+		return
+	}
+	s.use(p, bindings)
+	a.needs.add(p)
+	if len(bindings) == 0 {
+		s.unbound = append(s.unbound, bindToAll(p.Name, len(s.unbound)))
+		a.policies = append(a.policies, Policy{Name: p.Name})
+		return
+	}
+	for _, b := range bindings {
+		if a.since != nil {
+			a.since[b.Name] = b.CreationTimestamp.Time
+		}
+		a.policies = append(a.policies, Policy{Name: p.Name, Binding: b.Name, Actions: b.Spec.ValidationActions})
+	}
+}
+
+// bindToAll returns a binding of a policy without conditions. index makes its name unique.
+func bindToAll(policy string, index int) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.SchemeGroupVersion.String(), "kind": bindingKind,
+		"metadata": map[string]any{"name": fmt.Sprintf("unbound-%d.audit.celador.io", index)},
+		"spec":     map[string]any{"policyName": policy, "validationActions": []any{string(v1.Deny)}},
+	}}
+}
+
+// Policies returns the policies of the audit with each of their bindings, sorted by name and binding. Counts and findings are
+// empty. The caller owns the result.
+func (a *Auditor) Policies() []Policy { return slices.Clone(a.policies) }
+
+// Matches reports whether an audited policy may apply to objects of the resource. See Needs.Matches.
+func (a *Auditor) Matches(resource schema.GroupResource) bool { return a.needs.Matches(resource) }
+
+// auditor is the user who is said to create the objects. Policies that read it are not auditable.
+var auditor = &user.DefaultInfo{Name: "celador:audit", Groups: []string{user.AllAuthenticated}}

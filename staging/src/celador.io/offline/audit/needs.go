@@ -1,0 +1,68 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+)
+
+// Needs are the types of the objects that policies match or read. It is immutable.
+type Needs struct {
+	rules      []v1.NamedRuleWithOperations
+	paramKinds []schema.GroupVersionKind
+}
+
+// NeedsOf returns the needs of the validating policies among the objects. It returns an error if one cannot be decoded.
+func NeedsOf(objects []*unstructured.Unstructured) (*Needs, error) {
+	n := &Needs{}
+	for _, object := range objects {
+		if key, ok := identify(object); !ok || key.kind != cluster.ValidatingKind {
+			continue
+		}
+		p, err := convert[v1.ValidatingAdmissionPolicy](object)
+		if err != nil {
+			return nil, err
+		}
+		n.add(p)
+	}
+	return n, nil
+}
+
+func (n *Needs) add(p *v1.ValidatingAdmissionPolicy) {
+	if p.Spec.MatchConstraints != nil {
+		n.rules = append(n.rules, p.Spec.MatchConstraints.ResourceRules...)
+	}
+	if p.Spec.ParamKind == nil {
+		return
+	}
+	kind := schema.FromAPIVersionAndKind(p.Spec.ParamKind.APIVersion, p.Spec.ParamKind.Kind)
+	if !slices.Contains(n.paramKinds, kind) {
+		n.paramKinds = append(n.paramKinds, kind)
+	}
+}
+
+// ParamKinds returns the kinds of the policies' params. The caller owns the result.
+func (n *Needs) ParamKinds() []schema.GroupVersionKind { return slices.Clone(n.paramKinds) }
+
+// Reads reports whether objects of a kind are params of a policy.
+func (n *Needs) Reads(kind schema.GroupKind) bool {
+	return slices.ContainsFunc(n.paramKinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == kind })
+}
+
+// Matches reports whether a policy may apply to objects of the resource. It looks at the group and the name of the resource only, because
+// policies match equivalent versions. Without a name, it reports whether a policy may apply to any resource of the group.
+func (n *Needs) Matches(resource schema.GroupResource) bool {
+	return slices.ContainsFunc(n.rules, func(rule v1.NamedRuleWithOperations) bool {
+		return (slices.Contains(rule.APIGroups, resource.Group) || slices.Contains(rule.APIGroups, "*")) &&
+			(resource.Resource == "" || slices.ContainsFunc(rule.Resources, func(name string) bool {
+				return name == resource.Resource || name == "*" || name == "*/*"
+			}))
+	})
+}

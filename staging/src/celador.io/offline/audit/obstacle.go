@@ -1,0 +1,78 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/policyspec"
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// obstacle returns why objects at rest cannot tell what the policy decides, or an empty string. An audit knows neither who writes an
+// object nor what was there before.
+func obstacle(p *v1.ValidatingAdmissionPolicy) string {
+	if !matchesCreate(p.Spec.MatchConstraints) {
+		return "spec.matchConstraints: the policy does not match CREATE, and an audit presents objects as created"
+	}
+	spec := policyspec.Validating(&p.Spec)
+	for i := range spec.Expressions {
+		e := &spec.Expressions[i]
+		if name := unknown(e.Source); name != "" {
+			return fmt.Sprintf("%s: the expression reads %s, which an audit does not know", e.Path, name)
+		}
+	}
+	return ""
+}
+
+func matchesCreate(match *v1.MatchResources) bool {
+	return match != nil && slices.ContainsFunc(match.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
+		return slices.Contains(rule.Operations, v1.Create) || slices.Contains(rule.Operations, v1.OperationAll)
+	})
+}
+
+// parser returns an environment with the syntax of stored policies.
+var parser = sync.OnceValue(func() *cel.Env {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
+})
+
+// The parts of a request that an audit does not know.
+const (
+	oldObject  = "oldObject"
+	authorizer = "authorizer"
+	request    = "request"
+	userInfo   = "userInfo"
+)
+
+// unknown returns the first part of a request that the expression reads and an audit does not know, or an empty string. An expression that is not
+// valid reads nothing: it fails when it is evaluated, or before.
+func unknown(source string) (found string) {
+	parsed, issues := parser().Parse(source)
+	if issues.Err() != nil {
+		return ""
+	}
+	// selected are the uses of 'request' of which the expression reads another field than userInfo.
+	selected := map[int64]bool{}
+	visit := func(e ast.Expr) {
+		switch {
+		case found != "":
+		case e.Kind() == ast.SelectKind && isIdent(e.AsSelect().Operand(), request) && e.AsSelect().FieldName() != userInfo:
+			selected[e.AsSelect().Operand().ID()] = true
+		case isIdent(e, oldObject), isIdent(e, authorizer):
+			found = e.AsIdent()
+		case isIdent(e, request) && !selected[e.ID()]:
+			found = request + "." + userInfo
+		}
+	}
+	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(visit))
+	return found
+}
+
+func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }

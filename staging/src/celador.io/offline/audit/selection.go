@@ -1,0 +1,114 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+)
+
+// A selection has the policies of a Config, and those among them that are used.
+type selection struct {
+	policies []*v1.ValidatingAdmissionPolicy
+	// bindings has the bindings by the names of their policies.
+	bindings map[string][]*v1.ValidatingAdmissionPolicyBinding
+	used     map[identity]bool
+	// unbound are bindings for policies that have none.
+	unbound []*unstructured.Unstructured
+}
+
+// identity identifies a policy or binding.
+type identity struct{ kind, name string }
+
+const bindingKind = cluster.ValidatingKind + "Binding"
+
+// identify reports whether the object is a policy or binding, and which.
+func identify(object *unstructured.Unstructured) (identity, bool) {
+	kind := object.GroupVersionKind()
+	return identity{kind.Kind, object.GetName()}, kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
+}
+
+// readSelection returns the policies and bindings of a Config. None is used yet.
+func readSelection(config Config) (*selection, error) {
+	s := &selection{bindings: map[string][]*v1.ValidatingAdmissionPolicyBinding{}, used: map[identity]bool{}}
+	last := map[identity]*unstructured.Unstructured{}
+	for _, objects := range [][]*unstructured.Unstructured{config.Stored, config.Added} {
+		for _, object := range objects {
+			if key, ok := identify(object); ok {
+				last[key] = object
+			}
+		}
+	}
+	for key, object := range last {
+		if key.kind == bindingKind {
+			b, err := convert[v1.ValidatingAdmissionPolicyBinding](object)
+			if err != nil {
+				return nil, err
+			}
+			s.bindings[b.Spec.PolicyName] = append(s.bindings[b.Spec.PolicyName], b)
+			continue
+		}
+		p, err := convert[v1.ValidatingAdmissionPolicy](object)
+		if err != nil {
+			return nil, err
+		}
+		s.policies = append(s.policies, p)
+	}
+	return s, nil
+}
+
+// use makes the policy and its bindings part of the cluster.
+func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) {
+	s.used[identity{cluster.ValidatingKind, p.Name}] = true
+	for _, b := range bindings {
+		s.used[identity{bindingKind, b.Name}] = true
+	}
+}
+
+// cluster returns a cluster with the objects of the Config, except for policies and bindings that are not used.
+func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluster, error) {
+	stored, _ := s.keep(config.Stored)
+	added, indexes := s.keep(config.Added)
+	c, err := cluster.Restore(ctx, config.Types, stored, append(added, s.unbound...))
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, err := range joined.Unwrap() {
+			// The caller knows the position in its own list.
+			if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
+				invalid.Index = indexes[invalid.Index]
+			}
+		}
+	}
+	return c, err
+}
+
+// keep returns the objects that are neither policies nor bindings or are used, and their indexes.
+func (s *selection) keep(objects []*unstructured.Unstructured) (kept []*unstructured.Unstructured, indexes []int) {
+	for i, object := range objects {
+		if key, ok := identify(object); !ok || s.used[key] {
+			kept, indexes = append(kept, object), append(indexes, i)
+		}
+	}
+	return kept, indexes
+}
+
+// convert decodes a policy or binding. All versions have the same fields.
+func convert[T any, P interface {
+	*T
+	metav1.Object
+}](object *unstructured.Unstructured) (P, error) {
+	into := P(new(T))
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return into, nil
+}
