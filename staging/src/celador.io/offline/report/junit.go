@@ -73,6 +73,11 @@ func JUnit(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 	if profile != nil {
 		document.Suites = append(document.Suites, junitCoverage(profile.Expressions()))
 	}
+	return writeXML(w, document)
+}
+
+// writeXML writes an XML document.
+func writeXML(w io.Writer, document any) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

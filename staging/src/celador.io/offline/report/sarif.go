@@ -44,10 +44,14 @@ type (
 		RuleID    string          `json:"ruleId"`
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations"`
+		Locations []sarifLocation `json:"locations,omitempty"`
 	}
 	sarifLocation struct {
-		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+		PhysicalLocation *sarifPhysical `json:"physicalLocation,omitempty"`
+		LogicalLocations []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifLogical struct {
+		FullyQualifiedName string `json:"fullyQualifiedName"`
 	}
 	sarifPhysical struct {
 		ArtifactLocation sarifArtifact `json:"artifactLocation"`
@@ -114,7 +118,7 @@ func newSARIFResult(rule, level, text string, position manifest.Position) sarifR
 	if position.Line > 0 {
 		physical.Region = &sarifRegion{position.Line}
 	}
-	return sarifResult{rule, level, sarifText{text}, []sarifLocation{{physical}}}
+	return sarifResult{rule, level, sarifText{text}, []sarifLocation{{PhysicalLocation: &physical}}}
 }
 
 // uriOf returns the URI of a file: a relative reference, or a file URI if the path is absolute.

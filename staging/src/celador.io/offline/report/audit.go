@@ -1,0 +1,78 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"celador.io/admission/validating"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/audit"
+)
+
+// An AuditWriter writes one document about an audit.
+type AuditWriter func(w io.Writer, report *audit.Report) error
+
+var auditWriters = map[string]AuditWriter{
+	"json": AuditJSON, "junit": AuditJUnit, "openreports": reportsAPIs["openreports"].write, "sarif": AuditSARIF, "table": AuditTable, "wgpolicy": reportsAPIs["wgpolicy"].write,
+}
+
+// AuditFormats returns the names of the formats of audits in lexical order.
+func AuditFormats() []string { return slices.Sorted(maps.Keys(auditWriters)) }
+
+// ForAudit returns the writer of a format of audits, or nil if there is no such format.
+func ForAudit(format string) AuditWriter { return auditWriters[format] }
+
+// summarizeAudit returns the result of an audit in words.
+func summarizeAudit(r *audit.Report) string {
+	return fmt.Sprintf("Objects, evaluated as if they were created now: %d. Violations: %d, errors: %d.", r.Objects, r.Violations(), r.Errors())
+}
+
+// display returns the reference as kubectl names objects, such as deployment.apps/web.
+func display(r *audit.Reference) string {
+	kind := strings.ToLower(r.Kind)
+	if r.Group != "" {
+		kind += "." + r.Group
+	}
+	return kind + "/" + r.Name
+}
+
+// namespaced returns the reference with its namespace, such as shop/deployment.apps/web.
+func namespaced(r *audit.Reference) string {
+	if r.Namespace == "" {
+		return display(r)
+	}
+	return r.Namespace + "/" + display(r)
+}
+
+// result returns what a report says of a finding.
+func result(f *audit.Finding) string {
+	if f.Outcome == validating.Denied {
+		return "Violated"
+	}
+	return "Error"
+}
+
+// omitted returns the number of findings that the report does not have.
+func omitted(p *audit.Policy) int { return p.FindingsCount - len(p.Findings) }
+
+func joinActions(actions []v1.ValidationAction) string {
+	names := make([]string, len(actions))
+	for i, action := range actions {
+		names[i] = string(action)
+	}
+	return strings.Join(names, ",")
+}
+
+// orNone returns the text, or what tables of kubectl show for none.
+func orNone(text string) string {
+	if text == "" {
+		return "<none>"
+	}
+	return text
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"celador.io/offline/audit"
+	"celador.io/offline/manifest"
+)
+
+// An Audit is the document that AuditJSON writes.
+type Audit struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Objects is the number of objects that were evaluated.
+	Objects    int `json:"objects"`
+	Violations int `json:"violations"`
+	Errors     int `json:"errors"`
+	// Policies has an entry for each policy and each of its bindings.
+	Policies []AuditPolicy `json:"policies"`
+	// Unevaluated are objects that could not be evaluated.
+	Unevaluated []AuditUnevaluated `json:"unevaluated,omitempty"`
+	// Unread are the errors of resources whose objects could not be read.
+	Unread []string `json:"unread,omitempty"`
+}
+
+// An AuditPolicy is the result of a policy, through one of its bindings, in an Audit.
+type AuditPolicy struct {
+	Policy  string   `json:"policy"`
+	Binding string   `json:"binding,omitempty"`
+	Actions []string `json:"validationActions,omitempty"`
+	// NotAuditable is why the policy was not evaluated.
+	NotAuditable string `json:"notAuditable,omitempty"`
+	Passed       int    `json:"passed"`
+	Violated     int    `json:"violated"`
+	Errors       int    `json:"errors"`
+	// Findings are validations that objects violate or that could not be evaluated. Omitted is the number of those that are left out.
+	Findings []AuditFinding `json:"findings,omitempty"`
+	Omitted  int            `json:"omittedFindings,omitempty"`
+}
+
+// An AuditFinding is a validation that an object violates, or that could not be evaluated.
+type AuditFinding struct {
+	AuditObject
+	// Result is Violated or Error.
+	Result string `json:"result"`
+	// Validation is the index in spec.validations.
+	Validation int    `json:"validation"`
+	Message    string `json:"message"`
+	Reason     string `json:"reason,omitempty"`
+}
+
+// An AuditObject identifies an object in an Audit.
+type AuditObject struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid,omitempty"`
+	// Position is the file and line of the object, unless it is that of a server.
+	Position *manifest.Position `json:"position,omitempty"`
+}
+
+// An AuditUnevaluated is an object that could not be evaluated.
+type AuditUnevaluated struct {
+	AuditObject
+	Error string `json:"error"`
+}
+
+// AuditJSON writes an Audit.
+func AuditJSON(w io.Writer, report *audit.Report) error {
+	document := Audit{
+		APIVersion: "audit.celador.io/v1alpha1", Kind: "Report", Objects: report.Objects, Violations: report.Violations(), Errors: report.Errors(),
+		Policies: []AuditPolicy{},
+	}
+	for i := range report.Policies {
+		p := &report.Policies[i]
+		out := AuditPolicy{
+			Policy: p.Name, Binding: p.Binding, NotAuditable: p.NotAuditable, Passed: p.Passed, Violated: p.Violated, Errors: p.Failed, Omitted: omitted(p),
+		}
+		for _, action := range p.Actions {
+			out.Actions = append(out.Actions, string(action))
+		}
+		for j := range p.Findings {
+			f := &p.Findings[j]
+			out.Findings = append(out.Findings, AuditFinding{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason)})
+		}
+		document.Policies = append(document.Policies, out)
+	}
+	for i := range report.Unevaluated {
+		u := &report.Unevaluated[i]
+		document.Unevaluated = append(document.Unevaluated, AuditUnevaluated{newAuditObject(&u.Object), u.Err.Error()})
+	}
+	for _, err := range report.Unread {
+		document.Unread = append(document.Unread, err.Error())
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(document)
+}
+
+func newAuditObject(r *audit.Reference) AuditObject {
+	version, kind := r.ToAPIVersionAndKind()
+	object := AuditObject{APIVersion: version, Kind: kind, Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)}
+	if r.Position.File != "" {
+		object.Position = &r.Position
+	}
+	return object
+}

@@ -1,0 +1,59 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"celador.io/offline/audit"
+)
+
+// AuditJUnit writes a JUnit XML document with a testsuite for each policy and binding. The objects with findings are its test cases; those without
+// are only counted.
+func AuditJUnit(w io.Writer, report *audit.Report) error {
+	var document junitSuites
+	for i := range report.Policies {
+		p := &report.Policies[i]
+		name := p.Name
+		if p.Binding != "" {
+			name += "/" + p.Binding
+		}
+		s := junitSuite{Name: name, Tests: p.Passed + p.Violated + p.Failed, Failures: p.Violated, Errors: p.Failed}
+		if p.NotAuditable != "" {
+			s.Tests, s.Errors = 1, 1
+			s.Cases = []junitCase{{Name: "auditable", Class: name, Error: &junitProblem{p.NotAuditable, p.NotAuditable}}}
+		}
+		for j := range p.Findings {
+			f := &p.Findings[j]
+			problem := &junitProblem{f.Message, fmt.Sprintf("spec.validations[%d]: %s", f.Index, f.Message)}
+			c := junitCase{Name: namespaced(&f.Object), Class: name, File: f.Object.Position.File, Line: f.Object.Position.Line, Time: "0"}
+			if c.Failure = problem; result(f) != "Violated" {
+				c.Failure, c.Error = nil, problem
+			}
+			s.Cases = append(s.Cases, c)
+		}
+		document.Suites = append(document.Suites, s)
+	}
+	if unread := unreadProblems(report); len(unread) > 0 {
+		s := junitSuite{Name: "objects", Tests: len(unread), Errors: len(unread)}
+		for _, text := range unread {
+			s.Cases = append(s.Cases, junitCase{Name: text, Class: s.Name, Error: &junitProblem{text, text}})
+		}
+		document.Suites = append(document.Suites, s)
+	}
+	return writeXML(w, document)
+}
+
+// unreadProblems returns the errors of objects and resources that were not evaluated.
+func unreadProblems(report *audit.Report) []string {
+	var texts []string
+	for i := range report.Unevaluated {
+		texts = append(texts, place(&report.Unevaluated[i].Object)+": "+report.Unevaluated[i].Err.Error())
+	}
+	for _, err := range report.Unread {
+		texts = append(texts, err.Error())
+	}
+	return texts
+}

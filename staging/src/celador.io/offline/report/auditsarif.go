@@ -1,0 +1,53 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"celador.io/offline/audit"
+	"celador.io/offline/manifest"
+)
+
+// AuditSARIF writes a SARIF log of version 2.1.0 with a rule for each policy and a result for each finding. Objects of a server have no file, so their
+// locations are logical ones.
+func AuditSARIF(w io.Writer, report *audit.Report) error {
+	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador audit", Rules: []sarifRule{}}}}
+	for i := range report.Policies {
+		p := &report.Policies[i]
+		if i == 0 || report.Policies[i-1].Name != p.Name {
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Name, sarifText{"ValidatingAdmissionPolicy " + p.Name}})
+		}
+		if p.NotAuditable != "" {
+			run.Results = append(run.Results, sarifResult{RuleID: p.Name, Level: "note", Message: sarifText{"The policy was not evaluated: " + p.NotAuditable}})
+		}
+		for j := range p.Findings {
+			f := &p.Findings[j]
+			level := "error"
+			if result(f) != "Violated" {
+				level = "warning"
+			}
+			run.Results = append(run.Results, newAuditResult(p.Name, level, namespaced(&f.Object)+": "+f.Message, &f.Object))
+		}
+	}
+	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{errorRule, sarifText{"An object was not evaluated."}})
+	for i := range report.Unevaluated {
+		u := &report.Unevaluated[i]
+		run.Results = append(run.Results, newAuditResult(errorRule, "error", namespaced(&u.Object)+": "+u.Err.Error(), &u.Object))
+	}
+	for _, err := range report.Unread {
+		run.Results = append(run.Results, sarifResult{RuleID: errorRule, Level: "error", Message: sarifText{err.Error()}})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+func newAuditResult(rule, level, text string, object *audit.Reference) sarifResult {
+	if object.Position != (manifest.Position{}) {
+		return newSARIFResult(rule, level, text, object.Position)
+	}
+	return sarifResult{rule, level, sarifText{text}, []sarifLocation{{LogicalLocations: []sarifLogical{{namespaced(object)}}}}}
+}

@@ -1,0 +1,93 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"celador.io/offline/audit"
+)
+
+// AuditTable writes tables in the layout of kubectl with a row for each finding and for each binding of a policy, the reasons why policies or
+// objects were not evaluated, and a line with the numbers.
+func AuditTable(w io.Writer, report *audit.Report) error {
+	findings, policies := newTable("Namespace", "Object", "Result", "Policy", "Message"), newTable("Policy", "Binding", "Actions", "Passed", "Violated", "Errors")
+	left := 0
+	for i := range report.Policies {
+		p := &report.Policies[i]
+		left += omitted(p)
+		for j := range p.Findings {
+			f := &p.Findings[j]
+			addRow(findings, orNone(f.Object.Namespace), display(&f.Object), result(f), p.Name, f.Message)
+		}
+		if p.NotAuditable == "" {
+			addRow(policies, p.Name, orNone(p.Binding), orNone(joinActions(p.Actions)), p.Passed, p.Violated, p.Failed)
+		}
+	}
+	printer := printers.NewTablePrinter(printers.PrintOptions{})
+	for _, table := range []*metav1.Table{findings, policies} {
+		if len(table.Rows) == 0 {
+			continue
+		}
+		if err := printer.PrintObj(table, w); err != nil {
+			return err
+		}
+		if table == findings && left > 0 {
+			fmt.Fprintf(w, "and %d more findings\n", left)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, p := range report.Policies {
+		if p.NotAuditable != "" {
+			fmt.Fprintf(w, "Policy %s was not evaluated: %s\n", p.Name, p.NotAuditable)
+		}
+	}
+	// Objects of a type that is not known all have the same error.
+	others := map[string]int{}
+	for _, u := range report.Unevaluated {
+		others[u.Err.Error()]++
+	}
+	for _, u := range report.Unevaluated {
+		text := u.Err.Error()
+		switch n := others[text]; {
+		case n == 1:
+			fmt.Fprintf(w, "%s was not evaluated: %s\n", place(&u.Object), text)
+		case n > 1:
+			fmt.Fprintf(w, "%s and others, %d in all, were not evaluated: %s\n", place(&u.Object), n, text)
+		}
+		delete(others, text)
+	}
+	if more := report.UnevaluatedCount - len(report.Unevaluated); more > 0 {
+		fmt.Fprintf(w, "%d more objects were not evaluated\n", more)
+	}
+	for _, err := range report.Unread {
+		fmt.Fprintf(w, "Objects were not read: %v\n", err)
+	}
+	_, err := fmt.Fprintln(w, summarizeAudit(report))
+	return err
+}
+
+// place returns the object with its file and line, if it has them.
+func place(r *audit.Reference) string {
+	if r.Position.File == "" {
+		return namespaced(r)
+	}
+	return r.Position.String() + ": " + namespaced(r)
+}
+
+func newTable(columns ...string) *metav1.Table {
+	table := &metav1.Table{}
+	for _, name := range columns {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+	}
+	return table
+}
+
+func addRow(table *metav1.Table, cells ...any) {
+	table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
+}
