@@ -42,6 +42,7 @@ type testOptions struct {
 	output, run string
 	coverage    bool
 	minCoverage int
+	convert     bool
 }
 
 func newTestCommand() *cobra.Command {
@@ -50,10 +51,14 @@ func newTestCommand() *cobra.Command {
 		Use:   "test [FILE|DIR ...]",
 		Short: "Run test suites of admission policies, without a server",
 		Long: `Run the test suites in files and directories, by default those in the current directory. A suite is a YAML file with
-apiVersion: ` + suite.APIVersion + ` and kind: ` + suite.Kind + `.
+apiVersion: ` + suite.APIVersion + ` and kind: ` + suite.Kind + `, or a suite of another tool, such as a test manifest of kaptest or tests.json
+of Kubescape's policy library.
 
 The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if options.convert {
+				return convert(cmd.OutOrStdout(), args)
+			}
 			return options.test(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
@@ -62,6 +67,7 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
 	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of the policies' expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
+	command.Flags().BoolVar(&options.convert, "convert", false, "print suites of other tools as native suites, and run nothing")
 	return command
 }
 
@@ -127,17 +133,14 @@ func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
 
 // load loads the suites at paths.
 func load(paths []string) ([]*suite.Test, error) {
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
-	files, err := suite.Find(paths...)
+	files, err := find(paths)
 	if err != nil {
-		return nil, unusable("%w", err)
+		return nil, err
 	}
 	var tests []*suite.Test
 	var errs []error
 	for _, file := range files {
-		loaded, err := suite.Load(file)
+		loaded, err := suites.Load(file)
 		tests, errs = append(tests, loaded...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {

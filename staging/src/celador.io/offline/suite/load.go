@@ -50,8 +50,8 @@ type testCase struct {
 // Load returns the suites of a file. Errors join one error for each problem, with its file, line and field.
 func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
 
-// Read returns the native form of the suites of a file. Those of Formats are converted.
-func (l *Loader) Read(file string) ([]*manifest.Document, error) {
+// Convert returns the native form of the suites of a file, or nil if none of Formats detects the file.
+func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -59,18 +59,20 @@ func (l *Loader) Read(file string) ([]*manifest.Document, error) {
 	if format := l.format(file, content); format != nil {
 		return format.Convert(file)
 	}
-	documents, err := manifest.Parse(file, content)
-	if err == nil && len(documents) == 0 {
-		err = fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
-	}
-	return documents, err
+	return nil, nil
 }
 
 // Load returns the suites of a file as the function Load does. Suites of Formats are converted.
 func (l *Loader) Load(file string) ([]*Test, error) {
-	documents, err := l.Read(file)
+	documents, err := l.Convert(file)
+	if err == nil && documents == nil {
+		documents, err = manifest.Read(file)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if len(documents) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
 	}
 	var tests []*Test
 	var errs []error

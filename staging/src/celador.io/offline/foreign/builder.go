@@ -1,0 +1,126 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+)
+
+// A builder collects a native suite, the origins of its values, and errors.
+type builder struct {
+	document *manifest.Document // the suite of the other tool, or the document that it is a part of
+	file     string
+	suite    suite.Suite
+	origins  map[string]manifest.Origin
+	names    map[string]int // the number of cases by the name that they have in the other tool
+	errs     []error
+}
+
+// newBuilder returns a builder for the suite at a path of a document.
+func newBuilder(file string, document *manifest.Document, path, name string) *builder {
+	return &builder{
+		document: document, file: file,
+		suite: suite.Suite{
+			TypeMeta: metav1.TypeMeta{APIVersion: suite.APIVersion, Kind: suite.Kind}, Metadata: suite.Metadata{Name: name},
+			Manifests: []suite.Source{}, Cases: []suite.Case{},
+		},
+		origins: map[string]manifest.Origin{"": {Document: document, Path: path}},
+		names:   map[string]int{},
+	}
+}
+
+func (b *builder) fail(path, format string, args ...any) {
+	b.errs = append(b.errs, b.document.Errorf(path, format, args...))
+}
+
+// path returns the path of a file that the suite names.
+func (b *builder) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(b.file), name)
+}
+
+// read returns the objects of a file that the field at a path names, and adds an error if it cannot.
+func (b *builder) read(path, file string) []*manifest.Document {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		b.fail(path, "%v", err)
+		return nil
+	}
+	var items []*manifest.Document
+	for _, document := range documents {
+		expanded, err := document.Items()
+		if err != nil {
+			b.errs = append(b.errs, err)
+		}
+		items = append(items, expanded...)
+	}
+	return items
+}
+
+// An object is an object with the document that it derives from.
+type object struct {
+	content map[string]any
+	origin  *manifest.Document
+}
+
+// decoded returns the object of a document, or nil and an error in the builder.
+func (b *builder) decoded(document *manifest.Document) *object {
+	content, err := document.Object()
+	if err != nil {
+		b.errs = append(b.errs, err)
+		return nil
+	}
+	return &object{content.Object, document}
+}
+
+// source returns an object as the source at a path of the native suite.
+func (b *builder) source(path string, o *object) *suite.Source {
+	inline, err := json.Marshal(o.content)
+	if err != nil {
+		b.fail("", "%v", err)
+	}
+	b.origins[path] = manifest.Origin{Document: o.origin}
+	return &suite.Source{Inline: inline}
+}
+
+// manifest adds an object to the manifests of the suite.
+func (b *builder) manifest(o *object) {
+	b.suite.Manifests = append(b.suite.Manifests, *b.source(fmt.Sprintf("manifests[%d]", len(b.suite.Manifests)), o))
+}
+
+// casePath returns the path of the case that add appends next.
+func (b *builder) casePath() string { return fmt.Sprintf("cases[%d]", len(b.suite.Cases)) }
+
+// caseManifest adds an object to the manifests of a case that is not added yet.
+func (b *builder) caseManifest(c *suite.Case, o *object) {
+	c.Manifests = append(c.Manifests, *b.source(fmt.Sprintf("%s.manifests[%d]", b.casePath(), len(c.Manifests)), o))
+}
+
+// add appends a case that derives from the field at a path. A name that another case has gets a number.
+func (b *builder) add(path string, c suite.Case) {
+	b.origins[b.casePath()] = manifest.Origin{Document: b.document, Path: path}
+	b.names[c.Name]++
+	if number := b.names[c.Name]; number > 1 {
+		c.Name = fmt.Sprintf("%s (%d)", c.Name, number)
+	}
+	b.suite.Cases = append(b.suite.Cases, c)
+}
+
+// build returns the native suite.
+func (b *builder) build() (*manifest.Document, error) {
+	if err := errors.Join(b.errs...); err != nil {
+		return nil, err
+	}
+	return manifest.New(b.suite, b.origins)
+}

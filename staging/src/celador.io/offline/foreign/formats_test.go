@@ -1,0 +1,216 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"celador.io/offline/foreign"
+	"celador.io/offline/suite"
+)
+
+// write writes files to a new directory and returns its path.
+func write(t testing.TB, files map[string]string) string {
+	t.Helper()
+	directory := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(directory, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return directory
+}
+
+// TestFind finds the suites in testdata by their content.
+func TestFind(t *testing.T) {
+	loader := &suite.Loader{Formats: foreign.Formats()}
+	files, err := loader.Find("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"testdata/kaptest/.kaptest/kaptest.yaml", "testdata/kubescape/controls/replicas/tests.json", "testdata/kyverno/.kyverno-test/kyverno-test.yaml"}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestCases compares the cases of the suites in testdata with what the tools expect of them.
+func TestCases(t *testing.T) {
+	loader := &suite.Loader{Formats: foreign.Formats()}
+	for file, want := range map[string][]string{
+		"testdata/kubescape/controls/replicas/tests.json": {
+			"replicas/template as it is: true", "replicas/many replicas: false", "replicas/many replicas pass: true", "replicas/higher limit: true",
+			"replicas/latest image: false", "replicas/warning only: true", "replicas/other kind [0]: true", "replicas/other kind [1]: true", "replicas/no selector: false",
+			"replicas/unknown field: false", "replicas/label of a number: false", "replicas/label of a number (2): true",
+		},
+		"testdata/kaptest/.kaptest/kaptest.yaml": {
+			"keys/CREATE ConfigMap shop/good: admit with param keys: Allowed", "keys/CREATE ConfigMap shop/bad: deny with param keys: Denied",
+			"keys/CREATE ConfigMap lab/bad: deny with param keys: Denied", "keys/CREATE ConfigMap shop/no-data: error with param keys: Error",
+			"keys/CREATE ConfigMap shop/bad: skip with param keys: NoMatch", "keys/UPDATE ConfigMap shop/good: admit with param keys: Allowed",
+			"keys/DELETE ConfigMap shop/good: skip with param keys: NoMatch",
+			"color/CREATE ConfigMap shop/good: mutate: Allowed", "color/CREATE ConfigMap shop/good: mutate (2): Allowed",
+		},
+		"testdata/kyverno/.kyverno-test/kyverno-test.yaml": {
+			"deployments/replicas Deployment shop/small: pass: Allowed", "deployments/replicas Deployment shop/large: fail: Denied",
+			"deployments/replicas Deployment elsewhere: pass: Allowed", "deployments/replicas Deployment elsewhere: skip: NoMatch",
+			"deployments/advice Deployment shop/large: fail: Denied", "deployments/label Deployment shop/small: pass: Allowed",
+			"deployments/names check Deployment: skipped",
+		},
+	} {
+		tests, err := loader.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, expectations(tests)); diff != "" {
+			t.Errorf("cases of %s (-want +got):\n%s", file, diff)
+		}
+		documents, err := loader.Convert(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		for _, document := range documents {
+			yaml, err := document.YAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.WriteString("---\n" + string(yaml))
+		}
+		// The paths in a converted suite are relative to the original.
+		converted := filepath.Join(filepath.Dir(file), "converted.yaml")
+		if err := os.WriteFile(converted, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tests, err = suite.Load(converted)
+		if err := os.Remove(converted); err != nil {
+			t.Error(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, expectations(tests)); diff != "" {
+			t.Errorf("cases of the converted %s (-want +got):\n%s", file, diff)
+		}
+	}
+}
+
+// expectations returns the name of each case and what it expects.
+func expectations(tests []*suite.Test) []string {
+	var lines []string
+	for _, test := range tests {
+		for i := range test.Suite.Cases {
+			c := &test.Suite.Cases[i]
+			expected := string(c.Expect.Decision)
+			switch {
+			case c.Skip != "":
+				expected = "skipped"
+			case c.Expect.Allowed != nil:
+				expected = fmt.Sprint(*c.Expect.Allowed)
+			}
+			lines = append(lines, fmt.Sprintf("%s/%s: %s", test.Name, c.Name, expected))
+		}
+	}
+	return lines
+}
+
+func TestErrors(t *testing.T) {
+	const (
+		policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\n"
+		object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+	)
+	for _, test := range []struct {
+		name, file, content string
+		want                []string // the starts of the lines of the error, after the directory
+	}{
+		{"kubescape", "c/x/tests.json", `[
+{"name": "a", "template": "none.yaml", "expected": "pass"},
+{"name": "b", "template": "configmap.yaml", "expected": "deny"},
+{"name": "c", "template": "configmap.yaml", "expected": "pass", "field_change_list": ["data=a", "data.x.y=1"]},
+{"name": "d", "expected": "pass"}
+]`, []string{
+			"c/x/tests.json:2: [0].template: open ", `c/x/tests.json:3: [1].expected: unknown value "deny", want pass or fail`,
+			`c/x/tests.json:4: [2].field_change_list[1]: the change "data.x.y=1" is not possible: `, "c/x/tests.json:4: [2].binding_template: open ",
+			"c/x/tests.json:5: [3].template: required",
+		}},
+		{"kubescape field", "c/x/tests.json", `[{"name": "a", "template": "configmap.yaml", "expected": "pass", "changes": []}]`, []string{"c/x/tests.json:1: [0].changes: unknown field"}},
+		{"kaptest", "kaptest.yaml", `version: v1alpha1
+policies: [policy.yaml]
+resources: [configmap.yaml]
+vapTestSuites:
+- policy: p
+  tests:
+  - object: {kind: ConfigMap, name: d}
+    expect: admit
+  - object: {kind: ConfigMap, name: c}
+    expect: mutate
+  - expect: deny
+  - object: {kind: ConfigMap, name: c}
+    param: {name: x}
+    expect: deny
+- policy: q
+`, []string{
+			"kaptest.yaml:7: vapTestSuites[0].tests[0].object: 0 objects", `kaptest.yaml:10: vapTestSuites[0].tests[1].expect: unknown value "mutate"`,
+			"kaptest.yaml:13: vapTestSuites[0].tests[3].param: the policy has no paramKind", "kaptest.yaml:15: vapTestSuites[1].policy: no ValidatingAdmissionPolicy",
+		}},
+		{"old kaptest", "kaptest.yaml", "version: v1alpha1\nvapTestSuites:\n- policy: p\n  tests: [{userInfo: {user: x}}]\n", []string{
+			"kaptest.yaml:4: vapTestSuites[0].tests[0].userInfo.user: unknown field", "manifests of kaptest before 0.2",
+		}},
+		{"kyverno", "kyverno-test.yaml", `apiVersion: cli.kyverno.io/v1alpha1
+kind: Test
+policies: [policy.yaml]
+resources: [configmap.yaml]
+exceptions: [a.yaml]
+results:
+- {policy: p, isValidatingAdmissionPolicy: true, kind: ConfigMap, resources: [d], result: pass}
+- {policy: p, isValidatingAdmissionPolicy: true, kind: ConfigMap, resources: [c], result: warn}
+- {policy: q, isMutatingAdmissionPolicy: true, kind: ConfigMap, resources: [c], result: pass}
+`, []string{
+			"kyverno-test.yaml:5: exceptions: not supported", "kyverno-test.yaml:7: results[0].resources: no object", `kyverno-test.yaml:8: results[1].result: "warn" is not supported`,
+			"kyverno-test.yaml:9: results[2].policy: no MutatingAdmissionPolicy",
+		}},
+		{"kyverno without native policies", "kyverno-test.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nresults: [{policy: p, rule: r, kind: Pod, resources: [a], result: pass}]\n", []string{
+			"kyverno-test.yaml:3: results: no result has isValidatingAdmissionPolicy",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			directory := write(t, map[string]string{
+				test.file: test.content, "policy.yaml": policy, "configmap.yaml": object, "c/x/policy.yaml": policy, "test-resources/configmap.yaml": object,
+			})
+			loader := &suite.Loader{Formats: foreign.Formats()}
+			_, err := loader.Load(filepath.Join(directory, test.file))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			lines := strings.Split(strings.ReplaceAll(err.Error(), directory+"/", ""), "\n")
+			if !slices.EqualFunc(lines, test.want, strings.HasPrefix) {
+				t.Errorf("errors:\n%s\nwant:\n%s", strings.Join(lines, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func FuzzConvert(f *testing.F) {
+	f.Add("tests.json", `[{"name": "a", "template": "object.yaml", "expected": "pass", "field_change_list": ["a.b=1"]}]`)
+	f.Add("kaptest.yaml", "version: v1alpha1\npolicies: [object.yaml]\nresources: [object.yaml]\nvapTestSuites: [{policy: p, tests: [{object: {kind: ConfigMap, name: c}}]}]")
+	f.Add("kyverno-test.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\npolicies: [object.yaml]\nresults: [{policy: p, isValidatingAdmissionPolicy: true}]\nvalues: {globalValues: {}}")
+	f.Fuzz(func(t *testing.T, name, content string) {
+		if name != "tests.json" && name != "kaptest.yaml" && name != "kyverno-test.yaml" {
+			return
+		}
+		directory := write(t, map[string]string{name: content, "object.yaml": "kind: a\nspec: []\n", "test-resources/object.yaml": "metadata: []\n"})
+		_, _ = (&suite.Loader{Formats: foreign.Formats()}).Load(filepath.Join(directory, name))
+	})
+}

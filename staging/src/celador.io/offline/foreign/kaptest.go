@@ -1,0 +1,278 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+)
+
+// Kaptest is the format of the test manifests of kaptest (https://github.com/pfnet/kaptest).
+type Kaptest struct{}
+
+// kaptestVersion is the version of the format.
+const kaptestVersion = "v1alpha1"
+
+type (
+	kaptestManifest struct {
+		Version              string         `json:"version"`
+		Policies             []string       `json:"policies"`
+		Resources            []string       `json:"resources"`
+		SchemaLocations      []string       `json:"schemaLocations"`
+		CRDs                 []string       `json:"crds"`
+		SkipSchemaValidation bool           `json:"skipSchemaValidation"`
+		VAPTestSuites        []kaptestSuite `json:"vapTestSuites"`
+		MAPTestSuites        []kaptestSuite `json:"mapTestSuites"`
+	}
+	kaptestSuite struct {
+		Policy string        `json:"policy"`
+		Tests  []kaptestTest `json:"tests"`
+	}
+	kaptestTest struct {
+		Object               objectReference  `json:"object"`
+		OldObject            objectReference  `json:"oldObject"`
+		Param                objectReference  `json:"param"`
+		Expect               string           `json:"expect"`
+		UserInfo             *kaptestUserInfo `json:"userInfo"`
+		DeniedMessage        string           `json:"deniedMessage"`
+		ExpectObject         objectReference  `json:"expectObject"`
+		DisableNameOverwrite bool             `json:"disableNameOverwrite"`
+	}
+	kaptestUserInfo struct {
+		Name   string                                 `json:"name"`
+		Groups []string                               `json:"groups"`
+		Extra  map[string]authenticationv1.ExtraValue `json:"extra"`
+	}
+)
+
+// kaptestExpectations are the decisions by the values of expect.
+var kaptestExpectations = map[string]map[string]suite.Decision{
+	cluster.ValidatingKind: {"admit": suite.Allowed, "deny": suite.Denied, "skip": suite.NoMatch, "error": suite.Error},
+	cluster.MutatingKind:   {"mutate": suite.Allowed, "skip": suite.NoMatch, "error": suite.Error},
+}
+
+// kaptestNotes say why kaptest decides otherwise, by the decision of the server.
+var kaptestNotes = map[suite.Decision]string{
+	suite.NoMatch:  "kaptest evaluates the expressions of a policy for any object. On a server, matchConstraints, the binding or match conditions do not match this request",
+	suite.Rejected: "kaptest does not default and validate objects. A server rejects this one before policies see it",
+	suite.Allowed:  "kaptest considers neither failurePolicy nor the actions of bindings. A server allows this request",
+}
+
+// Detects implements suite.Format.
+func (Kaptest) Detects(_ string, content []byte) bool {
+	return bytes.Contains(content, []byte("vapTestSuites:")) || bytes.Contains(content, []byte("mapTestSuites:")) ||
+		bytes.Contains(content, []byte("\ntestSuites:")) && bytes.Contains(content, []byte("validatingAdmissionPolicies:"))
+}
+
+// Convert implements suite.Format.
+func (Kaptest) Convert(file string) ([]*manifest.Document, error) {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	var converted []*manifest.Document
+	var errs []error
+	for _, document := range documents {
+		suites, err := convertKaptest(file, document)
+		converted, errs = append(converted, suites...), append(errs, err)
+	}
+	return converted, errors.Join(errs...)
+}
+
+func convertKaptest(file string, document *manifest.Document) ([]*manifest.Document, error) {
+	tests := &kaptestManifest{}
+	if err := document.Decode(tests); err != nil {
+		return nil, fmt.Errorf("%w\nmanifests of kaptest before 0.2 are converted by: kaptest migrate %s", err, file)
+	}
+	b := newBuilder(file, document, "", "")
+	if tests.Version != kaptestVersion {
+		b.fail("version", "unknown version %q, want %s", tests.Version, kaptestVersion)
+	}
+	policies := b.files("policies", tests.Policies)
+	resources := b.files("resources", tests.Resources)
+	definitions := b.files("crds", tests.CRDs)
+	if err := errors.Join(b.errs...); err != nil {
+		return nil, err
+	}
+	var converted []*manifest.Document
+	var errs []error
+	for _, group := range []struct {
+		kind, field string
+		suites      []kaptestSuite
+	}{{cluster.ValidatingKind, "vapTestSuites", tests.VAPTestSuites}, {cluster.MutatingKind, "mapTestSuites", tests.MAPTestSuites}} {
+		for i := range group.suites {
+			path := fmt.Sprintf("%s[%d]", group.field, i)
+			k := &kaptestBuilder{
+				builder: newBuilder(file, document, path, group.suites[i].Policy), kind: group.kind, resources: resources,
+			}
+			converted = append(converted, k.convert(path, &group.suites[i], policies, definitions))
+			errs = append(errs, k.errs...)
+		}
+	}
+	if len(converted) == 0 {
+		b.fail("", "no tests: want vapTestSuites or mapTestSuites")
+	}
+	return converted, errors.Join(append(errs, b.errs...)...)
+}
+
+// A kaptestBuilder builds the suite of one policy.
+type kaptestBuilder struct {
+	*builder
+	kind      string
+	policy    *object
+	bound     bool // the files of policies have a binding of the policy
+	resources []*object
+}
+
+func (k *kaptestBuilder) convert(path string, tests *kaptestSuite, policies, definitions []*object) *manifest.Document {
+	var bindings []*object
+	if k.policy, bindings = policyWithBindings(policies, k.kind, tests.Policy); k.policy == nil {
+		k.fail(path+".policy", "no %s of the files in policies has the name %q", k.kind, tests.Policy)
+		return nil
+	}
+	k.bound = len(bindings) > 0
+	for _, o := range append(append([]*object{k.policy}, bindings...), definitions...) {
+		k.manifest(o)
+	}
+	if !k.bound {
+		k.manifest(newBinding(k.policy, k.kind, nil))
+	}
+	paramKind := paramKindOf(k.policy)
+	for _, o := range k.resources {
+		if kind := o.kind(); kind == paramKind || kind == namespaceKind && !k.creates(tests, o) {
+			k.manifest(o)
+		}
+	}
+	for i := range tests.Tests {
+		k.test(fmt.Sprintf("%s.tests[%d]", path, i), &tests.Tests[i], paramKind)
+	}
+	document, err := k.build()
+	if err != nil && len(k.errs) == 0 {
+		k.errs = append(k.errs, err)
+	}
+	return document
+}
+
+// creates reports whether a test creates a namespace, which must not exist then.
+func (k *kaptestBuilder) creates(tests *kaptestSuite, namespace *object) bool {
+	for i := range tests.Tests {
+		if test := &tests.Tests[i]; test.OldObject.Name == "" && test.Object.matches(namespace) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.GroupVersionKind) {
+	c := suite.Case{Expect: suite.Expectation{Policy: nameOf(k.policy), Message: test.DeniedMessage}, Notes: map[suite.Decision]string{}}
+	known := false
+	if c.Expect.Decision, known = kaptestExpectations[k.kind][test.Expect]; !known {
+		k.fail(path+".expect", "unknown value %q of a test of a %s, want one of %s", test.Expect, k.kind, strings.Join(sortedKeys(kaptestExpectations[k.kind]), ", "))
+		return
+	}
+	if test.DeniedMessage != "" && c.Expect.Decision != suite.Denied {
+		k.fail(path+".deniedMessage", "has no effect unless expect is deny: remove it")
+	}
+	object, oldObject := k.find(path+".object", &test.Object), k.find(path+".oldObject", &test.OldObject)
+	operation := "CREATE"
+	switch {
+	case object == nil && oldObject == nil:
+		if len(k.errs) == 0 {
+			k.fail(path+".object", "required: object, oldObject or both")
+		}
+		return
+	case object == nil:
+		operation = "DELETE"
+	case oldObject != nil:
+		operation = "UPDATE"
+	}
+	c.Request.Operation = operation
+	request := k.casePath() + ".request"
+	subject := oldObject
+	if oldObject != nil {
+		c.Request.OldObject = k.source(request+".oldObject", oldObject)
+	}
+	if object != nil {
+		subject, c.Request.Object = object, k.source(request+".object", object)
+	}
+	c.Name = fmt.Sprintf("%s %s: %s", operation, subject, test.Expect)
+	c.Request.DryRun = true // as in kaptest
+	if u := test.UserInfo; u != nil {
+		c.Request.UserInfo = &authenticationv1.UserInfo{Username: u.Name, Groups: u.Groups, Extra: u.Extra}
+	}
+	k.param(path, test, paramKind, &c)
+	k.expected(path, test, object, &c)
+	for decision, note := range kaptestNotes {
+		if decision != c.Expect.Decision {
+			c.Notes[decision] = note
+		}
+	}
+	k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".expect"}
+	k.add(path, c)
+}
+
+// find returns the resource that a reference names, or nil if it names none.
+func (k *kaptestBuilder) find(path string, reference *objectReference) *object {
+	if *reference == (objectReference{}) {
+		return nil
+	}
+	if reference.Kind == "" || reference.Name == "" {
+		k.fail(path, "kind and name are required")
+		return nil
+	}
+	return k.only(path, reference, k.resources)
+}
+
+// param binds the policy to the param of a test.
+func (k *kaptestBuilder) param(path string, test *kaptestTest, kind schema.GroupVersionKind, c *suite.Case) {
+	switch {
+	case test.Param.Name == "" && kind.Empty():
+	case test.Param.Name == "":
+		if !k.bound {
+			k.fail(path+".param", "required: the policy has a paramKind")
+		}
+	case kind.Empty():
+		k.fail(path+".param", "the policy has no paramKind: remove param")
+	case k.bound:
+		c.Name += " with param " + test.Param.Name
+		c.Notes[suite.Error] = "kaptest evaluates the policy with the param of the test. A server takes the params that the binding selects"
+	default:
+		c.Name += " with param " + test.Param.Name
+		reference := test.Param
+		reference.Group, reference.Version, reference.Kind = kind.Group, kind.Version, kind.Kind
+		if param := k.only(path+".param", &reference, k.resources); param != nil {
+			k.caseManifest(c, newBinding(k.policy, k.kind, param))
+		}
+		c.Notes[suite.Error] = "kaptest finds a param in any namespace. A server looks for one without a namespace in the namespace of the request"
+	}
+}
+
+// expected adds the object after mutations to the expectation of a case.
+func (k *kaptestBuilder) expected(path string, test *kaptestTest, object *object, c *suite.Case) {
+	expected := k.find(path+".expectObject", &test.ExpectObject)
+	switch {
+	case test.Expect != "mutate":
+		if expected != nil {
+			k.fail(path+".expectObject", "has no effect unless expect is mutate: remove it")
+		}
+	case expected == nil:
+		k.fail(path+".expectObject", "required: expect is mutate")
+	default:
+		expected = expected.clone()
+		if name := object; name != nil && !test.DisableNameOverwrite {
+			(&unstructured.Unstructured{Object: expected.content}).SetName(nameOf(object))
+		}
+		c.Expect.Object = k.source(k.casePath()+".expect.object", expected)
+	}
+}

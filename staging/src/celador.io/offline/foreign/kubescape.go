@@ -1,0 +1,263 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+)
+
+// Kubescape is the format of the tests of Kubescape's policy library (https://github.com/kubescape/cel-admission-library):
+// a tests.json beside a policy.yaml. The directory test-resources of a parent directory has the templates of objects, bindings and
+// params, and configuration beside it the CustomResourceDefinition of the params.
+type Kubescape struct{}
+
+// A kubescapeTest is an entry of tests.json.
+type kubescapeTest struct {
+	Name            string   `json:"name"`
+	Template        string   `json:"template"`
+	Expected        string   `json:"expected"`
+	FieldChangeList []string `json:"field_change_list"`
+	ParamTemplate   string   `json:"param_template"`
+	BindingTemplate string   `json:"binding_template"`
+}
+
+// The files and the directory that the runner of the library reads, apart from those that a test names.
+const (
+	kubescapeTests      = "tests.json"
+	kubescapePolicy     = "policy.yaml"
+	kubescapeResources  = "test-resources"
+	kubescapeBinding    = "policy-binding.yaml"
+	kubescapeParam      = "default-control-configuration.yaml"
+	kubescapeDefinition = "policy-configuration-definition.yaml"
+)
+
+// Detects implements suite.Format.
+func (Kubescape) Detects(file string, content []byte) bool {
+	return filepath.Base(file) == kubescapeTests && bytes.HasPrefix(bytes.TrimSpace(content), []byte("[")) &&
+		bytes.Contains(content, []byte(`"template"`)) && bytes.Contains(content, []byte(`"expected"`))
+}
+
+// Convert implements suite.Format.
+func (Kubescape) Convert(file string) ([]*manifest.Document, error) {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(documents) != 1 {
+		return nil, fmt.Errorf("%s: %d documents, want a JSON array of tests", file, len(documents))
+	}
+	var tests []kubescapeTest
+	if err := documents[0].Decode(&tests); err != nil {
+		return nil, err
+	}
+	k := &kubescapeSuite{builder: newBuilder(file, documents[0], "", "")}
+	if !k.open() {
+		return nil, errors.Join(k.errs...)
+	}
+	for i := range tests {
+		k.test(fmt.Sprintf("[%d]", i), &tests[i])
+	}
+	document, err := k.build()
+	if err != nil {
+		return nil, err
+	}
+	return []*manifest.Document{document}, nil
+}
+
+// A kubescapeSuite builds the suite of a tests.json.
+type kubescapeSuite struct {
+	*builder
+	resources string // the directory of the templates
+	policy    *unstructured.Unstructured
+	hasParams bool // the policy has a paramKind
+	// shared are the templates whose object is among the manifests of the suite.
+	shared map[string]bool
+}
+
+// open reads the policy, and adds it to the suite with the CustomResourceDefinition of its params.
+func (k *kubescapeSuite) open() bool {
+	for _, document := range k.read("", k.path(kubescapePolicy)) {
+		if o := k.decoded(document); o != nil && k.policy == nil {
+			k.policy = &unstructured.Unstructured{Object: o.content}
+		}
+	}
+	if k.policy == nil {
+		if len(k.errs) == 0 {
+			k.fail("", "%s has no policy", k.path(kubescapePolicy))
+		}
+		return false
+	}
+	_, k.hasParams, _ = unstructured.NestedMap(k.policy.Object, "spec", "paramKind")
+	k.shared = map[string]bool{}
+	k.suite.Manifests = append(k.suite.Manifests, suite.Source{Path: kubescapePolicy})
+	directory, err := filepath.Abs(filepath.Dir(k.file))
+	if err != nil {
+		k.fail("", "%v", err)
+		return false
+	}
+	relative := ""
+	for {
+		if info, err := os.Stat(filepath.Join(directory, kubescapeResources)); err == nil && info.IsDir() {
+			break
+		}
+		parent := filepath.Dir(directory)
+		if parent == directory {
+			k.fail("", "neither %s nor a parent has a directory %s with the templates", filepath.Dir(k.file), kubescapeResources)
+			return false
+		}
+		directory, relative = parent, filepath.Join("..", relative)
+	}
+	k.resources = filepath.Join(filepath.Dir(k.file), relative, kubescapeResources)
+	definition := filepath.Join(relative, "configuration", kubescapeDefinition)
+	if _, err := os.Stat(k.path(definition)); err == nil {
+		k.suite.Manifests = append(k.suite.Manifests, suite.Source{Path: filepath.ToSlash(definition)})
+	}
+	return true
+}
+
+// template returns the objects of a template that the field at a path names.
+func (k *kubescapeSuite) template(path, name string) []*object {
+	var objects []*object
+	for _, document := range k.read(path, filepath.Join(k.resources, name)) {
+		if o := k.decoded(document); o != nil {
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
+	switch {
+	case test.Name == "":
+		k.fail(path+".name", "required: a name for the results")
+	case test.Template == "":
+		k.fail(path+".template", "required: a file in %s", k.resources)
+		return
+	case test.Expected != "pass" && test.Expected != "fail":
+		k.fail(path+".expected", "unknown value %q, want pass or fail", test.Expected)
+		return
+	}
+	objects := k.template(path+".template", test.Template)
+	if len(objects) > 1 && (test.Expected == "fail" || len(test.FieldChangeList) > 0) {
+		k.fail(path+".template", "%s has %d objects: only a test without field_change_list that expects pass may have several. Write a file for each object", test.Template, len(objects))
+		return
+	}
+	for i, o := range objects {
+		c := suite.Case{Name: test.Name}
+		if len(objects) > 1 {
+			c.Name += fmt.Sprintf(" [%d]", i)
+		}
+		source := k.casePath() + ".request.object"
+		for j, change := range test.FieldChangeList {
+			from := fmt.Sprintf("%s.field_change_list[%d]", path, j)
+			changed, err := changeField(o.content, change)
+			if err != nil {
+				k.fail(from, "the change %q is not possible: %v", change, err)
+			} else if changed != "" {
+				k.origins[joined(source, changed)] = manifest.Origin{Document: k.document, Path: from}
+			}
+		}
+		k.applied(o)
+		c.Request = suite.Request{Object: k.source(source, o), DryRun: true}
+		k.bind(path, test, &c)
+		allowed := test.Expected == "pass"
+		c.Expect.Allowed = &allowed
+		if allowed {
+			c.Notes = map[suite.Decision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
+		} else {
+			c.Notes = map[suite.Decision]string{
+				suite.Rejected: "the server rejects the object itself, before policies see it. The tests of Kubescape's library take any rejection for the expected one",
+				suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection for the expected one",
+			}
+		}
+		k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".expected"}
+		k.add(path, c)
+	}
+}
+
+// applied adds the annotation of kubectl apply, with which the runner sends objects.
+func (k *kubescapeSuite) applied(o *object) {
+	metadata, ok := o.content["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		o.content["metadata"] = metadata
+	}
+	annotations, ok := metadata["annotations"].(map[string]any)
+	if !ok && metadata["annotations"] != nil {
+		return // the server rejects the object
+	}
+	annotations = maps.Clone(annotations)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	metadata["annotations"] = annotations
+	configuration, err := json.Marshal(o.content)
+	if err != nil {
+		k.fail("", "%v", err)
+	}
+	annotations[corev1.LastAppliedConfigAnnotation] = string(configuration) + "\n"
+}
+
+// bind adds the binding and the param of a test, to the suite if they are the default ones and else to the case.
+func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
+	name := k.policy.GetName()
+	for _, part := range []struct {
+		field, template, standard string
+		required                  bool
+		changes                   func(*object) []string
+	}{
+		{"binding_template", test.BindingTemplate, kubescapeBinding, true, func(binding *object) []string {
+			changes := []string{"spec.policyName=" + name, "metadata.name=" + name + "-binding"}
+			// A paramRef has no effect on a policy without paramKind.
+			if _, found, _ := unstructured.NestedMap(binding.content, "spec", "paramRef"); found || k.hasParams {
+				changes = append(changes, "spec.paramRef.name="+name+"-params")
+			}
+			return changes
+		}},
+		{"param_template", test.ParamTemplate, kubescapeParam, k.hasParams, func(*object) []string {
+			return []string{"metadata.name=" + name + "-params"}
+		}},
+	} {
+		own := part.template != ""
+		if !own {
+			part.template = part.standard
+			if k.shared[part.template] {
+				continue
+			}
+			k.shared[part.template] = true
+			if _, err := os.Stat(filepath.Join(k.resources, part.template)); err != nil && !part.required {
+				continue
+			}
+		}
+		objects := k.template(joined(path, part.field), part.template)
+		if len(objects) > 1 {
+			k.fail(joined(path, part.field), "%s has %d objects, want 1", part.template, len(objects))
+			continue
+		}
+		for _, o := range objects {
+			for _, change := range part.changes(o) {
+				if _, err := changeField(o.content, change); err != nil {
+					k.fail(joined(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)
+				}
+			}
+			if own {
+				k.caseManifest(c, o)
+			} else {
+				k.manifest(o)
+			}
+		}
+	}
+}

@@ -1,0 +1,371 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+)
+
+// Kyverno is the format of the tests of the Kyverno CLI (https://kyverno.io/docs/kyverno-cli). Results about ValidatingAdmissionPolicies and
+// MutatingAdmissionPolicies become cases; those about policies of Kyverno are skipped.
+type Kyverno struct{}
+
+type (
+	kyvernoTest struct {
+		APIVersion       string          `json:"apiVersion"`
+		Kind             string          `json:"kind"`
+		Metadata         map[string]any  `json:"metadata"`
+		Name             string          `json:"name"`
+		Policies         []string        `json:"policies"`
+		Resources        []string        `json:"resources"`
+		ParamResources   []string        `json:"paramResources"`
+		Variables        string          `json:"variables"`
+		Values           json.RawMessage `json:"values"`
+		UserInfo         string          `json:"userinfo"`
+		Results          []kyvernoResult `json:"results"`
+		TargetResources  []string        `json:"targetResources"`
+		Context          string          `json:"context"`
+		JSONPayload      string          `json:"jsonPayload"`
+		JSONPayloads     []string        `json:"jsonPayloads"`
+		Exceptions       []string        `json:"exceptions"`
+		ClusterResources []string        `json:"clusterResources"`
+		Checks           []any           `json:"checks"`
+	}
+	kyvernoResult struct {
+		Policy                      string            `json:"policy"`
+		Rule                        string            `json:"rule"`
+		IsValidatingAdmissionPolicy bool              `json:"isValidatingAdmissionPolicy"`
+		IsMutatingAdmissionPolicy   bool              `json:"isMutatingAdmissionPolicy"`
+		IsValidatingPolicy          bool              `json:"isValidatingPolicy"`
+		IsMutatingPolicy            bool              `json:"isMutatingPolicy"`
+		IsDeletingPolicy            bool              `json:"isDeletingPolicy"`
+		IsGeneratingPolicy          bool              `json:"isGeneratingPolicy"`
+		IsImageValidatingPolicy     bool              `json:"isImageValidatingPolicy"`
+		IsImageVerificationPolicy   bool              `json:"isImageVerificationPolicy"`
+		Result                      string            `json:"result"`
+		Status                      string            `json:"status"`
+		Kind                        string            `json:"kind"`
+		Namespace                   string            `json:"namespace"`
+		Resource                    string            `json:"resource"`
+		Resources                   []string          `json:"resources"`
+		ResourceSpecs               []objectReference `json:"resourceSpecs"`
+		PatchedResource             string            `json:"patchedResource"`
+		PatchedResources            string            `json:"patchedResources"`
+		GeneratedResource           string            `json:"generatedResource"`
+		CloneSourceResource         string            `json:"cloneSourceResource"`
+	}
+	// kyvernoValues are the parts of a values file that have an effect on native policies.
+	kyvernoValues struct {
+		GlobalValues      map[string]any `json:"globalValues"`
+		NamespaceSelector []struct {
+			Name   string         `json:"name"`
+			Labels map[string]any `json:"labels"`
+		} `json:"namespaceSelector"`
+		Namespaces   []map[string]any `json:"namespaces"`
+		Subresources []any            `json:"subresources"`
+	}
+)
+
+// kyvernoExpectations are the decisions by the values of result.
+var kyvernoExpectations = map[string]suite.Decision{"pass": suite.Allowed, "fail": suite.Denied, "skip": suite.NoMatch, "error": suite.Error}
+
+// kyvernoNotes say why the Kyverno CLI decides otherwise, by the decision of the server.
+var kyvernoNotes = map[suite.Decision]string{
+	suite.NoMatch:  "the Kyverno CLI takes a policy that does not match for one that passes. On a server, no policy applies to this request",
+	suite.Rejected: "the Kyverno CLI does not default and validate objects. A server rejects this one before policies see it",
+	suite.Allowed:  "a server allows this request: the validations hold, or the binding only warns or audits, which is a failure for the Kyverno CLI",
+}
+
+// Tests of Chainsaw have the kind Test, too, of another group.
+var (
+	kyvernoGroup = regexp.MustCompile(`(?m)^apiVersion: ["']?(cli\.)?kyverno\.io/`)
+	kyvernoKind  = regexp.MustCompile(`(?m)^kind: ["']?Test["']?\s*$`)
+)
+
+// Detects implements suite.Format.
+func (Kyverno) Detects(_ string, content []byte) bool {
+	return kyvernoGroup.Match(content) && kyvernoKind.Match(content) ||
+		bytes.Contains(content, []byte("\nresults:")) && bytes.Contains(content, []byte("AdmissionPolicy: true"))
+}
+
+// Convert implements suite.Format.
+func (Kyverno) Convert(file string) ([]*manifest.Document, error) {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	var converted []*manifest.Document
+	var errs []error
+	for _, document := range documents {
+		suite, err := convertKyverno(file, document)
+		converted, errs = append(converted, suite), append(errs, err)
+	}
+	return converted, errors.Join(errs...)
+}
+
+func convertKyverno(file string, document *manifest.Document) (*manifest.Document, error) {
+	test := &kyvernoTest{}
+	if err := document.Decode(test); err != nil {
+		return nil, err
+	}
+	name, _ := test.Metadata["name"].(string)
+	if name == "" {
+		name = test.Name
+	}
+	k := &kyvernoSuite{builder: newBuilder(file, document, "", name), spec: test}
+	k.convert()
+	return k.build()
+}
+
+// A kyvernoSuite builds the suite of a test.
+type kyvernoSuite struct {
+	*builder
+	spec                *kyvernoTest
+	policies, resources []*object
+	operation           string
+	user                *authenticationv1.UserInfo
+}
+
+func (k *kyvernoSuite) convert() {
+	native := 0
+	for _, result := range k.spec.Results {
+		if result.kind() != "" {
+			native++
+		}
+	}
+	if native == 0 {
+		k.fail("results", "no result has isValidatingAdmissionPolicy or isMutatingAdmissionPolicy: policies of Kyverno are not supported, run this test with the Kyverno CLI")
+		return
+	}
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"checks", len(k.spec.Checks) > 0}, {"exceptions", len(k.spec.Exceptions) > 0}, {"clusterResources", len(k.spec.ClusterResources) > 0},
+	} {
+		if field.set {
+			k.fail(field.name, "not supported: move the results about native policies to a test without %s", field.name)
+		}
+	}
+	k.policies, k.resources = k.files("policies", k.spec.Policies), k.files("resources", k.spec.Resources)
+	for _, o := range k.files("paramResources", k.spec.ParamResources) {
+		k.manifest(o)
+	}
+	k.values()
+	k.userInfo()
+	added := map[string]bool{}
+	for i := range k.spec.Results {
+		k.result(fmt.Sprintf("results[%d]", i), &k.spec.Results[i], added)
+	}
+}
+
+// kind returns the kind of the policy of a result, or an empty string if it is one of Kyverno.
+func (r *kyvernoResult) kind() string {
+	switch {
+	case r.IsValidatingAdmissionPolicy:
+		return cluster.ValidatingKind
+	case r.IsMutatingAdmissionPolicy:
+		return cluster.MutatingKind
+	}
+	return ""
+}
+
+// values reads the namespaces and the operation from the values of the test.
+func (k *kyvernoSuite) values() {
+	document, path, raw := k.document, "values.", []byte(k.spec.Values)
+	if k.spec.Variables != "" {
+		documents, err := manifest.Read(k.path(k.spec.Variables))
+		if err != nil || len(documents) != 1 {
+			k.fail("variables", "want one document of values: %v", err)
+			return
+		}
+		document, path, raw = documents[0], "", documents[0].Raw()
+	}
+	if len(raw) == 0 {
+		return
+	}
+	values := &kyvernoValues{}
+	if err := json.Unmarshal(raw, values); err != nil {
+		k.errs = append(k.errs, document.Errorf(path, "%v", err))
+		return
+	}
+	if len(values.Subresources) > 0 {
+		k.errs = append(k.errs, document.Errorf(path+"subresources", "not supported: write native cases with subResource"))
+	}
+	for i, selector := range values.NamespaceSelector {
+		k.namespace(document, fmt.Sprintf("%snamespaceSelector[%d]", path, i), map[string]any{"metadata": map[string]any{"name": selector.Name, "labels": selector.Labels}})
+	}
+	for i, namespace := range values.Namespaces {
+		k.namespace(document, fmt.Sprintf("%snamespaces[%d]", path, i), namespace)
+	}
+	if operation, found := values.GlobalValues["request.operation"]; found {
+		if k.operation, _ = operation.(string); !slices.Contains([]string{"CREATE", "UPDATE", "DELETE"}, k.operation) {
+			k.errs = append(k.errs, document.Errorf(path+"globalValues[request.operation]", "want CREATE, UPDATE or DELETE: write native cases for other operations"))
+		}
+	}
+}
+
+func (k *kyvernoSuite) namespace(document *manifest.Document, path string, content map[string]any) {
+	content["apiVersion"], content["kind"] = namespaceKind.Version, namespaceKind.Kind
+	raw, err := json.Marshal(content)
+	if err != nil {
+		k.errs = append(k.errs, document.Errorf(path, "%v", err))
+		return
+	}
+	if o := k.decoded(document.Field(path, raw)); o != nil {
+		k.manifest(o)
+	}
+}
+
+// userInfo reads the user of the requests. Roles have no effect on native policies.
+func (k *kyvernoSuite) userInfo() {
+	if k.spec.UserInfo == "" {
+		return
+	}
+	for _, document := range k.read("userinfo", k.path(k.spec.UserInfo)) {
+		var info struct {
+			UserInfo *authenticationv1.UserInfo `json:"userInfo"`
+		}
+		if err := json.Unmarshal(document.Raw(), &info); err != nil || info.UserInfo == nil {
+			k.errs = append(k.errs, document.Errorf("userInfo", "required: username and groups"))
+			continue
+		}
+		k.user = info.UserInfo
+	}
+}
+
+func (k *kyvernoSuite) result(path string, result *kyvernoResult, added map[string]bool) {
+	kind := result.kind()
+	if kind == "" {
+		k.add(path, suite.Case{
+			Name: strings.Join(slices.DeleteFunc([]string{result.Policy, result.Rule, result.Kind, result.Resource}, func(s string) bool { return s == "" }), " "),
+			Skip: "the result is about a policy of Kyverno. Only those with isValidatingAdmissionPolicy or isMutatingAdmissionPolicy are about native policies",
+		})
+		return
+	}
+	policy, bindings := policyWithBindings(k.policies, kind, result.Policy)
+	if policy == nil {
+		k.fail(path+".policy", "no %s of the files in policies has the name %q", kind, result.Policy)
+		return
+	}
+	if id := kind + "/" + result.Policy; !added[id] {
+		added[id] = true
+		k.manifest(policy)
+		if len(bindings) == 0 {
+			bindings = []*object{newBinding(policy, kind, nil)}
+		}
+		for _, binding := range bindings {
+			k.manifest(binding)
+		}
+	}
+	wanted, patched := result.Result, result.PatchedResources
+	if wanted == "" {
+		wanted = result.Status
+	}
+	if patched == "" {
+		patched = result.PatchedResource
+	}
+	decision, known := kyvernoExpectations[wanted]
+	if !known {
+		k.fail(path+".result", "%q is not supported, want one of %s", wanted, strings.Join(sortedKeys(kyvernoExpectations), ", "))
+		return
+	}
+	if patched != "" && decision != suite.Allowed {
+		k.fail(path+".patchedResources", "needs result: pass, since a request that is not allowed has no resulting object")
+		return
+	}
+	var expected []*object
+	if patched != "" {
+		for _, document := range k.read(path+".patchedResources", k.path(patched)) {
+			if o := k.decoded(document); o != nil {
+				expected = append(expected, o)
+			}
+		}
+	}
+	for _, o := range k.subjects(path, result) {
+		k.request(path, kind+"/"+result.Policy, wanted, o, decision, expected, patched != "")
+	}
+}
+
+// subjects returns the resources that a result is about.
+func (k *kyvernoSuite) subjects(path string, result *kyvernoResult) []*object {
+	_, kind := cutLast(result.Kind)
+	references := slices.Clone(result.ResourceSpecs)
+	for i := range references {
+		if references[i].Kind == "" {
+			references[i].Kind = kind
+		}
+	}
+	names := result.Resources
+	if len(names) == 0 && result.Resource != "" {
+		names = []string{result.Resource}
+	}
+	for _, resource := range names {
+		namespace, name := cutLast(resource)
+		if namespace == "" {
+			namespace = result.Namespace
+		}
+		references = append(references, objectReference{Kind: kind, Namespace: namespace, Name: name})
+	}
+	if len(references) == 0 {
+		references = []objectReference{{Kind: kind, Namespace: result.Namespace}}
+	}
+	var found []*object
+	for i := range references {
+		matching := slices.DeleteFunc(slices.Clone(k.resources), func(o *object) bool { return !references[i].matches(o) })
+		if len(matching) == 0 {
+			k.fail(path+".resources", "no object of the files in resources has the kind %s and the name %q", references[i].Kind, references[i].Name)
+		}
+		found = append(found, matching...)
+	}
+	return found
+}
+
+// cutLast cuts text around its last slash.
+func cutLast(text string) (before, after string) {
+	i := strings.LastIndex(text, "/")
+	return text[:max(i, 0)], text[i+1:]
+}
+
+func (k *kyvernoSuite) request(path, policy, wanted string, o *object, decision suite.Decision, expected []*object, patched bool) {
+	_, name := cutLast(policy)
+	c := suite.Case{
+		Name:    fmt.Sprintf("%s %s: %s", name, o, wanted),
+		Request: suite.Request{Operation: k.operation, UserInfo: k.user},
+		Expect:  suite.Expectation{Decision: decision, Policy: policy},
+		Notes:   map[suite.Decision]string{},
+	}
+	request := k.casePath() + ".request"
+	if k.operation != "DELETE" {
+		c.Request.Object = k.source(request+".object", o)
+	}
+	if k.operation == "DELETE" || k.operation == "UPDATE" {
+		c.Request.OldObject = k.source(request+".oldObject", o)
+	}
+	if patched {
+		reference := objectReference{Kind: o.kind().Kind, Name: nameOf(o), Namespace: o.meta().GetNamespace()}
+		if e := k.only(path+".patchedResources", &reference, expected); e != nil {
+			c.Expect.Object = k.source(k.casePath()+".expect.object", e)
+		}
+	}
+	for other, note := range kyvernoNotes {
+		if other != decision {
+			c.Notes[other] = note
+		}
+	}
+	k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".result"}
+	k.add(path, c)
+}
