@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -213,11 +214,8 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	}
 	k.param(path, test, paramKind, &c)
 	k.expected(path, test, object, &c)
-	for decision, note := range kaptestNotes {
-		if decision != c.Expect.Decision {
-			c.Notes[decision] = note
-		}
-	}
+	maps.Copy(c.Notes, kaptestNotes)
+	delete(c.Notes, c.Expect.Decision)
 	k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".expect"}
 	k.add(path, c)
 }
