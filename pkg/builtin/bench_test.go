@@ -4,6 +4,8 @@
 package builtin_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apiserver/pkg/admission"
@@ -16,6 +18,26 @@ func BenchmarkNew(b *testing.B) {
 	request := &cluster.Request{Operation: admission.Create, Object: deploymentOf(b, "9")}
 	for b.Loop() {
 		admit(b, newCluster(b, replicas), request)
+	}
+}
+
+// BenchmarkSuite runs a suite of 1,000 cases, each tenth of which has manifests of its own.
+func BenchmarkSuite(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(guarded)
+	for i := range 1000 {
+		fmt.Fprintf(&text, "- name: case %d\n", i)
+		if i%10 == 0 {
+			fmt.Fprintf(&text, "  manifests: [{apiVersion: v1, kind: Namespace, metadata: {name: n%d}}]\n", i)
+		}
+		text.WriteString("  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, labels: {policy: size}}, data: {a: b}}}\n  expect: {decision: Allowed}\n")
+	}
+	for b.Loop() {
+		for _, c := range runSuite(b, text.String()).Cases {
+			if !c.Passed() {
+				b.Fatalf("%s: error %v, mismatches %+v", c.Name, c.Err, c.Mismatches)
+			}
+		}
 	}
 }
 

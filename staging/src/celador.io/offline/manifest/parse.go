@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	nodes "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
@@ -95,15 +97,15 @@ func parse(file string, c chunk) (*Document, error) {
 	if root.Content[0].Tag == "!!null" {
 		return nil, nil
 	}
+	if err := document.check(document.node, ""); err != nil {
+		return nil, err
+	}
 	// kubectl decodes YAML with this package, whose scalars are those of YAML 1.1: yes is true.
 	raw, err := yaml.YAMLToJSON(c.text)
 	if err != nil {
 		return nil, syntaxError(file, c, err)
 	}
 	document.raw = raw
-	if err := document.checkDuplicates(document.node, ""); err != nil {
-		return nil, err
-	}
 	return document, nil
 }
 
@@ -118,6 +120,18 @@ func syntaxError(file string, c chunk, err error) *Error {
 	if match := lineInMessage.FindStringSubmatchIndex(message); match != nil {
 		line, _ = strconv.Atoi(message[match[2]:match[3]])
 		message = message[:match[0]] + message[match[1]:]
+	} else {
+		line = lineOfControl(c.text)
 	}
 	return &Error{Position: Position{File: file, Line: max(line, 1) + c.lines}, Problem: "not valid YAML: " + strings.TrimSpace(message)}
+}
+
+// lineOfControl returns the line of the first character that YAML does not allow, or 0 if there is none. The parser does not say where it is.
+func lineOfControl(text []byte) int {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if !utf8.Valid(line) || bytes.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {
+			return i + 1
+		}
+	}
+	return 0
 }

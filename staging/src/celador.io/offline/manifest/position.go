@@ -126,26 +126,33 @@ func cutKey(path, key string) (rest string, found bool) {
 	return rest, found && key != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// checkDuplicates returns an error for the first key that a mapping has twice.
-func (d *Document) checkDuplicates(node *nodes.Node, path string) error {
+// check returns an error for the first value that JSON does not have, and for the first key that a mapping has twice.
+func (d *Document) check(node *nodes.Node, path string) error {
 	switch node.Kind {
 	case nodes.MappingNode:
 		lines := map[string]int{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key := node.Content[i]
+			if key.Kind == nodes.MappingNode || key.Kind == nodes.SequenceNode || key.ShortTag() == "!!null" {
+				return &Error{Position: d.at(key), Field: path, Problem: "a key must be a string"}
+			}
 			if first, found := lines[key.Value]; found && key.Kind == nodes.ScalarNode && key.Tag != "!!merge" {
 				return &Error{Position: d.at(key), Field: member(path, key.Value), Problem: fmt.Sprintf("duplicate key, first in line %d", first)}
 			}
 			lines[key.Value] = key.Line + d.lines
-			if err := d.checkDuplicates(node.Content[i+1], member(path, key.Value)); err != nil {
+			if err := d.check(node.Content[i+1], member(path, key.Value)); err != nil {
 				return err
 			}
 		}
 	case nodes.SequenceNode:
 		for i, child := range node.Content {
-			if err := d.checkDuplicates(child, item(path, i)); err != nil {
+			if err := d.check(child, item(path, i)); err != nil {
 				return err
 			}
+		}
+	case nodes.ScalarNode:
+		if text := strings.ToLower(node.Value); node.ShortTag() == "!!float" && (strings.HasSuffix(text, ".nan") || strings.HasSuffix(text, ".inf")) {
+			return &Error{Position: d.at(node), Field: path, Problem: node.Value + " is not a number of JSON"}
 		}
 	}
 	return nil

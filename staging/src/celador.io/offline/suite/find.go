@@ -44,7 +44,19 @@ func (l *Loader) Find(paths ...string) ([]string, error) {
 		files = append(files, found...)
 	}
 	slices.Sort(files)
-	return slices.Compact(files), nil
+	seen := map[string]bool{}
+	return slices.DeleteFunc(files, func(file string) bool {
+		absolute, err := filepath.Abs(file)
+		repeated := err == nil && seen[absolute]
+		seen[absolute] = true
+		return repeated
+	}), nil
+}
+
+// isRegular reports whether a path is a file, or a symbolic link to one.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (l *Loader) findIn(directory string) ([]string, error) {
@@ -58,7 +70,7 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case entry.IsDir(), !isManifest(path):
+		case !isManifest(path) || !isRegular(path):
 			return nil
 		}
 		content, err := os.ReadFile(path)
@@ -94,5 +106,5 @@ func inHidden(path string) bool {
 }
 
 func isManifest(path string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))
 }

@@ -143,14 +143,16 @@ func (l *loader) checkEmpty() {
 	}
 }
 
-// defaultName returns the name of the directory of a file, or of the file if it has none.
+// defaultName returns the name of a file without its extension, or the name of its directory if the file is suite.yaml, so that suites beside each other
+// have different names.
 func defaultName(file string) string {
-	if absolute, err := filepath.Abs(file); err == nil {
-		if name := filepath.Base(filepath.Dir(absolute)); name != string(filepath.Separator) {
-			return name
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	if absolute, err := filepath.Abs(file); err == nil && name == "suite" {
+		if directory := filepath.Base(filepath.Dir(absolute)); directory != string(filepath.Separator) {
+			return directory
 		}
 	}
-	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	return name
 }
 
 // A loader resolves the sources of a suite, and collects errors.

@@ -295,6 +295,63 @@ func TestSuiteInDirectoryWithMetacharacters(t *testing.T) {
 	}
 }
 
+func TestDefaultName(t *testing.T) {
+	text := header + "cases:\n- {name: a, request: {object: {apiVersion: v1, kind: Pod, metadata: {name: a}}}, expect: {decision: NoMatch}}\n"
+	directory := write(t, map[string]string{"suite.yaml": text, "pods.yaml": text})
+	for file, want := range map[string]string{"suite.yaml": "limits", "pods.yaml": "pods"} {
+		tests, err := suite.Load(filepath.Join(directory, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tests[0].Name != want {
+			t.Errorf("the name of %s is %s, want %s", file, tests[0].Name, want)
+		}
+	}
+}
+
+// TestFindLinks finds suites in a directory with links.
+func TestFindLinks(t *testing.T) {
+	directory := write(t, map[string]string{"a.YAML": header, "sub/b.yaml": header})
+	for link, target := range map[string]string{"broken.yaml": "none", "directory.yaml": "sub", "loop.yaml": "loop.yaml", "sub/up.yaml": ".."} {
+		if err := os.Symlink(target, filepath.Join(directory, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(directory)
+	got, err := suite.Find(".", directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{filepath.Join(directory, "a.YAML"), filepath.Join(directory, "sub/b.yaml")}; len(got) != 2 || !cmp.Equal(want, got) {
+		t.Errorf("files %v, want %v", got, want)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	directory := write(t, map[string]string{
+		"suite.yaml": header + "manifests: [a.yaml]\ncases:\n- {name: a, manifests: [sub/b.yaml], request: {object: c.yaml}, expect: {decision: NoMatch}}\n",
+		"a.yaml":     "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", "sub/b.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
+		"c.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n", "broken.yaml": header + "manifests: [d.yaml]\ncases: []\n", "d.yaml": "a: [\n",
+	})
+	at := func(names ...string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, filepath.Join(directory, name))
+		}
+		return paths
+	}
+	tests, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(at("a.yaml", "c.yaml", "sub/b.yaml", "suite.yaml"), tests[0].Files()); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	_, err = suite.Load(filepath.Join(directory, "broken.yaml"))
+	if diff := cmp.Diff(at("broken.yaml", "d.yaml"), suite.FilesOf(err)); diff != "" {
+		t.Errorf("files of errors (-want +got):\n%s", diff)
+	}
+}
+
 func TestFind(t *testing.T) {
 	directory := write(t, map[string]string{
 		"report.json": `{"apiVersion": "test.celador.io/v1alpha1", "kind": "Report"}`, "workflow.yaml": "steps: [echo apiVersion test.celador.io/v1alpha1]\n",

@@ -41,6 +41,9 @@ func located(document *manifest.Document, err error) error {
 // object of the request, others the position of the request.
 func (c *testCase) refused(suite *manifest.Document, err error) error {
 	document := c.object
+	if match := strictError.FindStringSubmatch(err.Error()); match != nil && strings.HasPrefix(err.Error(), "options: ") {
+		return suite.Errorf(c.path+".request.options."+match[2], "%s field", match[1])
+	}
 	if strings.HasPrefix(err.Error(), "oldObject: ") {
 		document = c.oldObject
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,9 +54,18 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 		}
 		cases := make([]CaseResult, len(selected))
 		results = append(results, Result{Name: test.Name, Position: test.Position, Cases: cases})
-		shared := r.fixture(ctx, test.objects)
+		fixtures := map[string]fixture{}
 		for i, c := range selected {
-			pending = append(pending, func() { cases[i] = r.runCase(ctx, test, c, shared) })
+			objects, key := test.objects, fixtureKey(c.objects)
+			if len(c.objects) > 0 {
+				objects = overlay(test.objects, c.objects)
+			}
+			f, found := fixtures[key]
+			if !found {
+				f = r.fixture(ctx, objects)
+				fixtures[key] = f
+			}
+			pending = append(pending, func() { cases[i] = r.runCase(ctx, test, c, objects, f) })
 		}
 	}
 	r.runAll(pending)
@@ -71,7 +81,8 @@ func (r *Runner) runAll(pending []func()) {
 	}
 	var lock sync.Mutex
 	done := 0
-	for _, run := range pending {
+	for i, run := range pending {
+		pending[i] = nil // the clusters of a case are garbage after the last case that uses them
 		jobs.Go(func() error {
 			run()
 			if r.Progress != nil {
@@ -91,6 +102,16 @@ func (r *Runner) runAll(pending []func()) {
 type fixture struct {
 	cluster, unguarded func() (*cluster.Cluster, error)
 	tracing            func() (*tracing, error)
+}
+
+// fixtureKey returns a key that is equal for cases with equal manifests.
+func fixtureKey(objects []object) string {
+	var key strings.Builder
+	for _, o := range objects {
+		key.Write(o.document.Raw())
+		key.WriteByte('\n')
+	}
+	return key.String()
 }
 
 func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
@@ -142,7 +163,7 @@ func flatten(err error) []error {
 }
 
 // runCase runs a case. A panic is an error of the case, so that the other ones run.
-func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture) (result CaseResult) {
+func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, objects []object, shared fixture) (result CaseResult) {
 	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path), Skipped: c.spec.Skip}
 	if result.Skipped != "" {
 		return result
@@ -152,11 +173,6 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 			result.Err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	objects := test.objects
-	if len(c.objects) > 0 {
-		objects = overlay(test.objects, c.objects)
-		shared = r.fixture(ctx, objects)
-	}
 	if result.Err = ctx.Err(); result.Err != nil {
 		return result
 	}

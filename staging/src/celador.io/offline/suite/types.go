@@ -36,7 +36,7 @@ type Suite struct {
 
 // Metadata identifies a suite.
 type Metadata struct {
-	// Name is shown in results. It defaults to the name of the file's directory.
+	// Name is shown in results. It defaults to the name of the file, or of its directory if the file is suite.yaml.
 	Name string `json:"name,omitempty"`
 }
 
