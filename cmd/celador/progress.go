@@ -15,7 +15,7 @@ import (
 // clearLine moves a terminal's cursor to the start of the line, and clears it.
 const clearLine = "\r\x1b[K"
 
-// progress shows how many cases are done in one line of a terminal. A nil progress shows nothing.
+// progress shows how much is done in one line of a terminal. A nil progress shows nothing.
 type progress struct {
 	w io.Writer
 	// interval is the least time between two updates of the line, and last the time of the last one.
@@ -33,10 +33,10 @@ func progressOn(w io.Writer) *progress {
 }
 
 // show replaces the line.
-func (p *progress) show(done, total int) {
+func (p *progress) show(format string, args ...any) {
 	if p != nil && time.Since(p.last) >= p.interval {
 		p.last = time.Now()
-		fmt.Fprintf(p.w, "%s%d of %d cases", clearLine, done, total)
+		fmt.Fprintf(p.w, clearLine+format, args...)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	line := &progress{w: &out, interval: time.Hour}
-	line.show(1, 20)
-	line.show(2, 20) // too early
+	line.show("%d of %d cases", 1, 20)
+	line.show("%d of %d cases", 2, 20) // too early
 	line.clear()
 	if got, want := out.String(), clearLine+"1 of 20 cases"+clearLine; got != want {
 		t.Errorf("output %q, want %q", got, want)
@@ -23,7 +23,7 @@ func TestProgress(t *testing.T) {
 func TestNoProgressWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	line := progressOn(&out)
-	line.show(1, 20)
+	line.show("%d of %d cases", 1, 20)
 	line.clear()
 	if out.Len() > 0 {
 		t.Errorf("output %q", out.String())

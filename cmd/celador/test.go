@@ -98,7 +98,7 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	runner := suite.Runner{
 		Types:    builtin.Types,
 		Select:   func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
-		Progress: line.show,
+		Progress: func(done, total int) { line.show("%d of %d cases", done, total) },
 		Coverage: profile,
 	}
 	results := runner.Run(ctx, tests)

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
 
@@ -35,6 +36,29 @@ func located(document *manifest.Document, err error) error {
 		return document.Errorf("", "%v", err)
 	}
 	return errors.Join(errs...)
+}
+
+// Locate returns an error of cluster.New or cluster.Restore with the positions of the fields. documents are those of the objects that were added, in
+// their order.
+func Locate(err error, documents []*manifest.Document) error {
+	var errs []error
+	for _, err := range flatten(err) {
+		var invalid *cluster.ObjectError
+		if errors.As(err, &invalid) && invalid.Index < len(documents) {
+			errs = append(errs, located(documents[invalid.Index], invalid.Err))
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// flatten returns the errors that err joins.
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
 }
 
 // refused returns the error of a request that no client can send. Errors about fields have the position in the

@@ -5,7 +5,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -21,6 +20,7 @@ import (
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/coverage"
+	"celador.io/offline/manifest"
 )
 
 // A Runner runs suites. It is safe for concurrent use.
@@ -134,32 +134,15 @@ func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
 
 // newCluster returns a cluster with objects. Its errors have the positions of the objects' fields.
 func (r *Runner) newCluster(ctx context.Context, objects []object) (*cluster.Cluster, error) {
-	contents := make([]*unstructured.Unstructured, len(objects))
+	contents, documents := make([]*unstructured.Unstructured, len(objects)), make([]*manifest.Document, len(objects))
 	for i := range objects {
-		contents[i] = objects[i].content
+		contents[i], documents[i] = objects[i].content, objects[i].document
 	}
 	created, err := cluster.New(ctx, r.Types, contents...)
-	if err == nil {
-		return created, nil
+	if err != nil {
+		return nil, Locate(err, documents)
 	}
-	var errs []error
-	for _, err := range flatten(err) {
-		var invalid *cluster.ObjectError
-		if errors.As(err, &invalid) && invalid.Index < len(objects) {
-			errs = append(errs, located(objects[invalid.Index].document, invalid.Err))
-		} else {
-			errs = append(errs, err)
-		}
-	}
-	return nil, errors.Join(errs...)
-}
-
-// flatten returns the errors that err joins.
-func flatten(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	return []error{err}
+	return created, nil
 }
 
 // runCase runs a case. A panic is an error of the case, so that the other ones run.

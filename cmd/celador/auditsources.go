@@ -1,0 +1,200 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/audit"
+	"celador.io/offline/cluster"
+	"celador.io/offline/live"
+	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
+
+	"celador.io/celador/pkg/builtin"
+)
+
+// auditSources reads the policies and objects of an audit.
+type auditSources struct {
+	options *auditOptions
+	// cluster is nil unless policies or objects come from a cluster, or reports go to it.
+	cluster *live.Cluster
+}
+
+// located are objects of files.
+type located struct {
+	documents []*manifest.Document
+	objects   []*unstructured.Unstructured
+}
+
+// add adds an object, unless it is equal to one that is there. Directories often have the same namespace several times.
+func (l *located) add(document *manifest.Document, object *unstructured.Unstructured) {
+	if !slices.ContainsFunc(l.objects, func(other *unstructured.Unstructured) bool { return reflect.DeepEqual(other, object) }) {
+		l.documents, l.objects = append(l.documents, document), append(l.objects, object)
+	}
+}
+
+// read adds the objects in files and directories whose kinds are kept.
+func (l *located) read(paths []string, keep func(schema.GroupKind) bool) error {
+	var errs []error
+	for document, err := range manifest.Each(paths...) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		object, err := document.Object()
+		if err != nil {
+			errs = append(errs, err)
+		} else if keep(object.GroupVersionKind().GroupKind()) {
+			l.add(document, object)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return exitError{err, exitUnusable}
+	}
+	return nil
+}
+
+// auditor returns an auditor of the policies.
+func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
+	added, err := s.added()
+	if err != nil {
+		return nil, err
+	}
+	config := audit.Config{
+		Types: builtin.Types, Added: added.objects, Select: s.options.selects, MaxFindings: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
+	}
+	if s.options.readsCluster() {
+		if config.Stored, err = s.stored(ctx, added.objects); err != nil {
+			return nil, unusable("%w", err)
+		}
+	}
+	auditor, err := audit.New(ctx, config)
+	if err != nil {
+		return nil, exitError{suite.Locate(err, added.documents), exitUnusable}
+	}
+	return auditor, nil
+}
+
+// added returns the objects of files that are policies or that policies read. The objects to audit may be among them.
+func (s *auditSources) added() (*located, error) {
+	added := &located{}
+	if err := added.read(s.options.files, func(schema.GroupKind) bool { return true }); err != nil {
+		return nil, err
+	}
+	others := map[schema.GroupKind]bool{}
+	err := added.read(s.options.manifests, func(kind schema.GroupKind) bool {
+		others[kind] = true
+		return isRead(kind) || isPolicy(kind) && len(s.options.files) == 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	needs, err := audit.NeedsOf(added.objects)
+	if err != nil {
+		return nil, unusable("%w", err)
+	}
+	// The files are read again only if they have params, so that not all objects are in memory.
+	isParam := func(kind schema.GroupKind) bool { return others[kind] && !isRead(kind) && needs.Reads(kind) }
+	if slices.ContainsFunc(slices.Collect(maps.Keys(others)), isParam) {
+		err = added.read(s.options.manifests, isParam)
+	}
+	return added, err
+}
+
+// isRead reports whether policies or decoders read objects of the kind.
+func isRead(kind schema.GroupKind) bool {
+	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind == apiextensionsv1.Kind("CustomResourceDefinition")
+}
+
+func isPolicy(kind schema.GroupKind) bool {
+	return kind.Group == admissionv1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == cluster.ValidatingKind+"Binding")
+}
+
+// stored returns the objects of the cluster that policies are or read. added are those of files.
+func (s *auditSources) stored(ctx context.Context, added []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	var stored []*unstructured.Unstructured
+	var err error
+	if s.options.clusterPolicies || len(s.options.files)+len(s.options.manifests) == 0 {
+		if stored, err = s.cluster.Policies(ctx); err != nil {
+			return nil, err
+		}
+	}
+	needs, err := audit.NeedsOf(append(stored[:len(stored):len(stored)], added...))
+	if err != nil {
+		return nil, err
+	}
+	for _, read := range []func() ([]*unstructured.Unstructured, error){
+		func() ([]*unstructured.Unstructured, error) { return s.cluster.Namespaces(ctx) },
+		func() ([]*unstructured.Unstructured, error) { return s.cluster.Params(ctx, needs.ParamKinds()...) },
+		func() ([]*unstructured.Unstructured, error) {
+			return s.cluster.Definitions(ctx, func(group, kind, plural string) bool {
+				return needs.Reads(schema.GroupKind{Group: group, Kind: kind}) || needs.Matches(schema.GroupResource{Group: group, Resource: plural})
+			})
+		},
+	} {
+		objects, err := read()
+		if err != nil {
+			return nil, err
+		}
+		stored = append(stored, objects...)
+	}
+	return stored, nil
+}
+
+// objects yields the objects to audit.
+func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, selector labels.Selector) iter.Seq2[audit.Object, error] {
+	if len(s.options.manifests) == 0 {
+		return s.liveObjects(ctx, auditor)
+	}
+	return func(yield func(audit.Object, error) bool) {
+		for document, err := range manifest.Each(s.options.manifests...) {
+			object := audit.Object{}
+			if err == nil {
+				object.Position = document.Position("")
+				object.Unstructured, err = document.Object()
+			}
+			if err == nil && !s.selects(object.Unstructured, selector) {
+				continue
+			}
+			if !yield(object, err) {
+				return
+			}
+		}
+	}
+}
+
+// selects reports whether to audit an object of a file.
+func (s *auditSources) selects(object *unstructured.Unstructured, selector labels.Selector) bool {
+	namespace := *s.options.config.Namespace
+	return !isPolicy(object.GroupVersionKind().GroupKind()) && (namespace == "" || object.GetNamespace() == namespace) && selector.Matches(labels.Set(object.GetLabels()))
+}
+
+// liveObjects yields the objects of the cluster.
+func (s *auditSources) liveObjects(ctx context.Context, auditor *audit.Auditor) iter.Seq2[audit.Object, error] {
+	selection := live.Selection{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}
+	return func(yield func(audit.Object, error) bool) {
+		for object, err := range s.cluster.Objects(ctx, selection) {
+			var unreadable *live.ResourceError
+			if errors.As(err, &unreadable) {
+				err = &audit.UnreadError{Err: err}
+			}
+			if !yield(audit.Object{Unstructured: object}, err) {
+				return
+			}
+		}
+	}
+}
