@@ -7,7 +7,6 @@ import (
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	basecompatibility "k8s.io/component-base/compatibility"
-	"k8s.io/component-base/featuregate"
 )
 
 // newRegistry returns a registry with its own feature gates and versions, so that the flags of one server do not affect
@@ -17,41 +16,4 @@ func newRegistry() (basecompatibility.ComponentGlobalsRegistry, error) {
 	err := registry.Register(basecompatibility.DefaultKubeComponent,
 		compatibility.DefaultBuildEffectiveVersion(), utilfeature.DefaultMutableFeatureGate.DeepCopy())
 	return registry, err
-}
-
-// adoptGates copies the values of a server's own gate to the process-wide gate, which most of kube-apiserver reads.
-// restore resets the process-wide gate to its previous values.
-func adoptGates(own featuregate.FeatureGate) (restore func() error, err error) {
-	global := utilfeature.DefaultMutableFeatureGate
-	version, minVersion := global.EmulationVersion(), global.MinCompatibilityVersion()
-	versioned, ok := own.(featuregate.MutableVersionedFeatureGate)
-	if ok && (!versioned.EmulationVersion().EqualTo(version) || !versioned.MinCompatibilityVersion().EqualTo(minVersion)) {
-		if err := global.SetEmulationVersionAndMinCompatibilityVersion(versioned.EmulationVersion(), versioned.MinCompatibilityVersion()); err != nil {
-			return nil, err
-		}
-	}
-
-	changed, before := map[string]bool{}, map[string]bool{}
-	var unset []featuregate.Feature
-	for feature := range global.GetAll() {
-		if own.Enabled(feature) == global.Enabled(feature) {
-			continue
-		}
-		changed[string(feature)], before[string(feature)] = own.Enabled(feature), global.Enabled(feature)
-		if !global.ExplicitlySet(feature) {
-			unset = append(unset, feature)
-		}
-	}
-	restore = func() error {
-		if err := global.SetFromMap(before); err != nil {
-			return err
-		}
-		for _, feature := range unset {
-			if err := global.ResetFeatureValueToDefault(feature); err != nil {
-				return err
-			}
-		}
-		return global.SetEmulationVersionAndMinCompatibilityVersion(version, minVersion)
-	}
-	return restore, global.SetFromMap(changed)
 }

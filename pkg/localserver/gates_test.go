@@ -6,13 +6,15 @@ package localserver
 import (
 	"testing"
 
-	"k8s.io/apiserver/pkg/features"
+	upstream "k8s.io/apiserver/pkg/features"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"celador.io/celador/pkg/features"
 )
 
 func TestGatesLastAsLongAsTheirServer(t *testing.T) {
 	global := utilfeature.DefaultMutableFeatureGate
-	const gate = features.APIResponseCompression
+	const gate = upstream.APIResponseCompression
 	before, version := global.Enabled(gate), global.EmulationVersion()
 
 	api, err := parsed(t, "--feature-gates=APIResponseCompression=false", "--emulated-version=1.36")
@@ -22,7 +24,7 @@ func TestGatesLastAsLongAsTheirServer(t *testing.T) {
 	if global.Enabled(gate) != before {
 		t.Error("parsing flags changed the gate of the process")
 	}
-	restore, err := adoptGates(api.gate)
+	restore, err := features.Adopt(api.gate)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"celador.io/celador/pkg/features"
 )
 
 // abandonTimeout is the time that the kube-apiserver has to stop after its etcd has failed.
@@ -69,7 +71,7 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	if err := api.applyLogging(); err != nil {
 		return err
 	}
-	restore, err := adoptGates(api.gate)
+	restore, err := features.Adopt(api.gate)
 	if err != nil {
 		return err
 	}
