@@ -67,7 +67,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		generation:        p.Generation,
 		compileErrors:     joinLines(compileErrors, error.Error),
 		typeErrors:        joinLines(result.Enforceable().Findings, typeError),
-		warnings:          limitWarnings(result.Warnings()),
+		warnings:          Warnings(result),
 		fields:            fieldsOf(result.Findings),
 		unchecked:         result.Unchecked,
 		customResources:   view.Seen(),
@@ -77,7 +77,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	}
 	r.unrecorded = known && r.aggregatedTypesChanged(last.(*report))
 	c.reports.Store(p.key(), r)
-	verdict := r.verdict()
+	verdict := verdict(r.compileErrors, r.typeErrors)
 	for _, store := range c.verdicts[p.kind.name] {
 		store.SetVerdict(p.Name, p.UID, p.Generation, verdict)
 	}
@@ -92,9 +92,20 @@ func (c *Controller) forget(k key) {
 	}
 }
 
-// verdict returns the errors that keep the policy from deciding if it is Enforced, or nil.
-func (r *report) verdict() error {
-	err := errors.Join(r.compileErrors, r.typeErrors)
+// Verdict returns the verdict on an Enforced policy that has the given errors whatever the types of objects are, and the given
+// result of a type check. It is nil if the policy may decide.
+func Verdict(compileErrors []error, result *typecheck.Result) error {
+	return verdict(joinLines(compileErrors, error.Error), joinLines(result.Enforceable().Findings, typeError))
+}
+
+// Warnings returns the type errors of a policy as in its status. The result is never nil.
+func Warnings(result *typecheck.Result) []v1.ExpressionWarning {
+	return limitWarnings(result.Warnings())
+}
+
+// verdict returns the errors that keep a policy from deciding if it is Enforced, or nil.
+func verdict(compileErrors, typeErrors error) error {
+	err := errors.Join(compileErrors, typeErrors)
 	if err == nil {
 		return nil
 	}

@@ -166,7 +166,7 @@ func (d *definition) schema(version string) *spec.Schema {
 	}
 	for i := range d.Spec.Versions {
 		if v := &d.Spec.Versions[i]; v.Name == version && v.Served {
-			d.schemas[version] = resourceSchema(d.CustomResourceDefinition, v, d.objectMeta())
+			d.schemas[version] = ResourceSchema(d.CustomResourceDefinition, v, d.objectMeta())
 		}
 	}
 	return d.schemas[version]

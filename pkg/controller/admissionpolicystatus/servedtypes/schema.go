@@ -15,9 +15,9 @@ const (
 	intOrString           = "x-kubernetes-int-or-string"
 )
 
-// resourceSchema returns the types of a custom resource's schema, without descriptions and
-// validation rules.
-func resourceSchema(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, objectMeta *spec.Schema) *spec.Schema {
+// ResourceSchema returns the types of a custom resource's schema, without descriptions and
+// validation rules. objectMeta is the schema of metadata, nil if unknown.
+func ResourceSchema(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, objectMeta *spec.Schema) *spec.Schema {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil || crd.Spec.PreserveUnknownFields {
 		// The server prunes no fields, so objects may have fields that are not specified.
 		return &spec.Schema{
