@@ -23,10 +23,11 @@ type addresses struct {
 
 var _ ipallocator.Interface = addresses{}
 
-// serviceAddresses has an allocator for each IP family, in the ranges of kubeadm's documentation.
+// serviceAddresses has an allocator for each IP family. Manifests may have any address, since the range is a flag of each server; new
+// addresses are in the ranges of kubeadm's documentation.
 var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
-	core.IPv4Protocol: newAddresses("10.96.0.0/12", core.IPv4Protocol, "10.96.0.100"),
-	core.IPv6Protocol: newAddresses("fd00:10:96::/112", core.IPv6Protocol, "fd00:10:96::64"),
+	core.IPv4Protocol: newAddresses("0.0.0.0/0", core.IPv4Protocol, "10.96.0.100"),
+	core.IPv6Protocol: newAddresses("::/0", core.IPv6Protocol, "fd00:10:96::64"),
 }
 
 func newAddresses(network string, family core.IPFamily, next string) addresses {
@@ -37,7 +38,7 @@ func newAddresses(network string, family core.IPFamily, next string) addresses {
 	return addresses{*parsed, family, net.ParseIP(next)}
 }
 
-// Allocate implements ipallocator.Interface. It returns an error for an address outside of the range.
+// Allocate implements ipallocator.Interface. It returns an error for an address of another family.
 func (a addresses) Allocate(ip net.IP) error {
 	if !a.network.Contains(ip) {
 		return &ipallocator.ErrNotInRange{IP: ip, ValidRange: a.network.String()}

@@ -14,32 +14,59 @@ import (
 	"k8s.io/client-go/informers"
 	coreinformers "k8s.io/client-go/informers/core"
 	corev1informers "k8s.io/client-go/informers/core/v1"
+	schedulinginformers "k8s.io/client-go/informers/scheduling"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
+	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
+	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/serviceaccount"
+	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection"
 
 	"celador.io/offline/cluster"
 )
 
-// NewPlugins implements cluster.Types with the plugins of kube-apiserver that change what policies on Pods read most often:
-// ServiceAccount and DefaultTolerationSeconds.
+// NewPlugins implements cluster.Types with the plugins of kube-apiserver that need no more than the objects of a cluster, and
+// that no object has to switch on.
 func (*types) NewPlugins(objects cluster.Objects) ([]admission.MutationInterface, error) {
+	factory := pluginInformers{objects: objects}
 	accounts := serviceaccount.NewServiceAccount()
-	accounts.SetExternalKubeInformerFactory(accountInformers{objects: objects})
+	accounts.SetExternalKubeInformerFactory(factory)
+	taints := nodetaint.NewPlugin()
+	priorities := priority.NewPlugin()
+	priorities.SetExternalKubeInformerFactory(factory)
 	tolerations := defaulttolerationseconds.NewDefaultTolerationSeconds()
 	tolerations.InspectFeatureGates(utilfeature.DefaultFeatureGate)
-	return []admission.MutationInterface{accounts, tolerations}, nil
+	protection, err := newPlugin(storageobjectinuseprotection.Register, storageobjectinuseprotection.PluginName)
+	if err != nil {
+		return nil, err
+	}
+	return []admission.MutationInterface{accounts, taints, priorities, tolerations, protection}, nil
 }
 
-// accountInformers gives the plugin ServiceAccount the service accounts of a cluster, of which each one exists. The plugin asks the
-// factory for their informer and lister only; other methods panic.
-type accountInformers struct {
+// newPlugin returns a plugin that its package only registers.
+func newPlugin(register func(*admission.Plugins), name string) (admission.MutationInterface, error) {
+	plugins := admission.NewPlugins()
+	register(plugins)
+	plugin, err := plugins.InitPlugin(name, nil, admission.PluginInitializers{})
+	if err != nil {
+		return nil, err
+	}
+	return plugin.(admission.MutationInterface), nil
+}
+
+// pluginInformers gives plugins the service accounts and the priority classes of a cluster, of which each one exists. Plugins ask the
+// factory for their informers and listers only; other methods panic.
+type pluginInformers struct {
 	informers.SharedInformerFactory
 	objects cluster.Objects
 }
 
-func (f accountInformers) Core() coreinformers.Interface { return accountGroup{objects: f.objects} }
+func (f pluginInformers) Core() coreinformers.Interface { return accountGroup{objects: f.objects} }
+
+func (f pluginInformers) Scheduling() schedulinginformers.Interface {
+	return classGroup{objects: f.objects}
+}
 
 type accountGroup struct {
 	coreinformers.Interface

@@ -5,11 +5,14 @@ package builtin
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
@@ -17,16 +20,69 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// NewAuthorizer implements cluster.Types with upstream's RBAC authorizer. The roles and bindings that kube-apiserver creates in each
-// cluster apply, too, unless objects replace them.
+// NewAuthorizer implements cluster.Types with the authorizers of a server: the group system:masters may do everything, and others what
+// upstream's RBAC authorizer allows. The roles and bindings that kube-apiserver creates in each cluster apply, too, unless
+// objects replace them.
 func (*types) NewAuthorizer(objects cluster.Objects) authorizer.UnconditionalAuthorizer {
-	r := roles{objects}
-	return rbac.New(r, r, r, r)
+	r := roles{objects, sync.OnceValue(newBootstrap)}
+	return privileged{rbac.New(r, r, r, r)}
+}
+
+// privileged allows members of the group system:masters everything, and asks another authorizer about others.
+type privileged struct {
+	authorizer.UnconditionalAuthorizer
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (p privileged) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	if slices.Contains(a.GetUser().GetGroups(), user.SystemPrivilegedGroup) {
+		return authorizer.DecisionAllow, "", nil
+	}
+	return p.UnconditionalAuthorizer.Authorize(ctx, a)
+}
+
+// bootstrap holds the roles and bindings that kube-apiserver creates. It is immutable.
+type bootstrap struct {
+	clusterRoles        []rbacv1.ClusterRole
+	clusterRoleBindings []rbacv1.ClusterRoleBinding
+	roles               map[string][]rbacv1.Role
+	roleBindings        map[string][]rbacv1.RoleBinding
+}
+
+func newBootstrap() *bootstrap {
+	return &bootstrap{
+		clusterRoles:        slices.Concat(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()),
+		clusterRoleBindings: slices.Concat(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings()),
+		roles:               bootstrappolicy.NamespaceRoles(),
+		roleBindings:        bootstrappolicy.NamespaceRoleBindings(),
+	}
 }
 
 // roles adds the bootstrap policy to the objects of a cluster, and aggregates ClusterRoles as a controller of
 // kube-controller-manager does.
-type roles struct{ cluster.Objects }
+type roles struct {
+	cluster.Objects
+	bootstrap func() *bootstrap
+}
+
+// GetRole implements validation.RoleGetter of k8s.io/kubernetes.
+func (r roles) GetRole(ctx context.Context, namespace, name string) (*rbacv1.Role, error) {
+	role, err := r.Objects.GetRole(ctx, namespace, name)
+	if !apierrors.IsNotFound(err) {
+		return role, err
+	}
+	inNamespace := r.bootstrap().roles[namespace]
+	if i := slices.IndexFunc(inNamespace, func(role rbacv1.Role) bool { return role.Name == name }); i >= 0 {
+		return &inNamespace[i], nil
+	}
+	return nil, err
+}
+
+// ListRoleBindings implements validation.RoleBindingLister of k8s.io/kubernetes.
+func (r roles) ListRoleBindings(ctx context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
+	objects, err := r.Objects.ListRoleBindings(ctx, namespace)
+	return withBootstrap(objects, r.bootstrap().roleBindings[namespace]), err
+}
 
 // GetClusterRole implements validation.ClusterRoleGetter of k8s.io/kubernetes.
 func (r roles) GetClusterRole(ctx context.Context, name string) (*rbacv1.ClusterRole, error) {
@@ -45,13 +101,13 @@ func (r roles) GetClusterRole(ctx context.Context, name string) (*rbacv1.Cluster
 // ListClusterRoles returns the ClusterRoles of the cluster and of the bootstrap policy.
 func (r roles) ListClusterRoles(ctx context.Context) ([]*rbacv1.ClusterRole, error) {
 	objects, err := r.Objects.ListClusterRoles(ctx)
-	return withBootstrap(objects, bootstrappolicy.ClusterRoles()), err
+	return withBootstrap(objects, r.bootstrap().clusterRoles), err
 }
 
 // ListClusterRoleBindings implements validation.ClusterRoleBindingLister of k8s.io/kubernetes.
 func (r roles) ListClusterRoleBindings(ctx context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
 	objects, err := r.Objects.ListClusterRoleBindings(ctx)
-	return withBootstrap(objects, bootstrappolicy.ClusterRoleBindings()), err
+	return withBootstrap(objects, r.bootstrap().clusterRoleBindings), err
 }
 
 // withBootstrap appends the bootstrap objects whose names the objects do not have.

@@ -43,6 +43,26 @@ func TestUnusableRequests(t *testing.T) {
 		"unknown option":   {cluster.Request{Operation: admission.Create, Object: deploymentOf(t, "1"), Options: map[string]any{"fieldManger": "a"}}, `options: strict decoding error: unknown field "fieldManger"`},
 		"objects of kinds": {cluster.Request{Operation: admission.Update, Object: deploymentOf(t, "1"), OldObject: object(t, pod)}, "oldObject: kind Pod is not that of resource deployments.apps"},
 		"no connection":    {cluster.Request{Operation: admission.Connect, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Name: "a"}, "pods does not accept CONNECT"},
+		"namespace of the old object": {
+			cluster.Request{Operation: admission.Delete, Namespace: "a", OldObject: object(t, pod)}, `oldObject: metadata.namespace "shop" is not the namespace of the request, "a"`,
+		},
+		"name of the old object": {
+			cluster.Request{Operation: admission.Update, Object: deploymentOf(t, "1"), OldObject: deploymentOf(t, "1"), Name: "b"}, `oldObject: metadata.name "web" is not the name of the request, "b"`,
+		},
+		"name of a new object": {cluster.Request{Operation: admission.Create, Object: deploymentOf(t, "1"), Name: "b"}, `name "b" is not that of the object, "web"`},
+		"namespace of a cluster-scoped object": {
+			cluster.Request{Operation: admission.Create, Object: object(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}"), Namespace: "b"}, "namespaces have no namespace",
+		},
+		"path": {
+			cluster.Request{Operation: admission.Delete, Resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Name: ".."}, `name ".." may not be`,
+		},
+		"options of a connection": {
+			cluster.Request{Operation: admission.Connect, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Subresource: "exec", Name: "a", DryRun: true}, "neither options nor dryRun",
+		},
+		"kind of a connection": {
+			cluster.Request{Operation: admission.Connect, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Subresource: "exec", Name: "a", Object: object(t, "apiVersion: v1\nkind: PodAttachOptions")},
+			"kind PodAttachOptions is not that of the options of pods/exec, which is PodExecOptions",
+		},
 		"body of another kind": {
 			cluster.Request{Operation: admission.Create, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Object: deploymentOf(t, "1")}, "Deployment in version",
 		},

@@ -10,10 +10,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
@@ -32,7 +35,7 @@ func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) 
 // admit is Admit with the policies of a record.
 func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Review, error) {
 	l := newLayer(c.objects)
-	call, err := c.newCall(request, l)
+	call, err := c.newCall(ctx, request, l)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +70,7 @@ func isConnected(err *apierrors.StatusError) bool {
 }
 
 // newCall returns the HTTP request for a request, and stores the old object in the layer.
-func (c *Cluster) newCall(request *Request, l *layer) (*call, error) {
+func (c *Cluster) newCall(ctx context.Context, request *Request, l *layer) (*call, error) {
 	r, err := c.target(request)
 	if err != nil {
 		return nil, err
@@ -79,15 +82,9 @@ func (c *Cluster) newCall(request *Request, l *layer) (*call, error) {
 	if err := out.locate(request); err != nil {
 		return nil, err
 	}
+	var stored *unstructured.Unstructured
 	if request.OldObject != nil {
-		parent, err := c.resource(r.GroupVersionResource, "")
-		if err != nil {
-			return nil, err
-		}
-		if kind := request.OldObject.GroupVersionKind(); kind.GroupKind() != parent.kind.GroupKind() {
-			return nil, fmt.Errorf("oldObject: kind %s is not that of resource %s, which is %s", kind.Kind, parent.GroupResource(), parent.kind.Kind)
-		}
-		if err := c.store(l, parent, out.namespace, request.OldObject); err != nil {
+		if stored, err = c.storeOld(ctx, out, request, l); err != nil {
 			return nil, fmt.Errorf("oldObject: %w", err)
 		}
 	}
@@ -98,6 +95,9 @@ func (c *Cluster) newCall(request *Request, l *layer) (*call, error) {
 	case admission.Update:
 		out.method = http.MethodPut
 		if err = out.withBody(request, &metav1.UpdateOptions{}); err == nil {
+			if stored != nil && out.subresource == "" {
+				out.body = completed(request.Object, request.OldObject, stored).Object
+			}
 			out.body, err = c.withVersion(out, l)
 		}
 	case admission.Delete:
@@ -109,6 +109,26 @@ func (c *Cluster) newCall(request *Request, l *layer) (*call, error) {
 		err = fmt.Errorf("operation %q is not CREATE, UPDATE, DELETE or CONNECT", request.Operation)
 	}
 	return out, err
+}
+
+// storeOld stores the old object of a request in the layer, and returns it.
+func (c *Cluster) storeOld(ctx context.Context, call *call, request *Request, l *layer) (*unstructured.Unstructured, error) {
+	parent, err := c.resource(call.GroupVersionResource, "")
+	if err != nil {
+		return nil, err
+	}
+	old := request.OldObject
+	if kind := old.GroupVersionKind(); kind.GroupKind() != parent.kind.GroupKind() {
+		return nil, fmt.Errorf("kind %s is not that of resource %s, which is %s", kind.Kind, parent.GroupResource(), parent.kind.Kind)
+	}
+	if namespace := namespaceOf(parent, old); namespace != call.namespace && old.GetNamespace() != "" {
+		return nil, fmt.Errorf("metadata.namespace %q is not the namespace of the request, %q", namespace, call.namespace)
+	}
+	if request.Operation != admission.Create && old.GetName() != call.name {
+		return nil, fmt.Errorf("metadata.name %q is not the name of the request, %q", old.GetName(), call.name)
+	}
+	stored := c.asStored(ctx, parent, call.namespace, old)
+	return stored, c.store(l, parent, call.namespace, stored)
 }
 
 // target returns the resource of a request.
@@ -144,15 +164,26 @@ func (c *call) locate(request *Request) error {
 			c.name = object.GetName()
 		}
 	}
-	if !c.namespaced {
+	switch {
+	case !c.namespaced && request.Namespace != "":
+		return fmt.Errorf("namespace: %s have no namespace", c.path())
+	case !c.namespaced:
 		c.namespace = ""
-	} else if c.namespace == "" {
+	case c.namespace == "":
 		c.namespace = corev1.NamespaceDefault
 	}
 	if request.Operation == admission.Create && c.subresource == "" {
+		if name := request.Name; name != "" && request.Object != nil && request.Object.GetName() != name {
+			return fmt.Errorf("name %q is not that of the object, %q", name, request.Object.GetName())
+		}
 		c.name = "" // the name of a new object is in the body
 	} else if c.name == "" {
 		return errors.New("the request has no name; set metadata.name of the object")
+	}
+	for field, value := range map[string]string{"name": c.name, "namespace": c.namespace} {
+		if problems := pathvalidation.IsValidPathSegmentName(value); len(problems) > 0 {
+			return fmt.Errorf("%s %q %s", field, value, strings.Join(problems, ", "))
+		}
 	}
 	return nil
 }
@@ -238,6 +269,9 @@ func (c *Cluster) withConnectOptions(call *call, request *Request) error {
 	if call.connecter == nil {
 		return fmt.Errorf("resource %s does not accept CONNECT", call.path())
 	}
+	if len(request.Options) > 0 || request.DryRun {
+		return errors.New("a CONNECT has neither options nor dryRun: its object holds the options")
+	}
 	call.method = call.connecter.ConnectMethods()[0]
 	if request.Object == nil {
 		return nil
@@ -245,6 +279,15 @@ func (c *Cluster) withConnectOptions(call *call, request *Request) error {
 	g, err := c.group(call.Group)
 	if err != nil {
 		return err
+	}
+	if options, _, _ := call.connecter.NewConnectOptions(); options != nil {
+		kinds, _, err := g.Scheme.ObjectKinds(options)
+		if err != nil {
+			return err
+		}
+		if kind := request.Object.GetKind(); !slices.ContainsFunc(kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind }) {
+			return fmt.Errorf("object: kind %s is not that of the options of %s, which is %s", kind, call.path(), kinds[0].Kind)
+		}
 	}
 	query, err := g.parameters(request.Object, call.GroupVersion())
 	if err != nil {

@@ -25,14 +25,17 @@ type memory struct {
 	newObject func() runtime.Object
 	// codec encodes custom resources, whose registries convert between versions in storage. It is nil for built-in resources.
 	codec runtime.Codec
+	// defaulting sets the defaults of built-in objects, as the codec of a server's storage does. Nil for no defaults.
+	defaulting *lateCodec
 }
 
 var _ storage.Interface = memory{}
 
 // newMemory is a generic.StorageDecorator.
-func newMemory(_ *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error), newObject, _ func() runtime.Object,
+func newMemory(config *storagebackend.ConfigForResource, _ string, _ func(runtime.Object) (string, error), newObject, _ func() runtime.Object,
 	_ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-	return memory{newObject: newObject}, func() {}, nil
+	defaulting, _ := config.Codec.(*lateCodec)
+	return memory{newObject: newObject, defaulting: defaulting}, func() {}, nil
 }
 
 // newEncodedMemory is a generic.StorageDecorator for custom resources.
@@ -43,11 +46,18 @@ func newEncodedMemory(config *storagebackend.ConfigForResource, _ string, _ func
 
 var _, _ generic.StorageDecorator = newMemory, newEncodedMemory
 
-// encode returns the form of an object in layers: a deep copy of a built-in object, and a *runtime.Unknown with the JSON of
-// a custom resource.
+// encode returns the form of an object in layers: a copy of a built-in object with defaults, which may depend on what the registry
+// has set, and a *runtime.Unknown with the JSON of a custom resource.
 func (m memory) encode(object runtime.Object) (runtime.Object, error) {
-	if m.codec == nil {
+	switch {
+	case m.codec == nil && m.defaulting == nil:
 		return object.DeepCopyObject(), nil
+	case m.codec == nil:
+		data, err := runtime.Encode(m.defaulting, object)
+		if err != nil {
+			return nil, err
+		}
+		return runtime.Decode(m.defaulting, data)
 	}
 	data, err := runtime.Encode(m.codec, object)
 	if err != nil {
@@ -72,6 +82,9 @@ func (m memory) Create(ctx context.Context, key string, object, out runtime.Obje
 	l := layerFrom(ctx)
 	if l.get(key) != nil {
 		return storage.NewKeyExistsError(key, 0)
+	}
+	if version, err := m.ObjectResourceVersion(object); err == nil && version != 0 {
+		return storage.ErrResourceVersionSetOnCreate
 	}
 	created := object.DeepCopyObject()
 	if err := m.UpdateObject(created, firstVersion); err != nil {

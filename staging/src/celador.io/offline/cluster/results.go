@@ -12,6 +12,15 @@ import (
 
 // addResults adds what the policies did to a review.
 func (c *Cluster) addResults(review *Review, r *record) {
+	for _, of := range []struct{ uncalled, matched []WebhookReview }{
+		{r.policies.mutatingWebhooks.uncalled, r.mutatingWebhooks},
+		{r.policies.validatingWebhooks.uncalled, r.validatingWebhooks},
+	} {
+		if of.matched == nil {
+			of.matched = of.uncalled
+		}
+		review.Webhooks = append(review.Webhooks, of.matched...)
+	}
 	review.AuditAnnotations = map[string]string{}
 	annotate := func(annotations []policy.Annotation) {
 		for _, a := range annotations {
@@ -23,13 +32,13 @@ func (c *Cluster) addResults(review *Review, r *record) {
 	}
 	annotations, _ := r.validation.AuditAnnotations()
 	annotate(annotations)
-	for _, warning := range r.validation.Warnings() {
-		if !slices.Contains(review.Warnings, warning) {
-			review.Warnings = append(review.Warnings, warning)
-		}
-	}
 	for i := range c.policies.described {
-		review.Policies = append(review.Policies, r.review(&c.policies.described[i], r.mismatches[i]))
+		p := r.review(&c.policies.described[i], r.mismatches[i])
+		if p.Outcome == NotReached && review.Allowed {
+			// An example is the second deletion of a Pod that terminates already.
+			p.Outcome, p.Reason = NotMatched, "the server asks no policy about this request"
+		}
+		review.Policies = append(review.Policies, p)
 	}
 }
 
@@ -49,12 +58,17 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 		p.Outcome, p.Reason = NotReached, "the request was rejected before"
 	case mismatch != "":
 		p.Outcome, p.Reason = NotMatched, mismatch
-	case d.binding == "":
+	case d.binding == "" && !d.singleton:
 		p.Outcome, p.Reason = NotMatched, "the policy has no binding"
-	case r.excluded(d):
+	case r.conditions(d) != nil:
 		p.Outcome, p.Reason = Excluded, "a match condition is false"
+		if r.conditions(d).Errors > 0 {
+			p.Reason = "a match condition is false or cannot be evaluated, and failurePolicy is Ignore"
+		}
 	case d.kind == MutatingKind && r.mutationFailed():
 		p.Outcome, p.Reason = NotReached, "another policy rejected the request before"
+	case d.fallback && r.decidedElsewhere(d):
+		p.Outcome, p.Reason = NotMatched, "the binding is a fallback and another one applies"
 	case d.hasParams:
 		p.Outcome, p.Reason = NotMatched, "paramRef of the binding selects no object"
 	default:
@@ -110,18 +124,26 @@ func (r *record) addDecisions(p *PolicyReview) {
 	}
 }
 
-// excluded reports whether match conditions ended the evaluation of the policy.
-func (r *record) excluded(d *described) bool {
-	byPolicy := func(c policy.ConditionReport) bool { return c.Policy == d.policy }
-	if d.kind == ValidatingKind {
-		return slices.ContainsFunc(r.validation.Conditions, byPolicy)
-	}
-	for _, round := range r.mutations {
-		if slices.ContainsFunc(round.Conditions, byPolicy) {
-			return true
+// conditions returns the report of match conditions that ended the evaluation of the policy, or nil.
+func (r *record) conditions(d *described) *policy.ConditionReport {
+	reports := r.validation.Conditions
+	if d.kind == MutatingKind {
+		reports = nil
+		for _, round := range r.mutations {
+			reports = append(reports, round.Conditions...)
 		}
 	}
-	return false
+	if i := slices.IndexFunc(reports, func(c policy.ConditionReport) bool { return c.Policy == d.policy }); i >= 0 {
+		return &reports[i]
+	}
+	return nil
+}
+
+// decidedElsewhere reports whether the policy decided through another binding.
+func (r *record) decidedElsewhere(d *described) bool {
+	return slices.ContainsFunc(r.validation.Decisions(), func(decision validating.Decision) bool {
+		return decision.Policy == d.policy && decision.Binding != d.binding
+	})
 }
 
 // mutationFailed reports whether a mutating policy rejected the request.

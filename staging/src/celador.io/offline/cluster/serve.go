@@ -7,22 +7,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"path"
 	"runtime/debug"
-	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/apiserver/pkg/warning"
 )
 
 // call is an HTTP request to a resource.
@@ -60,9 +60,7 @@ func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.U
 			return nil, nil, err
 		}
 	}
-	recorder := &warningRecorder{}
-	ctx = request.WithUser(warning.WithWarningRecorder(ctx, recorder), call.user)
-	r, err := http.NewRequestWithContext(ctx, call.method, call.url().String(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(request.WithUser(ctx, call.user), call.method, call.url().String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,11 +71,18 @@ func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.U
 		return nil, nil, err
 	}
 	response := &response{header: http.Header{}}
-	if err := dispatch(handler, response, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
+	if err := dispatch(filters.WithWarningRecorder(handler), response, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
 		return nil, nil, err
 	}
+	received, errs := utilnet.ParseWarningHeaders(response.header["Warning"])
+	if len(errs) > 0 {
+		return nil, nil, errors.Join(errs...)
+	}
+	for _, w := range received {
+		warnings = append(warnings, w.Text)
+	}
 	object, err = response.object()
-	return object, recorder.texts, err
+	return object, warnings, err
 }
 
 // dispatch calls a handler, and turns a panic into an error.
@@ -123,19 +128,4 @@ func (r *response) object() (*unstructured.Unstructured, error) {
 		return nil, nil
 	}
 	return nil, &apierrors.StatusError{ErrStatus: status}
-}
-
-// warningRecorder collects the warnings of a request. It drops repeated ones, as a server does.
-type warningRecorder struct {
-	lock  sync.Mutex
-	texts []string
-}
-
-// AddWarning implements warning.Recorder.
-func (r *warningRecorder) AddWarning(_, text string) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if !slices.Contains(r.texts, text) {
-		r.texts = append(r.texts, text)
-	}
 }

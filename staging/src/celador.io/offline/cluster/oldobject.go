@@ -1,0 +1,108 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// asStored returns the object that a server stores for the manifest of an object: with the fields that plugins and the
+// strategy of the resource set when the object is created. Metadata and status are those of the manifest where it has them, because
+// later requests may have changed them. The object is the manifest itself if it is not valid as a new object, such as a Pod
+// with ephemeral containers.
+func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, manifest *unstructured.Unstructured) *unstructured.Unstructured {
+	content := manifest.DeepCopy()
+	metadata, _, _ := unstructured.NestedMap(content.Object, "metadata")
+	for _, field := range []string{"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		unstructured.RemoveNestedField(content.Object, "metadata", field)
+	}
+	create := &call{
+		resource: r, method: http.MethodPost, namespace: namespace, body: content.Object, user: administrator,
+		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
+	}
+	created, _, err := c.serve(withRecord(withLayer(ctx, newLayer(c.objects)), newRecord(&policySet{plugins: c.policies.plugins})), create)
+	if err != nil || created == nil || created.GroupVersionKind() != manifest.GroupVersionKind() {
+		return manifest
+	}
+	created.SetManagedFields(nil)
+	if _, ok := metadata["resourceVersion"]; !ok {
+		created.SetResourceVersion("")
+	}
+	if merged, ok := created.Object["metadata"].(map[string]any); ok {
+		maps.Copy(merged, metadata)
+	}
+	if status, ok := manifest.Object["status"]; ok {
+		created.Object["status"] = status
+	}
+	return created
+}
+
+// completed returns the body of an update: object with the fields of stored that neither object nor manifest, the manifest of
+// stored, has. Clients read an object before they update it, so they send what the server has set.
+func completed(object, manifest, stored *unstructured.Unstructured) *unstructured.Unstructured {
+	if object.GroupVersionKind() != stored.GroupVersionKind() {
+		return object
+	}
+	return &unstructured.Unstructured{Object: complete(object.DeepCopy().Object, manifest.Object, stored.Object).(map[string]any)}
+}
+
+// complete is completed for values of any type. It changes object. Items of lists correspond to each other by their names, or
+// by their positions if they have none.
+func complete(object, manifest, stored any) any {
+	switch object := object.(type) {
+	case map[string]any:
+		written, _ := manifest.(map[string]any)
+		set, _ := stored.(map[string]any)
+		for key, value := range set {
+			current, has := object[key]
+			_, wrote := written[key]
+			switch {
+			case has && wrote:
+				object[key] = complete(current, written[key], value)
+			case !has && !wrote:
+				object[key] = value
+			}
+		}
+		return object
+	case []any:
+		written, _ := manifest.([]any)
+		set, _ := stored.([]any)
+		for i, value := range set {
+			at := position(object, i, value)
+			before := position(written, i, value)
+			switch {
+			case at >= 0 && before >= 0:
+				object[at] = complete(object[at], written[before], value)
+			case at < 0 && before < 0:
+				object = append(object, value)
+			}
+		}
+		return object
+	}
+	return object
+}
+
+// position returns the position of the item in a list that corresponds to item i of another list, or -1.
+func position(list []any, i int, item any) int {
+	name := nameOf(item)
+	for at, other := range list {
+		if name != nil && reflect.DeepEqual(nameOf(other), name) || name == nil && at == i {
+			return at
+		}
+	}
+	return -1
+}
+
+// nameOf returns the name of an item of a list, or nil.
+func nameOf(item any) any {
+	fields, _ := item.(map[string]any)
+	return fields["name"]
+}
