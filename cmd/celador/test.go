@@ -43,6 +43,8 @@ type testOptions struct {
 	coverage    bool
 	minCoverage int
 	convert     bool
+	// allowUnknownKinds is the Runner's field.
+	allowUnknownKinds bool
 }
 
 func newTestCommand() *cobra.Command {
@@ -68,6 +70,8 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of the policies' expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
 	command.Flags().BoolVar(&options.convert, "convert", false, "print suites of other tools as native suites, and run nothing")
+	command.Flags().BoolVar(&options.allowUnknownKinds, "allow-unknown-kinds", false,
+		"serve kinds that neither the server nor a CustomResourceDefinition of the suite has, without a schema")
 	return command
 }
 
@@ -96,10 +100,11 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	}
 	line := progressOn(stderr)
 	runner := suite.Runner{
-		Types:    builtin.Types,
-		Select:   func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
-		Progress: func(done, total int) { line.show("%d of %d cases", done, total) },
-		Coverage: profile,
+		Types:             builtin.Types,
+		AllowUnknownKinds: o.allowUnknownKinds,
+		Select:            func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
+		Progress:          func(done, total int) { line.show("%d of %d cases", done, total) },
+		Coverage:          profile,
 	}
 	results := runner.Run(ctx, tests)
 	line.clear()

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,43 +20,43 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 )
 
 // A Cluster holds objects, policies among them, and reviews requests. It is safe for concurrent use.
 type Cluster struct {
-	types       Types
-	authorizer  authorizer.UnconditionalAuthorizer
-	equivalents runtime.EquivalentResourceRegistry
+	*Base
 	// objects are read-only once New returned.
 	objects  *layer
 	policies policySet
 	// customResources are the custom resources of the CustomResourceDefinitions among the objects.
 	customResources map[schema.GroupResource]*customResource
+}
 
-	lock   sync.Mutex
-	groups map[string]*group
+// New returns a cluster with the given types and objects. See Base.New.
+func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured) (*Cluster, error) {
+	return NewBase(types).New(ctx, objects...)
 }
 
 // New returns a cluster with the given objects: policies, bindings, params, namespaces and others. It creates each object
 // as a server would, so objects are defaulted and validated, but subject to no policy. A namespace that is not among
 // the objects has only the label kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins
 // an *ObjectError for each of them. The caller keeps ownership of the objects.
-func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured) (*Cluster, error) {
-	return Restore(ctx, types, nil, objects)
+func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (*Cluster, error) {
+	return b.Restore(ctx, nil, objects)
+}
+
+// Restore returns a cluster with the given types and objects. See Base.Restore.
+func Restore(ctx context.Context, types Types, stored, added []*unstructured.Unstructured) (*Cluster, error) {
+	return NewBase(types).Restore(ctx, stored, added)
 }
 
 // Restore returns a cluster with objects that a server has stored, such as those that a client has read, and with those that
 // are then added as New does. An added object takes the place of a stored one with the same type, namespace and
 // name. Stored objects are not validated. If objects are invalid, Restore returns an error that joins an *ObjectError for each added one.
 // The caller keeps ownership of the objects.
-func Restore(ctx context.Context, types Types, stored, added []*unstructured.Unstructured) (*Cluster, error) {
-	c := &Cluster{
-		types: types, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(),
-		objects: newLayer(nil), groups: map[string]*group{},
-		customResources: map[schema.GroupResource]*customResource{},
-	}
+func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstructured) (*Cluster, error) {
+	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
+	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
 	var errs []error
 	restore := func(definitions bool) {
 		for _, object := range stored {
@@ -126,8 +125,10 @@ func (c *Cluster) add(ctx context.Context, object *unstructured.Unstructured) er
 	}
 	namespace := namespaceOf(r, object)
 	scratch := withLayer(ctx, newLayer(c.objects))
+	sent := object.DeepCopy()
+	sent.SetResourceVersion("") // which stored objects have, but new ones must not
 	create := &call{
-		resource: r, method: http.MethodPost, namespace: namespace, body: object.Object, user: administrator,
+		resource: r, method: http.MethodPost, namespace: namespace, body: sent.Object, user: administrator,
 		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
 	}
 	if _, _, err := c.serve(scratch, create); err != nil {
@@ -194,12 +195,4 @@ func namespaceOf(r *resource, object *unstructured.Unstructured) string {
 		return namespace
 	}
 	return corev1.NamespaceDefault
-}
-
-// layer returns the layer of a request, or the objects of the cluster if the context is not that of a request.
-func (c *Cluster) layer(ctx context.Context) *layer {
-	if l, ok := ctx.Value(layerKey{}).(*layer); ok {
-		return l
-	}
-	return c.objects
 }

@@ -30,8 +30,7 @@ import (
 // customResource serves the custom resources of a CustomResourceDefinition.
 type customResource struct {
 	*serving.Resource
-	crd   *apiextensionsv1.CustomResourceDefinition
-	chain policies
+	crd *apiextensionsv1.CustomResourceDefinition
 }
 
 // isDefinition reports whether the object is a CustomResourceDefinition.
@@ -59,7 +58,7 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 		return err
 	}
 	group := schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
-	c.customResources[group] = &customResource{built, crd, policies{c}}
+	c.customResources[group] = &customResource{built, crd}
 	return nil
 }
 
@@ -124,7 +123,7 @@ func (c *customResource) resource(version, subresource string) (*resource, error
 	if v == nil || !v.Served {
 		return nil, fmt.Errorf("CustomResourceDefinition %s does not serve version %q", c.crd.Name, version)
 	}
-	served := &customVersion{policies: c.chain, version: v}
+	served := &customVersion{version: v}
 	switch {
 	case subresource == "":
 		served.scope = v.Scope
@@ -143,9 +142,8 @@ func (c *customResource) resource(version, subresource string) (*resource, error
 
 // customVersion is the backend of one version of custom resources.
 type customVersion struct {
-	policies policies
-	version  *serving.Version
-	scope    *handlers.RequestScope
+	version *serving.Version
+	scope   *handlers.RequestScope
 	// updater is nil unless the resource is a subresource.
 	updater rest.Updater
 }
@@ -177,13 +175,13 @@ func (c *customVersion) handler(method string) (http.Handler, error) {
 	storage := c.version.Storage.CustomResource
 	switch {
 	case method == http.MethodPut && c.updater != nil:
-		return handlers.UpdateResource(c.updater, c.scope, c.policies), nil
+		return handlers.UpdateResource(c.updater, c.scope, policies{}), nil
 	case method == http.MethodPut:
-		return handlers.UpdateResource(storage, c.scope, c.policies), nil
+		return handlers.UpdateResource(storage, c.scope, policies{}), nil
 	case method == http.MethodPost && c.updater == nil:
-		return handlers.CreateResource(storage, c.scope, c.policies), nil
+		return handlers.CreateResource(storage, c.scope, policies{}), nil
 	case method == http.MethodDelete && c.updater == nil:
-		return handlers.DeleteResource(storage, true, c.scope, c.policies), nil
+		return handlers.DeleteResource(storage, true, c.scope, policies{}), nil
 	default:
 		return nil, fmt.Errorf("custom resources do not accept this operation on subresource %q", c.scope.Subresource)
 	}

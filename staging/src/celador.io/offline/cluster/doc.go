@@ -10,7 +10,5 @@
 // Differences from a server:
 //   - Requests are not authorized. Namespaces and service accounts need not exist.
 //   - The admission plugins are those of Types.NewPlugins. Webhooks are not called, neither for admission nor for conversion.
-//   - Policies with typeChecking Enforced apply without a verdict, because no controller runs.
-//   - Fields of alpha features are dropped or ignored.
 //   - Policies see managedFields with lists as atomic values. Review.Object has no managedFields.
 package cluster

@@ -40,7 +40,7 @@ func (c *Cluster) Evaluate(ctx context.Context, object *unstructured.Unstructure
 	}
 	a := admission.NewAttributesRecord(decoded, nil, r.kind, namespaceOf(r, object), object.GetName(), r.GroupVersionResource, "",
 		admission.Create, &metav1.CreateOptions{}, false, user)
-	result, err := c.policies.validating.Evaluate(ctx, a, r.interfaces(), c.policies.validation)
+	result, err := c.policies.validating.Evaluate(withLayer(ctx, c.objects), a, r.interfaces(), c.policies.validation)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/emicklei/go-restful/v3"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -117,20 +120,36 @@ func (r *resource) root(namespace string) string {
 	return "/" + r.prefix + "/" + namespace + "/"
 }
 
+// A Base holds the API groups that clusters share. Groups are made when a cluster first needs them, which takes
+// milliseconds. It is safe for concurrent use.
+type Base struct {
+	types       Types
+	authorizer  authorizer.UnconditionalAuthorizer
+	equivalents runtime.EquivalentResourceRegistry
+
+	lock   sync.Mutex
+	groups map[string]*group
+}
+
+// NewBase returns a base without clusters. If feature gates change, clusters need another base.
+func NewBase(types Types) *Base {
+	return &Base{types: types, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(), groups: map[string]*group{}}
+}
+
 // group returns the API group with the given name. It returns an error if the group is not served.
-func (c *Cluster) group(name string) (*group, error) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if g, ok := c.groups[name]; ok {
+func (b *Base) group(name string) (*group, error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if g, ok := b.groups[name]; ok {
 		return g, nil
 	}
-	g, err := c.open(name)
+	g, err := b.open(name)
 	if err != nil {
 		return nil, err
 	}
-	c.groups[name] = g
-	if other, ok := cohabiting[name]; ok && c.groups[other] == nil {
-		if c.groups[other], err = c.open(other); err != nil {
+	b.groups[name] = g
+	if other, ok := cohabiting[name]; ok && b.groups[other] == nil {
+		if b.groups[other], err = b.open(other); err != nil {
 			return nil, err
 		}
 	}
@@ -142,16 +161,16 @@ func (c *Cluster) group(name string) (*group, error) {
 var cohabiting = map[string]string{corev1.GroupName: eventsv1.GroupName, eventsv1.GroupName: corev1.GroupName}
 
 // open returns a new group. The caller holds the lock.
-func (c *Cluster) open(name string) (*group, error) {
+func (b *Base) open(name string) (*group, error) {
 	options := &restOptions{}
-	info, err := c.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: c.authorizer, Namespaces: namespaces{c}})
+	info, err := b.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: b.authorizer, Namespaces: namespaces{}})
 	if err != nil {
 		return nil, fmt.Errorf("API group %q: %w", name, err)
 	}
 	if info == nil {
-		return nil, fmt.Errorf("API group %q is not served", name)
+		return nil, fmt.Errorf("API group %q is not served: custom resources need their CustomResourceDefinition among the objects", name)
 	}
-	g, err := c.install(info)
+	g, err := b.install(info)
 	if err != nil {
 		return nil, fmt.Errorf("API group %q: %w", name, err)
 	}
@@ -160,7 +179,7 @@ func (c *Cluster) open(name string) (*group, error) {
 }
 
 // install returns the group with handlers for all of its versions.
-func (c *Cluster) install(info *genericapiserver.APIGroupInfo) (*group, error) {
+func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 	g := &group{APIGroupInfo: info, handlers: restful.NewContainer()}
 	g.handlers.Router(restful.CurlyRouter{})
 	json, _ := runtime.SerializerInfoForMediaType(info.NegotiatedSerializer.SupportedMediaTypes(), runtime.ContentTypeJSON)
@@ -189,9 +208,9 @@ func (c *Cluster) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 			Namer:                  runtime.Namer(meta.NewAccessor()),
 			// The schemas of all types take longer to parse than most requests to answer, and only managedFields depend on them.
 			TypeConverter:              managedfields.NewDeducedTypeConverter(),
-			EquivalentResourceRegistry: c.equivalents,
-			Authorizer:                 c.authorizer,
-			Admit:                      policies{c},
+			EquivalentResourceRegistry: b.equivalents,
+			Authorizer:                 b.authorizer,
+			Admit:                      policies{},
 		}
 		if _, _, err := api.InstallREST(g.handlers); err != nil {
 			return nil, err
@@ -248,9 +267,25 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
 			return custom.resource(kind.Version, "")
 		}
 	}
-	g, err := c.group(kind.Group)
+	name, err := c.nameOf(kind)
 	if err != nil {
-		return nil, fmt.Errorf("kind %s: %w", kind.Kind, err)
+		return nil, err
+	}
+	return c.resource(kind.GroupVersion().WithResource(name), "")
+}
+
+// Serves reports whether objects of the kind are of a type of the base, so that clusters do not need a
+// CustomResourceDefinition for them.
+func (b *Base) Serves(kind schema.GroupVersionKind) bool {
+	_, err := b.nameOf(kind)
+	return err == nil
+}
+
+// nameOf returns the name of the resource that serves objects of a kind.
+func (b *Base) nameOf(kind schema.GroupVersionKind) (string, error) {
+	g, err := b.group(kind.Group)
+	if err != nil {
+		return "", fmt.Errorf("kind %s: %w", kind.Kind, err)
 	}
 	served := g.VersionedResourcesStorageMap[kind.Version]
 	for _, path := range slices.Sorted(maps.Keys(served)) {
@@ -258,10 +293,10 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
 			continue
 		}
 		if k, err := endpoints.GetResourceKind(kind.GroupVersion(), served[path], g.Scheme); err == nil && k == kind {
-			return c.resource(kind.GroupVersion().WithResource(path), "")
+			return path, nil
 		}
 	}
-	return nil, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+	return "", &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
 
 // restOptions make registries store their objects in layers.

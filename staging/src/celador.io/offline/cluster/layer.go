@@ -17,14 +17,17 @@ import (
 // top layer: New fills the layer of the cluster, and each request writes into a layer of its own, which is dropped
 // afterwards. A layer is safe for concurrent use. Its objects must not be changed.
 type layer struct {
-	below *layer
-	lock  sync.RWMutex
+	// cluster has the objects.
+	cluster *Cluster
+	below   *layer
+	lock    sync.RWMutex
 	// objects has a nil entry for a deleted object of the layers below.
 	objects map[string]runtime.Object
 }
 
+// newLayer returns an empty layer above another one.
 func newLayer(below *layer) *layer {
-	return &layer{below: below, objects: map[string]runtime.Object{}}
+	return &layer{cluster: below.cluster, below: below, objects: map[string]runtime.Object{}}
 }
 
 // get returns the object with the key, or nil if there is none.
@@ -75,10 +78,10 @@ func withLayer(ctx context.Context, l *layer) context.Context {
 	return context.WithValue(ctx, layerKey{}, l)
 }
 
-// layerFrom returns the layer of the context, or an empty one.
+// layerFrom returns the layer of the context, or an empty one without a cluster.
 func layerFrom(ctx context.Context) *layer {
 	if l, ok := ctx.Value(layerKey{}).(*layer); ok {
 		return l
 	}
-	return newLayer(nil)
+	return &layer{objects: map[string]runtime.Object{}}
 }

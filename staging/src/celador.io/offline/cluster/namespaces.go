@@ -5,19 +5,24 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// namespaces looks up the namespaces of a cluster.
-type namespaces struct{ cluster *Cluster }
+// namespaces looks up the namespaces of the cluster in the context.
+type namespaces struct{}
 
 // GetNamespace implements matching.NamespaceGetter. Each namespace exists. One that is not among the objects has only the
 // label that every namespace has.
-func (n namespaces) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
-	namespace, err := get[*corev1.Namespace](n.cluster, n.cluster.layer(ctx), corev1.SchemeGroupVersion.WithResource("namespaces"), "", name)
+func (namespaces) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	l := layerFrom(ctx)
+	if l.cluster == nil {
+		return nil, apierrors.NewInternalError(errors.New("the context is not that of a request to a cluster"))
+	}
+	namespace, err := get[*corev1.Namespace](l.cluster, l, corev1.SchemeGroupVersion.WithResource("namespaces"), "", name)
 	if !apierrors.IsNotFound(err) {
 		return namespace, err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/warning"
 
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
@@ -14,8 +15,8 @@ import (
 	"celador.io/admission/validating"
 )
 
-// policies is the admission chain of a cluster. It applies policies to the requests whose context has a record.
-type policies struct{ cluster *Cluster }
+// policies is the admission chain of all clusters. It applies policies to the requests whose context has a record.
+type policies struct{}
 
 var (
 	_ admission.MutationInterface   = policies{}
@@ -34,6 +35,8 @@ type record struct {
 	mismatches map[int]string
 	// evaluations are empty unless the policies are traced.
 	evaluations []Evaluation
+	// mutatingWebhooks and validatingWebhooks are nil if the request did not reach them.
+	mutatingWebhooks, validatingWebhooks []WebhookReview
 }
 
 func newRecord(policies *policySet) *record {
@@ -83,40 +86,63 @@ func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes,
 			return err
 		}
 	}
+	if set.mutating == nil {
+		return nil
+	}
 	if len(r.mutations) == 0 {
 		p.mismatches(ctx, r, MutatingKind, a, objects)
 	}
-	if r.mutated = true; policyspec.IsExempt(a.GetResource().GroupResource()) || a.GetOperation() == admission.Delete {
+	r.mutated = true
+	if !policyspec.IsExempt(a.GetResource().GroupResource()) && a.GetOperation() != admission.Delete {
+		result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
+		r.mutations = append(r.mutations, result)
+		if err != nil {
+			return err
+		}
+		if err := result.Err(); err != nil {
+			return err
+		}
+	}
+	if r.mutatingWebhooks != nil {
 		return nil
 	}
-	result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
-	r.mutations = append(r.mutations, result)
-	if err != nil {
-		return err
-	}
-	return result.Err()
+	var err error
+	r.mutatingWebhooks, err = set.mutatingWebhooks.match(ctx, a, objects)
+	return err
 }
 
 // Validate implements admission.ValidationInterface. The registry may call it twice for a deletion, with the same result.
 func (p policies) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	r := recordFrom(ctx)
-	if r == nil {
+	if r == nil || r.policies.validating == nil {
 		return nil
 	}
 	p.mismatches(ctx, r, ValidatingKind, a, objects)
-	if r.validated = true; policyspec.IsExempt(a.GetResource().GroupResource()) {
-		return r.stop(a)
+	r.validated = true
+	if err := r.validate(ctx, a, objects); err != nil {
+		return err
 	}
-	set := r.policies
-	result, err := set.validating.Evaluate(ctx, a, objects, set.validation)
+	var err error
+	if r.validatingWebhooks, err = r.policies.validatingWebhooks.match(ctx, a, objects); err != nil {
+		return err
+	}
+	return r.stop(a)
+}
+
+// validate evaluates the validating policies.
+func (r *record) validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
+	if policyspec.IsExempt(a.GetResource().GroupResource()) {
+		return nil
+	}
+	result, err := r.policies.validating.Evaluate(ctx, a, objects, r.policies.validation)
 	r.validation = result
 	if err != nil {
 		return err
 	}
-	if err := result.Err(); err != nil {
-		return err
+	for _, text := range result.Warnings() {
+		warning.AddWarning(ctx, "", text)
 	}
-	return r.stop(a)
+	return result.Err()
 }
 
 // stop returns the error that ends a connection that all policies admitted, because there is nothing to connect to.
@@ -128,9 +154,9 @@ func (r *record) stop(a admission.Attributes) error {
 }
 
 // mismatches records why policies and bindings of a kind do not match the request.
-func (p policies) mismatches(ctx context.Context, r *record, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
-	request := matching.NewRequest(ctx, a, objects, namespaces(p))
-	for i, d := range p.cluster.policies.described {
+func (policies) mismatches(ctx context.Context, r *record, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
+	request := matching.NewRequest(ctx, a, objects, namespaces{})
+	for i, d := range r.policies.described {
 		if d.kind != kind {
 			continue
 		}

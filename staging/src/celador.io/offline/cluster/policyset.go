@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
@@ -15,7 +16,9 @@ import (
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
 	"celador.io/admission/policyspec"
+	"celador.io/admission/typecheck"
 	"celador.io/admission/validating"
+	"celador.io/admission/webhook"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
@@ -25,7 +28,7 @@ const (
 	ValidatingKind = "ValidatingAdmissionPolicy"
 )
 
-// A policySet holds the compiled policies of a cluster. It is immutable.
+// A policySet holds the compiled policies of a cluster. It is immutable. Without engines it has plugins only.
 type policySet struct {
 	// plugins change objects before policies.
 	plugins    []admission.MutationInterface
@@ -33,6 +36,9 @@ type policySet struct {
 	mutations  *mutating.Snapshot
 	validating *validating.Engine
 	validation *validating.Snapshot
+
+	mutatingWebhooks, validatingWebhooks webhooks
+
 	// described is sorted by kind, policy and binding.
 	described []described
 }
@@ -43,16 +49,19 @@ type described struct {
 	// criteria are nil if everything matches.
 	criteria, bindingCriteria *matching.Criteria
 	hasParams                 bool
+	// singleton is set if the policy applies without a binding, and fallback if the binding applies only where no other one does.
+	singleton, fallback bool
 }
 
 // compile builds a policy set from the policies among the objects. compiler returns the compiler for the policies of a kind. If it is
 // nil, policies are compiled when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
-	expressions := c.types.NewAuthorizer(Objects{c})
+	expressions, features := c.types.NewAuthorizer(Objects{c}), c.types.Features()
 	mutatingConfig := mutating.Config{
-		PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions,
+		Features: features, PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{}, Params: paramSource{c},
+		Authorizer: expressions,
 	}
-	validatingConfig := validating.Config{Namespaces: namespaces{c}, Params: paramSource{c}, Authorizer: expressions}
+	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Authorizer: expressions}
 	if compiler != nil {
 		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)
 	}
@@ -62,6 +71,9 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		return policySet{}, err
 	}
 	s.plugins = plugins
+	if err := c.compileWebhooks(&s, webhook.Config{Namespaces: namespaces{}, Authorizer: expressions}); err != nil {
+		return policySet{}, err
+	}
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()
 	setMutating, setValidating := mutations.SetUncompiled, validations.SetUncompiled
 	if compiler != nil {
@@ -69,21 +81,38 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 	}
 	unbound := map[[2]string]described{}
 	var bound []described
-	err = c.eachPolicy(func(object runtime.Object) {
+	enforce := func(verdicts typecheck.VerdictStore, p runtime.Object, m *metav1.ObjectMeta, mode *v1.TypeCheckingMode) error {
+		if !features[policyspec.TypeEnforcement] || !policyspec.IsEnforced(mode) {
+			return nil
+		}
+		check, err := c.types.CheckTypes(p, served{c})
+		verdicts.SetVerdict(m.Name, m.UID, m.Generation, check.Verdict)
+		return err
+	}
+	err = c.eachPolicy(func(object runtime.Object) error {
 		switch p := object.(type) {
 		case *v1.MutatingAdmissionPolicy:
 			setMutating(p)
 			unbound[[2]string{MutatingKind, p.Name}] = described{kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+			return enforce(mutations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.ValidatingAdmissionPolicy:
 			setValidating(p)
-			unbound[[2]string{ValidatingKind, p.Name}] = described{kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+			unbound[[2]string{ValidatingKind, p.Name}] = described{
+				kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil,
+				singleton: features[policyspec.Singleton] && policyspec.IsSingleton(&p.Spec),
+			}
+			return enforce(validations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.MutatingAdmissionPolicyBinding:
 			mutations.SetBinding(p)
 			bound = append(bound, described{kind: MutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
 		case *v1.ValidatingAdmissionPolicyBinding:
 			validations.SetBinding(p)
-			bound = append(bound, described{kind: ValidatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
+			bound = append(bound, described{
+				kind: ValidatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
+				fallback: features[policyspec.FallbackBinding] && policyspec.IsFallback(&p.Spec),
+			})
 		}
+		return nil
 	})
 	if err != nil {
 		return policySet{}, err
@@ -93,18 +122,18 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 	return s, nil
 }
 
-// describe joins policies and bindings. Bindings without a policy are left out.
+// describe joins policies and bindings. Bindings that have no effect are left out: those without a policy, and those of a singleton.
 func describe(policies map[[2]string]described, bindings []described) []described {
 	var all []described
 	hasBinding := map[[2]string]bool{}
 	for _, b := range bindings {
 		key := [2]string{b.kind, b.policy}
 		p, ok := policies[key]
-		if !ok {
+		if !ok || p.singleton {
 			continue
 		}
 		hasBinding[key] = true
-		p.binding, p.bindingCriteria = b.binding, b.bindingCriteria
+		p.binding, p.bindingCriteria, p.fallback = b.binding, b.bindingCriteria, b.fallback
 		all = append(all, p)
 	}
 	for key, p := range policies {
@@ -126,8 +155,8 @@ func criteria(match *v1.MatchResources) *matching.Criteria {
 	return matching.Compile(match)
 }
 
-// eachPolicy calls visit with each policy and binding of the cluster, in version v1.
-func (c *Cluster) eachPolicy(visit func(runtime.Object)) error {
+// eachPolicy calls visit with each policy and binding of the cluster, in version v1, until it returns an error.
+func (c *Cluster) eachPolicy(visit func(runtime.Object) error) error {
 	for _, resource := range policyspec.Resources() {
 		stored := c.objects.list("/" + resource + "/")
 		if len(stored) == 0 {
@@ -142,7 +171,9 @@ func (c *Cluster) eachPolicy(visit func(runtime.Object)) error {
 			if err != nil {
 				return err
 			}
-			visit(p)
+			if err := visit(p); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -29,6 +29,9 @@ type Review struct {
 	// and binding name. A policy without a binding has one entry without a Binding. Policies that the
 	// request did not reach, because it was rejected before, have Outcome NotReached.
 	Policies []PolicyReview
+	// Webhooks has an entry for each webhook of the cluster, in the order of calls: mutating ones first, then by configuration. Since a
+	// cluster calls none, the others see the object as if no webhook had changed it.
+	Webhooks []WebhookReview
 }
 
 // PolicyReview describes how one policy applied to a request, through one binding.

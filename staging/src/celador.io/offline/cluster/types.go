@@ -4,13 +4,19 @@
 package cluster
 
 import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
+	"celador.io/admission/policyspec"
+	"celador.io/admission/typecheck"
 )
 
 // Types are the API types that a cluster serves. Implementations are safe for concurrent use.
@@ -25,6 +31,18 @@ type Types interface {
 	NewPlugins(Objects) ([]admission.MutationInterface, error)
 	// TypeConverters holds the schemas of all types, for apply configurations.
 	mutating.TypeConverters
+	// SchemaResolver holds the schemas of built-in types, for type checks.
+	resolver.SchemaResolver
+	// CustomSchema returns the schema of a served version of custom resources, for type checks.
+	CustomSchema(*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion) *spec.Schema
+	// CheckTypes checks the types of the expressions of a policy in version v1.
+	CheckTypes(policy runtime.Object, types typecheck.Types) (TypeCheck, error)
+	// Features returns the enabled features of policies. Clusters that exist are not affected by later changes.
+	Features() policyspec.Features
+	// EnableFeatures sets feature gates, as the flag --feature-gates of a server does, until restore is called. Clusters
+	// must be created and used in between. It returns an error if a gate does not exist or cannot have the value. Gates apply to the
+	// process, so EnableFeatures waits until earlier gates are restored.
+	EnableFeatures(gates map[string]bool) (restore func(), err error)
 }
 
 // GroupOptions are the dependencies of the registries of a group.

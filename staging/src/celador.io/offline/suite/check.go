@@ -52,6 +52,9 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 	if expect.Warnings != nil && !slices.Equal(expect.Warnings, review.Warnings) {
 		c.fail("warnings", quoted(expect.Warnings), quoted(review.Warnings))
 	}
+	if expect.Webhooks != nil {
+		c.checkWebhooks(expect.Webhooks, review.Webhooks)
+	}
 	for key, want := range sorted(expect.AuditAnnotations) {
 		if got, found := review.AuditAnnotations[key]; !found {
 			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), "no such annotation, among "+quoted(keys(review.AuditAnnotations)))

@@ -183,6 +183,7 @@ func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
 	}
 	l.expectation(path+".expect", &spec.Expect, overlay(objects, c.objects))
 	l.patch(path+".expect.patch", spec.Expect.Patch)
+	l.typeWarnings(path+".expect", &spec.Expect)
 	c.expected = l.partial(path+".expect.object", spec.Expect.Object)
 	if pattern := spec.Expect.MessagePattern; pattern != "" {
 		var err error

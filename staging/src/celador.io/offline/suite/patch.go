@@ -48,7 +48,7 @@ func (l *loader) pointer(path, pointer string) {
 
 // checkPatch reports the differences between after and the object that results from the operations on before.
 func (c *checker) checkPatch(operations []PatchOperation, before, after *unstructured.Unstructured) {
-	source, wanted := normalized(before), map[string]any{}
+	source, wanted := Normalize(before), map[string]any{}
 	patched, err := apply(operations, source)
 	if err == nil {
 		err = kjson.UnmarshalCaseSensitivePreserveInts(patched, &wanted)
@@ -57,7 +57,7 @@ func (c *checker) checkPatch(operations []PatchOperation, before, after *unstruc
 		c.fail("patch", "a patch of the object", err.Error())
 		return
 	}
-	got := normalized(after)
+	got := Normalize(after)
 	if equality.Semantic.DeepEqual(wanted, got) {
 		return
 	}
@@ -91,8 +91,8 @@ func apply(operations []PatchOperation, object map[string]any) ([]byte, error) {
 // tokenVolume matches the name of the volume that the plugin ServiceAccount adds to each Pod. It ends in random letters.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
-// normalized returns a copy of an object without the values that a server chooses anew for each request.
-func normalized(object *unstructured.Unstructured) map[string]any {
+// Normalize returns a copy of an object without the values that a server chooses anew for each request.
+func Normalize(object *unstructured.Unstructured) map[string]any {
 	result := object.DeepCopy()
 	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
 		unstructured.RemoveNestedField(result.Object, "metadata", field)

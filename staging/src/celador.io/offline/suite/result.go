@@ -6,6 +6,8 @@ package suite
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"celador.io/offline/cluster"
 	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
@@ -27,6 +29,9 @@ type CaseResult struct {
 	Name string
 	// Position is the place of the case.
 	Position manifest.Position
+	// Manifests are the objects of the server, and Request is the request. They must not be changed.
+	Manifests []*unstructured.Unstructured
+	Request   *cluster.Request
 	// Decision is what the policies decided. It is empty if Err or Skipped is set.
 	Decision Decision
 	// Mismatches are the differences from the expectation. The case passes if there is none and Err is nil.

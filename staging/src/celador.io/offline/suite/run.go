@@ -6,6 +6,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
@@ -27,6 +27,9 @@ import (
 type Runner struct {
 	// Types are the API types of the clusters. Required.
 	Types cluster.Types
+	// AllowUnknownKinds lets the manifests and requests have objects of kinds that are not served. Servers then have a definition without a
+	// schema for each of them. Without it, such an object is an error.
+	AllowUnknownKinds bool
 	// Select reports whether to run the case of a suite. Nil runs all.
 	Select func(suite, name string) bool
 	// Parallel is the number of cases that run at a time. If it is not positive, it is GOMAXPROCS.
@@ -41,7 +44,7 @@ type Runner struct {
 // ctx is done, the remaining cases fail with its error.
 func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 	var results []Result
-	var pending []func()
+	var batches []*batch
 	for _, test := range tests {
 		var selected []*testCase
 		for i := range test.cases {
@@ -54,52 +57,81 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 		}
 		cases := make([]CaseResult, len(selected))
 		results = append(results, Result{Name: test.Name, Position: test.Position, Cases: cases})
-		fixtures := map[string]fixture{}
+		var b *batch
+		if i := slices.IndexFunc(batches, func(b *batch) bool { return maps.Equal(b.gates, test.Suite.FeatureGates) }); i >= 0 {
+			b = batches[i]
+		} else {
+			b = &batch{gates: test.Suite.FeatureGates, base: cluster.NewBase(r.Types)}
+			batches = append(batches, b)
+		}
+		shared := r.fixture(ctx, b.base, test)
+		// Cases with equal manifests share a fixture.
+		fixtures := map[string]fixture{fixtureKey(nil): shared}
 		for i, c := range selected {
-			objects, key := test.objects, fixtureKey(c.objects)
-			if len(c.objects) > 0 {
-				objects = overlay(test.objects, c.objects)
-			}
+			key := fixtureKey(c.objects)
 			f, found := fixtures[key]
 			if !found {
-				f = r.fixture(ctx, objects)
+				f = shared.with(ctx, overlay(test.objects, c.objects))
 				fixtures[key] = f
 			}
-			pending = append(pending, func() { cases[i] = r.runCase(ctx, test, c, objects, f) })
+			b.jobs = append(b.jobs, func(err error) { cases[i] = r.runCase(ctx, test, c, f, err) })
 		}
 	}
-	r.runAll(pending)
+	r.runAll(batches)
 	return results
 }
 
-// runAll runs functions in parallel, and reports the progress.
-func (r *Runner) runAll(pending []func()) {
-	var jobs errgroup.Group
-	jobs.SetLimit(r.Parallel)
-	if r.Parallel <= 0 {
-		jobs.SetLimit(runtime.GOMAXPROCS(0))
+// A batch is the cases of suites with the same feature gates.
+type batch struct {
+	gates map[string]bool
+	base  *cluster.Base
+	// jobs run a case each, or let it fail with an error that concerns featureGates.
+	jobs []func(error)
+}
+
+// runAll runs batches one after the other, because feature gates apply to the process, and the jobs of a batch in parallel. It reports
+// the progress.
+func (r *Runner) runAll(batches []*batch) {
+	total := 0
+	for _, b := range batches {
+		total += len(b.jobs)
 	}
 	var lock sync.Mutex
 	done := 0
-	for i, run := range pending {
-		pending[i] = nil // the clusters of a case are garbage after the last case that uses them
-		jobs.Go(func() error {
-			run()
-			if r.Progress != nil {
-				lock.Lock()
-				defer lock.Unlock()
-				done++
-				r.Progress(done, len(pending))
-			}
-			return nil
-		})
+	for _, b := range batches {
+		restore, err := r.Types.EnableFeatures(b.gates)
+		var jobs errgroup.Group
+		jobs.SetLimit(r.Parallel)
+		if r.Parallel <= 0 {
+			jobs.SetLimit(runtime.GOMAXPROCS(0))
+		}
+		for i, run := range b.jobs {
+			b.jobs[i] = nil // the clusters of a case are garbage after the last case that uses them
+			jobs.Go(func() error {
+				run(err)
+				if r.Progress != nil {
+					lock.Lock()
+					defer lock.Unlock()
+					done++
+					r.Progress(done, total)
+				}
+				return nil
+			})
+		}
+		_ = jobs.Wait() // No job returns an error.
+		if err == nil {
+			restore()
+		}
 	}
-	_ = jobs.Wait() // No function returns an error.
 }
 
 // A fixture has the cluster of some manifests and its tracing and, for comparison, the cluster without policies. They are created
 // when they are first needed.
 type fixture struct {
+	base    *cluster.Base
+	objects []object
+	// definitions returns the definitions of unknown kinds.
+	definitions        func() ([]object, error)
 	cluster, unguarded func() (*cluster.Cluster, error)
 	tracing            func() (*tracing, error)
 }
@@ -114,16 +146,25 @@ func fixtureKey(objects []object) string {
 	return key.String()
 }
 
-func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
-	create := func(objects []object) func() (*cluster.Cluster, error) {
-		return sync.OnceValues(func() (*cluster.Cluster, error) { return r.newCluster(ctx, objects) })
+// fixture returns the fixture of a suite's manifests.
+func (r *Runner) fixture(ctx context.Context, base *cluster.Base, test *Test) fixture {
+	none := fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
+	if r.AllowUnknownKinds {
+		none.definitions = sync.OnceValues(func() ([]object, error) { return unknownKinds(base, test) })
 	}
-	others := slices.DeleteFunc(slices.Clone(objects), func(o object) bool {
-		return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(policyKinds, o.content.GetKind())
-	})
-	f := fixture{cluster: create(objects), unguarded: create(others)}
+	return none.with(ctx, test.objects)
+}
+
+// with returns the fixture of other manifests.
+func (f fixture) with(ctx context.Context, objects []object) fixture {
+	create := func(objects []object) func() (*cluster.Cluster, error) {
+		return sync.OnceValues(func() (*cluster.Cluster, error) { return f.newCluster(ctx, objects) })
+	}
+	f.objects, f.cluster = objects, create(objects)
+	f.unguarded = create(slices.DeleteFunc(slices.Clone(objects), object.isPolicy))
+	shared := f
 	f.tracing = sync.OnceValues(func() (*tracing, error) {
-		created, err := f.cluster()
+		created, err := shared.cluster()
 		if err != nil {
 			return nil, err
 		}
@@ -133,22 +174,40 @@ func (r *Runner) fixture(ctx context.Context, objects []object) fixture {
 }
 
 // newCluster returns a cluster with objects. Its errors have the positions of the objects' fields.
-func (r *Runner) newCluster(ctx context.Context, objects []object) (*cluster.Cluster, error) {
-	contents, documents := make([]*unstructured.Unstructured, len(objects)), make([]*manifest.Document, len(objects))
-	for i := range objects {
-		contents[i], documents[i] = objects[i].content, objects[i].document
+func (f fixture) newCluster(ctx context.Context, objects []object) (*cluster.Cluster, error) {
+	definitions, err := f.definitions()
+	if err != nil {
+		return nil, err
 	}
-	created, err := cluster.New(ctx, r.Types, contents...)
+	objects = slices.Concat(definitions, objects)
+	documents := make([]*manifest.Document, len(objects))
+	for i := range objects {
+		documents[i] = objects[i].document
+	}
+	created, err := f.base.New(ctx, contents(objects)...)
 	if err != nil {
 		return nil, Locate(err, documents)
 	}
 	return created, nil
 }
 
-// runCase runs a case. A panic is an error of the case, so that the other ones run.
-func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, objects []object, shared fixture) (result CaseResult) {
+func contents(objects []object) []*unstructured.Unstructured {
+	contents := make([]*unstructured.Unstructured, len(objects))
+	for i := range objects {
+		contents[i] = objects[i].content
+	}
+	return contents
+}
+
+// runCase runs a case. A panic is an error of the case, so that the other ones run. gates is the error of the suite's feature gates, with
+// which the case fails, or nil.
+func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture, gates error) (result CaseResult) {
 	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path), Skipped: c.spec.Skip}
 	if result.Skipped != "" {
+		return result
+	}
+	if gates != nil {
+		result.Err = test.document.Errorf("featureGates", "%v", gates)
 		return result
 	}
 	defer func() {
@@ -156,6 +215,7 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, objects [
 			result.Err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
 		}
 	}()
+	result.Manifests, result.Request = contents(shared.objects), c.request
 	if result.Err = ctx.Err(); result.Err != nil {
 		return result
 	}
@@ -174,9 +234,14 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, objects [
 		result.Err = c.refused(test.document, err)
 		return result
 	}
-	check := checker{document: test.document, objects: objects, path: c.path + ".expect"}
+	check := checker{document: test.document, objects: shared.objects, path: c.path + ".expect"}
 	result.Decision = check.check(c, result.Review)
 	result.Note = c.spec.Notes[result.Decision]
+	if c.spec.Expect.TypeWarnings != nil {
+		if result.Err = check.checkTypeWarnings(created, &c.spec.Expect); result.Err != nil {
+			return result
+		}
+	}
 	if c.spec.Expect.Patch != nil && (result.Decision == c.spec.Expect.Decision || c.spec.Expect.Decision == "" && result.Review.Allowed) {
 		if result.Err = check.comparePatch(ctx, c, shared, result.Review); result.Err != nil {
 			return result

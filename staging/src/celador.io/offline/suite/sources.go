@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/manifest"
 )
 
@@ -28,6 +29,10 @@ type identity struct {
 
 func (o object) identity() identity {
 	return identity{o.content.GroupVersionKind().GroupKind(), o.content.GetNamespace(), o.content.GetName()}
+}
+
+func (o object) isPolicy() bool {
+	return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(policyKinds, o.content.GetKind())
 }
 
 // overlay returns objects and the objects of over. Those of over take the place of others with the same identity.

@@ -25,6 +25,8 @@ type Suite struct {
 	metav1.TypeMeta `json:",inline"`
 	// Metadata has the name of the suite.
 	Metadata Metadata `json:"metadata"`
+	// FeatureGates are feature gates of the server by their names, as in its flag --feature-gates. The others have their defaults.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 	// Manifests are the objects of the cluster: policies, bindings, params, namespaces and others. A policy without
 	// a binding does not apply, as on a server. Objects are created in an order that does not
 	// matter; two manifests must not be of the same object.
@@ -146,12 +148,27 @@ type Expectation struct {
 	// AuditAnnotations are annotations of the audit event, by key: the name of the policy, a slash, and the key in
 	// the policy. Others may exist.
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// Webhooks are the names of all webhooks of the manifests that the server calls. An empty list expects none.
+	Webhooks []string `json:"webhooks,omitempty"`
+	// TypeWarnings are all warnings of type checks, in any order: those of Policy, or of all policies if it is not set. They do not
+	// depend on the request. An empty list expects none.
+	TypeWarnings []TypeWarning `json:"typeWarnings,omitempty"`
 	// Object is a part of the object after admission, in the version of the request. Fields that it does not have
 	// are not compared. Lists have the same items in the same order. A field that is null must be absent.
 	Object *Source `json:"object,omitempty"`
 	// Patch is what the policies change: a JSON patch (RFC 6902) from the object as it would be without policies to
 	// the object after admission. An empty list expects that they change nothing.
 	Patch []PatchOperation `json:"patch,omitempty"`
+}
+
+// A TypeWarning is one of the expressionWarnings in the status of a policy.
+type TypeWarning struct {
+	// Policy is the name of the policy.
+	Policy string `json:"policy"`
+	// FieldRef is the field of the expression, such as spec.validations[0].expression.
+	FieldRef string `json:"fieldRef"`
+	// Pattern is a regular expression that matches a part of the warning.
+	Pattern string `json:"pattern,omitempty"`
 }
 
 // A PatchOperation is an operation of a JSON patch.

@@ -1,0 +1,104 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
+
+	"celador.io/admission/webhook"
+)
+
+// A WebhookReview tells whether a server calls a webhook for a request.
+type WebhookReview struct {
+	// Configuration is the name of the MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+	Configuration string
+	// Name is the name of the webhook.
+	Name string
+	// Called reports whether the server calls the webhook.
+	Called bool
+	// Reason explains why the server does not call it.
+	Reason string
+}
+
+// webhooks are the webhooks of one kind of configurations, in the order of calls. They are immutable.
+type webhooks struct {
+	set    *webhook.Set
+	config webhook.Config
+	// uncalled are the reviews of a request that does not reach the webhooks.
+	uncalled []WebhookReview
+}
+
+// compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
+func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config) error {
+	mutating, err := list[*admissionregistrationv1.MutatingWebhookConfiguration](c, admissionregistrationv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"), "")
+	if err != nil {
+		return err
+	}
+	validating, err := list[*admissionregistrationv1.ValidatingWebhookConfiguration](c, admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"), "")
+	if err != nil {
+		return err
+	}
+	var compiled []*webhook.Webhook
+	for _, configuration := range mutating {
+		for i := range configuration.Webhooks {
+			w := &configuration.Webhooks[i]
+			compiled = append(compiled, webhook.CompileMutating(w))
+			s.mutatingWebhooks.uncalled = append(s.mutatingWebhooks.uncalled, WebhookReview{Configuration: configuration.Name, Name: w.Name, Reason: unreached})
+		}
+	}
+	s.mutatingWebhooks.set, s.mutatingWebhooks.config = webhook.NewSet(compiled), config
+	compiled = nil
+	for _, configuration := range validating {
+		for i := range configuration.Webhooks {
+			w := &configuration.Webhooks[i]
+			compiled = append(compiled, webhook.CompileValidating(w))
+			s.validatingWebhooks.uncalled = append(s.validatingWebhooks.uncalled, WebhookReview{Configuration: configuration.Name, Name: w.Name, Reason: unreached})
+		}
+	}
+	s.validatingWebhooks.set, s.validatingWebhooks.config = webhook.NewSet(compiled), config
+	return nil
+}
+
+const unreached = "the request was rejected before"
+
+// match returns the reviews of all webhooks for a request. If match conditions of a webhook reject the request, match also returns
+// the error of the API.
+func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) ([]WebhookReview, error) {
+	if len(w.uncalled) == 0 {
+		return nil, nil
+	}
+	reviews := append([]WebhookReview(nil), w.uncalled...)
+	if rules.IsExemptAdmissionConfigurationResource(a) {
+		for i := range reviews {
+			reviews[i].Reason = "servers call no webhooks for policies, bindings and webhook configurations"
+		}
+		return reviews, nil
+	}
+	request := w.set.NewRequest(ctx, a, objects, w.config)
+	decisions := map[int]webhook.Decision{}
+	for _, candidate := range request.Candidates() {
+		decision, err := request.Match(candidate)
+		if err != nil {
+			return reviews, err
+		}
+		decisions[candidate.Position] = decision
+	}
+	for i := range reviews {
+		switch d := decisions[i]; {
+		case d.Matches:
+			reviews[i].Called, reviews[i].Reason = true, ""
+		case d.Condition != "":
+			reviews[i].Reason = "match condition " + d.Condition + " is false"
+		case d.Err != nil:
+			reviews[i].Reason = "match conditions cannot be evaluated, and failurePolicy is Ignore: " + d.Err.Error()
+		default:
+			reviews[i].Reason = "rules or selectors do not match"
+		}
+	}
+	return reviews, nil
+}
