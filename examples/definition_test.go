@@ -151,7 +151,7 @@ func (d *definition) objects(t testing.TB) map[string]*unstructured.Unstructured
 	objects := map[string]*unstructured.Unstructured{}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		if name == "definition" {
+		if name == "definition" || name == "suite" {
 			continue
 		}
 		text, err := os.ReadFile(file)
