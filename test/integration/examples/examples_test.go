@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples applies the examples of CustomResourceDefinitions to a server. Each test runs its own server.
+// Package examples applies the examples of CustomResourceDefinitions and of suites to servers, one with alpha features and one without.
 package examples
 
 import (
@@ -25,7 +25,18 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-const gates = "--feature-gates=CustomResourceConversionRules=true,CustomResourceDefaultExpressions=true"
+// TestWithGates applies the examples to a server with the alpha features that they need.
+func TestWithGates(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "audit.log")
+	admin := testserver.Start(t, t.TempDir(), "--audit-policy-file=testdata/audit-policy.yaml", "--audit-log-path="+log,
+		"--feature-gates=CustomResourceConversionRules=true,CustomResourceDefaultExpressions=true,ValidatingAdmissionPolicySingleton=true,"+
+			"ValidatingAdmissionPolicyValidationFailurePolicy=true,ValidatingAdmissionPolicyFallbackBinding=true,"+
+			"AdmissionPolicyTypeEnforcement=true,MutatingAdmissionPolicyInlineExpressions=true").Clients()
+	t.Run("conversion rules", func(t *testing.T) { testConversionRules(t, admin) })
+	t.Run("default expressions", func(t *testing.T) { testDefaultExpressions(t, admin) })
+	t.Run("validation rules", func(t *testing.T) { testValidationRules(t, admin) })
+	t.Run("suites", func(t *testing.T) { testSuites(t, &live{admin: admin, log: log}) })
+}
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
@@ -104,8 +115,7 @@ func (e *example) expect(t *testing.T, what string, got *unstructured.Unstructur
 }
 
 // Objects that are created in one version have the content of the files in the other.
-func TestConversionRules(t *testing.T) {
-	admin := testserver.Start(t, t.TempDir(), gates).Clients()
+func testConversionRules(t *testing.T, admin testserver.Clients) {
 	for _, directory := range converted {
 		t.Run(directory, func(t *testing.T) {
 			e := &example{directory, admin}
@@ -169,8 +179,8 @@ func (*example) split(file string) (name, version string) {
 	return file[:at], file[at+1:]
 }
 
-func TestDefaultExpressions(t *testing.T) {
-	e := &example{"crd-defaults", testserver.Start(t, t.TempDir(), gates).Clients()}
+func testDefaultExpressions(t *testing.T, admin testserver.Clients) {
+	e := &example{"crd-defaults", admin}
 	client := e.define(t)["v1"]
 	for _, file := range []string{"minimal", "internal"} {
 		created := e.create(t, client, file)
@@ -183,8 +193,8 @@ func TestDefaultExpressions(t *testing.T) {
 	}
 }
 
-func TestValidationRules(t *testing.T) {
-	e := &example{"crd-validation", testserver.Start(t, t.TempDir()).Clients()}
+func testValidationRules(t *testing.T, admin testserver.Clients) {
+	e := &example{"crd-validation", admin}
 	client := e.define(t)["v1"]
 	created := e.create(t, client, "autoscaler")
 	_, err := client.Create(t.Context(), e.read(t, "autoscaler-denied"), metav1.CreateOptions{})
