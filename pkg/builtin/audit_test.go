@@ -215,7 +215,7 @@ metadata: {name: mistyped}
 dta: {}`)
 	want := []string{
 		"p/: 0 passed, 0 violated, 0 failed, 0 findings",
-		`matched: kind Thing: API group "example.com" is not served`,
+		`matched: kind Thing: API group "example.com" is not served: custom resources need their CustomResourceDefinition among the objects`,
 		`mistyped: strict decoding error: unknown field "dta"`,
 	}
 	report := runAudit(t, audit.Config{Added: parse(t, policy)}, objects...)

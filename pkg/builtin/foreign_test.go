@@ -46,7 +46,7 @@ func TestForeignSuites(t *testing.T) {
 			var got strings.Builder
 			for _, file := range files {
 				results := runFile(t, loader, file)
-				for _, line := range lines(results, true) {
+				for _, line := range verdicts(results, true) {
 					got.WriteString(strings.TrimPrefix(line, directory+string(filepath.Separator)))
 				}
 				documents, err := loader.Convert(file)
@@ -65,7 +65,7 @@ func TestForeignSuites(t *testing.T) {
 				if err := os.WriteFile(converted, text.Bytes(), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(lines(results, false), lines(runFile(t, new(suite.Loader), converted), false)); diff != "" {
+				if diff := cmp.Diff(verdicts(results, false), verdicts(runFile(t, new(suite.Loader), converted), false)); diff != "" {
 					t.Errorf("results of the converted suites (-original +converted):\n%s\n%s", diff, text.String())
 				}
 			}
@@ -85,8 +85,8 @@ func runFile(t *testing.T, loader *suite.Loader, file string) []suite.Result {
 	return (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests)
 }
 
-// lines returns a line for each case of the results, with its position or without.
-func lines(results []suite.Result, positions bool) []string {
+// verdicts returns a line for each case of the results, with its position or without.
+func verdicts(results []suite.Result, positions bool) []string {
 	var lines []string
 	for _, result := range results {
 		for i := range result.Cases {

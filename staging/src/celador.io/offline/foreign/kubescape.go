@@ -108,6 +108,7 @@ func (k *kubescapeSuite) open() bool {
 		k.fail("", "%v", err)
 		return false
 	}
+	k.suite.Metadata.Name = filepath.Base(directory) // all files have the same name
 	relative := ""
 	for {
 		if info, err := os.Stat(filepath.Join(directory, kubescapeResources)); err == nil && info.IsDir() {
