@@ -38,14 +38,9 @@ var equivalents = map[string]string{
 
 // TestMutants changes one operator, bound or field of the policies of examples whose suites cover all branches. The suites have to notice.
 func TestMutants(t *testing.T) {
-	files, err := filepath.Glob("*/suite.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var tests []*suite.Test
 	var changes []string
-	for _, file := range files {
-		example := filepath.Dir(file)
+	for _, example := range covered {
 		for change, policy := range mutants(t, filepath.Join(example, "policy.yaml")) {
 			directory := filepath.Join(t.TempDir(), example)
 			if err := os.CopyFS(directory, os.DirFS(example)); err != nil {
