@@ -39,10 +39,10 @@ func unusable(format string, args ...any) error {
 
 // testOptions are the flags of celador test.
 type testOptions struct {
-	output, run string
-	coverage    bool
-	minCoverage int
-	convert     bool
+	output, run, init string
+	coverage          bool
+	minCoverage       int
+	convert           bool
 	// allowUnknownKinds is the Runner's field.
 	allowUnknownKinds bool
 }
@@ -56,9 +56,17 @@ func newTestCommand() *cobra.Command {
 apiVersion: ` + suite.APIVersion + ` and kind: ` + suite.Kind + `, or a suite of another tool, such as a test manifest of kaptest or tests.json
 of Kubescape's policy library.
 
-The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable.`,
+The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable.
+
+With --init POLICY, write a first suite for the policies of a file instead, with cases that satisfy and violate each validation. It is written to the
+file that the argument names, to standard output if the argument is -, and by default to suite.yaml beside the policy.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if options.convert {
+			// Registries log what they allocate, and what objects cannot be.
+			discardLogs()
+			switch {
+			case cmd.Flags().Changed("init"):
+				return writeSkeleton(cmd.Context(), cmd.OutOrStdout(), options.init, args)
+			case options.convert:
 				return convert(cmd.OutOrStdout(), args)
 			}
 			return options.test(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
@@ -69,6 +77,7 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
 	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of the policies' expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
+	command.Flags().StringVar(&options.init, "init", "", "write a first suite for the policies of this file instead of running suites")
 	command.Flags().BoolVar(&options.convert, "convert", false, "print suites of other tools as native suites, and run nothing")
 	command.Flags().BoolVar(&options.allowUnknownKinds, "allow-unknown-kinds", false,
 		"serve kinds that neither the server nor a CustomResourceDefinition of the suite has, without a schema")
@@ -77,8 +86,6 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 
 // test runs the suites at paths. It writes their results to w and the progress to stderr.
 func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []string) error {
-	// Registries log what they allocate, and what objects cannot be.
-	discardLogs()
 	write := report.For(o.output)
 	if write == nil {
 		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))

@@ -1,0 +1,345 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package skeleton
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+	"celador.io/offline/suite"
+)
+
+// A draft is a suite that is being written.
+type draft struct {
+	// objects are those of the file and of the manifests that the draft adds.
+	objects []*unstructured.Unstructured
+	samples []*unstructured.Unstructured
+	text    strings.Builder
+}
+
+func (d *draft) begin(name, file string) {
+	header, _ := yaml.Marshal(map[string]any{"name": name})
+	fmt.Fprintf(&d.text, "apiVersion: %s\nkind: %s\nmetadata:\n%smanifests:\n", suite.APIVersion, suite.Kind, indent(string(header), "  "))
+	d.item(file)
+}
+
+// item writes an item of a list.
+func (d *draft) item(value any) {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		text = []byte(Todo + "\n") // only values that come from YAML are written
+	}
+	d.text.WriteString("- " + strings.TrimPrefix(indent(string(text), "  "), "  "))
+}
+
+// comment writes lines of comments.
+func (d *draft) comment(prefix, text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintf(&d.text, "%s# %s\n", prefix, strings.TrimRight(line, "\n"))
+	}
+}
+
+func indent(text, prefix string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(prefix + line)
+	}
+	return out.String()
+}
+
+// add adds an object to the manifests.
+func (d *draft) add(comment string, object *unstructured.Unstructured) {
+	d.comment("", comment)
+	d.item(object.Object)
+	d.objects = append(d.objects, object)
+}
+
+// complete adds the manifests that a policy needs to apply and that the file does not have: a binding, its params, and the labels of a namespace.
+func (d *draft) complete(p *policy) {
+	name, kind := p.object.GetName(), p.object.GetKind()
+	bindings := d.bindings(kind, name)
+	if len(bindings) == 0 {
+		spec := map[string]any{"policyName": name}
+		if kind == cluster.ValidatingKind {
+			spec["validationActions"] = []any{"Deny"}
+		}
+		if p.typed.Spec.ParamKind != nil {
+			spec["paramRef"] = map[string]any{"name": "example", "parameterNotFoundAction": "Deny"}
+			if params := d.ofKind(p.typed.Spec.ParamKind); params != nil {
+				spec["paramRef"].(map[string]any)["name"] = params.GetName()
+				if params.GetNamespace() != "" {
+					spec["paramRef"].(map[string]any)["namespace"] = params.GetNamespace()
+				}
+			}
+		}
+		binding := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": p.object.GetAPIVersion(), "kind": kind + "Binding", "metadata": map[string]any{"name": name}, "spec": spec,
+		}}
+		d.add("The file has no binding of "+name+".", binding)
+		bindings = []*unstructured.Unstructured{binding}
+	}
+	p.constraints = append(p.constraints, p.typed.Spec.MatchConstraints)
+	for _, binding := range bindings {
+		var typed admissionv1.ValidatingAdmissionPolicyBinding
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(binding.Object, &typed) != nil {
+			continue
+		}
+		p.constraints = append(p.constraints, typed.Spec.MatchResources)
+		p.denies = p.denies || slices.Contains(typed.Spec.ValidationActions, admissionv1.Deny)
+		d.completeParams(p, typed.Spec.ParamRef)
+	}
+	labels := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.NamespaceSelector })
+	delete(labels, nameLabel)
+	exists := slices.ContainsFunc(d.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Namespace" })
+	if len(labels) > 0 && !exists {
+		namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": p.namespace()}}}
+		namespace.SetLabels(labels)
+		d.add("Policies or bindings select the namespace of the objects by its labels.", namespace)
+	}
+}
+
+// nameLabel is the label of each namespace with its name.
+const nameLabel = "kubernetes.io/metadata.name"
+
+// namespace returns the namespace of the objects.
+func (p *policy) namespace() string {
+	if name := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.NamespaceSelector })[nameLabel]; name != "" {
+		return name
+	}
+	return metav1.NamespaceDefault
+}
+
+func (d *draft) bindings(kind, policy string) []*unstructured.Unstructured {
+	var bindings []*unstructured.Unstructured
+	for _, object := range d.objects {
+		bound, _, _ := unstructured.NestedString(object.Object, "spec", "policyName")
+		if object.GroupVersionKind().Group == admissionv1.GroupName && object.GetKind() == kind+"Binding" && bound == policy {
+			bindings = append(bindings, object)
+		}
+	}
+	return bindings
+}
+
+func (d *draft) ofKind(kind *admissionv1.ParamKind) *unstructured.Unstructured {
+	for _, object := range d.objects {
+		if object.GetAPIVersion() == kind.APIVersion && object.GetKind() == kind.Kind {
+			return object
+		}
+	}
+	return nil
+}
+
+// completeParams adds the params of a binding, and remembers those that expressions read.
+func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
+	kind := p.typed.Spec.ParamKind
+	if kind == nil || ref == nil {
+		return
+	}
+	if params := d.ofKind(kind); params != nil {
+		p.params = params.Object
+		return
+	}
+	params := &unstructured.Unstructured{Object: map[string]any{"apiVersion": kind.APIVersion, "kind": kind.Kind}}
+	for _, sample := range d.samples {
+		if sample.GroupVersionKind() == schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind) {
+			params = sample.DeepCopy()
+		}
+	}
+	params.SetName("example")
+	if ref.Name != "" {
+		params.SetName(ref.Name)
+	}
+	if ref.Namespace != "" {
+		params.SetNamespace(ref.Namespace)
+	}
+	if ref.Selector != nil {
+		params.SetLabels(wanted(ref.Selector))
+	}
+	p.params = params.Object
+	d.add(Todo+": fill in what "+p.object.GetName()+" reads from its params.", params)
+}
+
+// labels returns the labels that a selector of the constraints asks for.
+func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.LabelSelector) map[string]string {
+	labels := map[string]string{}
+	for _, constraint := range p.constraints {
+		if constraint != nil {
+			maps.Copy(labels, wanted(selector(constraint)))
+		}
+	}
+	return labels
+}
+
+// wanted returns labels that a selector matches, unless it excludes others.
+func wanted(selector *metav1.LabelSelector) map[string]string {
+	labels := map[string]string{}
+	if selector == nil {
+		return labels
+	}
+	maps.Copy(labels, selector.MatchLabels)
+	for _, requirement := range selector.MatchExpressions {
+		switch requirement.Operator {
+		case metav1.LabelSelectorOpIn:
+			if len(requirement.Values) > 0 { // the server rejects an empty list
+				labels[requirement.Key] = requirement.Values[0]
+			}
+		case metav1.LabelSelectorOpExists:
+			labels[requirement.Key] = "x"
+		}
+	}
+	return labels
+}
+
+// cases writes the cases of a policy. The names of cases begin with prefix.
+func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, unguarded *cluster.Cluster) error {
+	var rules []admissionv1.NamedRuleWithOperations
+	if p.typed.Spec.MatchConstraints != nil {
+		rules = p.typed.Spec.MatchConstraints.ResourceRules
+	}
+	request, object := newRequest(rules, d.samples, d.objects)
+	s := &search{cluster: guarded, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
+	object = p.fit(ctx, s, object)
+	if labels := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(labels) > 0 {
+		merged := object.GetLabels()
+		if merged == nil {
+			merged = map[string]string{}
+		}
+		maps.Copy(merged, labels)
+		object.SetLabels(merged)
+	}
+	var conditions []edit
+	for _, condition := range p.typed.Spec.MatchConditions {
+		conditions = append(conditions, p.edits(request.subject(), condition.Expression)...)
+	}
+	all := slices.Clone(conditions)
+	byValidation := make([][]edit, len(p.typed.Spec.Validations))
+	for i, validation := range p.typed.Spec.Validations {
+		byValidation[i] = p.edits(request.subject(), validation.Expression)
+		all = append(all, byValidation[i]...)
+	}
+	allowed, found := s.closest(ctx, object, all)
+	if s.kind == cluster.MutatingKind {
+		return d.mutation(ctx, s, prefix, allowed, unguarded)
+	}
+	for i, validation := range p.typed.Spec.Validations {
+		satisfied := newCase{name: fmt.Sprintf("%svalidations[%d] is satisfied", prefix, i), comment: validation.Expression, subject: allowed}
+		satisfied.expect = map[string]any{"decision": suite.Allowed, "policy": s.policy}
+		if found.distance == 0 {
+			satisfied.subject = s.boundary(ctx, allowed, byValidation[i])
+		} else {
+			satisfied.fillIn = "change the request so that the policy allows it"
+		}
+		violated := newCase{name: fmt.Sprintf("%svalidations[%d] is violated", prefix, i), comment: validation.Expression, subject: s.violating(ctx, i, allowed, byValidation[i])}
+		violated.expect = map[string]any{"decision": suite.Denied, "policy": s.policy, "validation": i}
+		if !p.denies {
+			violated.expect["decision"] = suite.Allowed
+		}
+		if violated.subject == nil {
+			violated.subject, violated.fillIn = allowed, "change the request so that this expression is false"
+		}
+		for _, c := range []newCase{satisfied, violated} {
+			if err := d.write(s, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fit returns the object in the namespace that the constraints select, if the object has a namespace.
+func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
+	if p.namespace() == metav1.NamespaceDefault {
+		return object
+	}
+	inside := object.DeepCopy()
+	inside.SetNamespace(p.namespace())
+	if s.judge(ctx, inside).distance < s.judge(ctx, object).distance {
+		return inside
+	}
+	return object
+}
+
+// edits returns the edits for an expression of the policy.
+func (p *policy) edits(subject, expression string) []edit {
+	r := &reader{variables: map[string]ast.Expr{}, params: p.params, items: map[string][]any{}, subject: subject}
+	for _, v := range p.typed.Spec.Variables {
+		r.variables[v.Name] = parse(v.Expression)
+	}
+	r.read(parse(expression))
+	return r.edits
+}
+
+// mutation writes the case of a mutating policy: what it changes in the object.
+func (d *draft) mutation(ctx context.Context, s *search, prefix string, object *unstructured.Unstructured, unguarded *cluster.Cluster) error {
+	c := newCase{name: prefix + "changes the object", subject: object, comment: "This is what the policy does today. Check that it is what you want."}
+	c.expect = map[string]any{"decision": suite.Allowed, "policy": s.policy}
+	changes, ok := changes(ctx, s, object, unguarded)
+	if c.expect["patch"] = changes; !ok || len(changes) == 0 {
+		c.comment, c.fillIn = "", "change the request so that the policy changes its object, and expect the changes"
+		c.expect["patch"] = []any{map[string]any{"op": "add", "path": "/" + Todo, "value": "what the policy sets"}}
+	}
+	return d.write(s, c)
+}
+
+// changes returns the JSON patch of what the policies change in an object.
+func changes(ctx context.Context, s *search, object *unstructured.Unstructured, unguarded *cluster.Cluster) (operations []map[string]any, ok bool) {
+	if s.cluster == nil || unguarded == nil {
+		return nil, false
+	}
+	var sides [2]map[string]any
+	for i, c := range []*cluster.Cluster{unguarded, s.cluster} {
+		review, err := c.Admit(ctx, s.request.send(object))
+		if err != nil || review.Object == nil {
+			return nil, false
+		}
+		sides[i] = suite.Normalize(review.Object)
+	}
+	return diff("", sides[0], sides[1]), true
+}
+
+// newCase is a case to write.
+type newCase struct {
+	name, comment string
+	subject       *unstructured.Unstructured
+	expect        map[string]any
+	// fillIn is what the author has to do. Empty if the case passes.
+	fillIn string
+}
+
+// write writes a case.
+func (d *draft) write(s *search, c newCase) error {
+	request, err := s.request.write(c.subject)
+	if err != nil {
+		return err
+	}
+	if c.fillIn != "" {
+		c.name = Todo + " " + c.name
+		d.comment("", Todo+": "+c.fillIn+".")
+	}
+	d.comment("", c.comment)
+	for i, field := range []map[string]any{{"name": c.name}, {"request": request}, {"expect": c.expect}} {
+		text, err := yaml.Marshal(field)
+		if err != nil {
+			return err
+		}
+		lines := indent(string(text), "  ")
+		if i == 0 {
+			lines = "- " + strings.TrimPrefix(lines, "  ")
+		}
+		d.text.WriteString(lines)
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package skeleton
+
+import (
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// An edit sets the value at a path of an object, or removes it if remove is set. Elements of the path are keys, or the int 0 for
+// the first item of a list.
+type edit struct {
+	path   []any
+	value  any
+	remove bool
+}
+
+// apply returns a copy of the object with the edit, or nil if a list is in its way that the object does not have.
+func (e edit) apply(object *unstructured.Unstructured) *unstructured.Unstructured {
+	result := object.DeepCopy()
+	content, ok := e.in(result.Object, e.path).(map[string]any)
+	if !ok {
+		return nil
+	}
+	result.Object = content
+	return result
+}
+
+// in returns value with the edit at a path, or nil if the edit is not possible.
+func (e edit) in(value any, path []any) any {
+	if len(path) == 0 {
+		return runtime.DeepCopyJSONValue(e.value)
+	}
+	switch key := path[0].(type) {
+	case string:
+		object, ok := value.(map[string]any)
+		if !ok && value != nil {
+			return nil
+		}
+		if object == nil {
+			object = map[string]any{}
+		}
+		if e.remove && len(path) == 1 {
+			delete(object, key)
+			return object
+		}
+		child := e.in(object[key], path[1:])
+		if child == nil {
+			return nil
+		}
+		object[key] = child
+		return object
+	default:
+		list, _ := value.([]any)
+		if len(list) == 0 {
+			return nil
+		}
+		child := e.in(list[0], path[1:])
+		if child == nil {
+			return nil
+		}
+		list[0] = child
+		return list
+	}
+}
+
+// A reader finds the edits that may change what expressions decide: the values that they compare fields of the object with, and the
+// neighbors of these values.
+type reader struct {
+	// variables are the expressions of the policy's variables by name.
+	variables map[string]ast.Expr
+	// params are the parameters of the policy. May be nil.
+	params map[string]any
+	// items are the paths of the lists that macros iterate over, by the name of their variable.
+	items map[string][]any
+	// subject is the variable whose fields are edited: object, or oldObject of deletions.
+	subject string
+	edits   []edit
+}
+
+var celParser = newParser()
+
+func newParser() *parser.Parser {
+	p, err := parser.NewParser(parser.Macros(parser.AllMacros...), parser.EnableOptionalSyntax(true), parser.PopulateMacroCalls(false))
+	if err != nil {
+		panic(err) // the options are fixed
+	}
+	return p
+}
+
+// parse returns the syntax tree of an expression, or nil if it has errors, which the server reports.
+func parse(expression string) ast.Expr {
+	parsed, errs := celParser.Parse(common.NewTextSource(expression))
+	if errs != nil && len(errs.GetErrors()) > 0 {
+		return nil
+	}
+	return parsed.Expr()
+}
+
+// read adds the edits for an expression. Variables are read where the expression refers to them.
+func (r *reader) read(e ast.Expr) {
+	if e == nil {
+		return
+	}
+	switch e.Kind() {
+	case ast.CallKind:
+		call := e.AsCall()
+		r.readCall(call)
+		r.read(target(call))
+		for _, argument := range call.Args() {
+			r.read(argument)
+		}
+	case ast.SelectKind:
+		s := e.AsSelect()
+		if path := r.path(e); path != nil {
+			if s.IsTestOnly() {
+				r.set(path, "x")
+				r.set(path, true)
+				r.edits = append(r.edits, edit{path: path, remove: true})
+			} else {
+				r.set(path, true)
+				r.set(path, false)
+			}
+		}
+		if name, ok := variable(e); ok {
+			r.expand(name, r.read)
+			return
+		}
+		r.read(s.Operand())
+	case ast.ComprehensionKind:
+		c := e.AsComprehension()
+		if path := r.path(c.IterRange()); path != nil {
+			outer, shadows := r.items[c.IterVar()]
+			r.items[c.IterVar()] = append(path[:len(path):len(path)], 0)
+			defer func() {
+				delete(r.items, c.IterVar())
+				if shadows {
+					r.items[c.IterVar()] = outer
+				}
+			}()
+		}
+		r.read(c.IterRange())
+		r.read(c.LoopStep())
+	case ast.ListKind:
+		for _, element := range e.AsList().Elements() {
+			r.read(element)
+		}
+	}
+}
+
+// readCall adds the edits for a call whose operands are a field of the object and a value.
+func (r *reader) readCall(call ast.CallExpr) {
+	operands := call.Args()
+	if call.IsMemberFunction() {
+		operands = append([]ast.Expr{call.Target()}, operands...)
+	}
+	if len(operands) != 2 {
+		return
+	}
+	for _, order := range [][2]ast.Expr{{operands[0], operands[1]}, {operands[1], operands[0]}} {
+		path, value := r.path(order[0]), r.value(order[1])
+		if path == nil || value == nil {
+			continue
+		}
+		switch value := value.(type) {
+		case int64:
+			r.set(path, value)
+			r.set(path, value+1)
+			r.set(path, value-1)
+		case string:
+			if call.FunctionName() == operators.In {
+				r.set(append(path[:len(path):len(path)], value), "x")
+				r.edits = append(r.edits, edit{path: append(path[:len(path):len(path)], value), remove: true})
+				r.set(path, []any{value})
+				continue
+			}
+			for _, text := range []string{value, value + "x", "x" + value, "x" + value + "x", "x"} {
+				r.set(path, text)
+			}
+		case []any:
+			for _, item := range value {
+				r.set(path, item)
+			}
+			r.set(path, "x")
+		case bool:
+			r.set(path, value)
+			r.set(path, !value)
+		}
+	}
+}
+
+func (r *reader) set(path []any, value any) {
+	r.edits = append(r.edits, edit{path: path, value: value})
+}
+
+// path returns the path of the field of object that an expression selects, or nil if it is another one.
+func (r *reader) path(e ast.Expr) []any {
+	if e == nil {
+		return nil
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		if e.AsIdent() == r.subject {
+			return []any{}
+		}
+		return r.items[e.AsIdent()]
+	case ast.SelectKind:
+		if name, ok := variable(e); ok {
+			var path []any
+			r.expand(name, func(e ast.Expr) { path = r.path(e) })
+			return path
+		}
+		if parent := r.path(e.AsSelect().Operand()); parent != nil {
+			return append(parent[:len(parent):len(parent)], e.AsSelect().FieldName())
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		switch call.FunctionName() {
+		case operators.Index, operators.OptSelect, operators.OptIndex:
+			key := r.value(call.Args()[1])
+			parent := r.path(call.Args()[0])
+			if name, ok := key.(string); ok && parent != nil {
+				return append(parent[:len(parent):len(parent)], name)
+			} else if key == int64(0) && parent != nil {
+				return append(parent[:len(parent):len(parent)], 0)
+			}
+		case "orValue", "int", "string", "double":
+			if len(call.Args()) == 1 && !call.IsMemberFunction() {
+				return r.path(call.Args()[0])
+			}
+			return r.path(target(call))
+		}
+	}
+	return nil
+}
+
+// value returns the literal value of an expression, or the value of the param that it selects, or nil if it is another one.
+func (r *reader) value(e ast.Expr) any {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		switch value := e.AsLiteral().(type) {
+		case types.Int:
+			return int64(value)
+		case types.String:
+			return string(value)
+		case types.Bool:
+			return bool(value)
+		}
+	case ast.ListKind:
+		var values []any
+		for _, element := range e.AsList().Elements() {
+			values = append(values, r.value(element))
+		}
+		return values
+	case ast.IdentKind:
+		if e.AsIdent() == "params" && r.params != nil {
+			return r.params
+		}
+	case ast.SelectKind:
+		if name, ok := variable(e); ok {
+			var value any
+			r.expand(name, func(e ast.Expr) { value = r.value(e) })
+			return value
+		}
+		if parent, ok := r.value(e.AsSelect().Operand()).(map[string]any); ok {
+			return parent[e.AsSelect().FieldName()]
+		}
+	}
+	return nil
+}
+
+// expand calls f with the expression of a variable, if there is one. In f, the variable is unknown, since an invalid one may refer to
+// itself.
+func (r *reader) expand(name string, f func(ast.Expr)) {
+	e := r.variables[name]
+	if e == nil {
+		return
+	}
+	r.variables[name] = nil
+	defer func() { r.variables[name] = e }()
+	f(e)
+}
+
+// target returns the target of a member call, or nil.
+func target(call ast.CallExpr) ast.Expr {
+	if call.IsMemberFunction() {
+		return call.Target()
+	}
+	return nil
+}
+
+// variable returns the name of the variable that an expression of the form variables.name refers to.
+func variable(e ast.Expr) (name string, ok bool) {
+	s := e.AsSelect()
+	if s.Operand().Kind() == ast.IdentKind && s.Operand().AsIdent() == "variables" {
+		return s.FieldName(), true
+	}
+	return "", false
+}

@@ -1,0 +1,107 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package skeleton
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apiserver/pkg/admission"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+	"celador.io/offline/suite"
+)
+
+// A request is the form of the requests that a policy matches. Cases differ in their subject only.
+type request struct {
+	operation   admission.Operation
+	subresource string
+	// stored is the object that an UPDATE changes, or whose subresource the request is for. Nil for others.
+	stored *unstructured.Unstructured
+	// resource is set if the subject has another kind than the resource.
+	resource *metav1.GroupVersionResource
+}
+
+// connectOptions are the kinds of the bodies of connections by subresource.
+var connectOptions = map[string]string{
+	"attach": "PodAttachOptions", "exec": "PodExecOptions", "portforward": "PodPortForwardOptions", "proxy": "PodProxyOptions",
+}
+
+// newRequest returns the request that the first of the rules matches, and its subject: the object that is sent, or deleted.
+func newRequest(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) (request, *unstructured.Unstructured) {
+	subject := sampleOf(rules, all, definitions)
+	r := request{operation: admission.Create}
+	if len(rules) == 0 {
+		return r, subject
+	}
+	for i := len(operationOrder) - 1; i >= 0; i-- {
+		for _, o := range rules[0].Operations {
+			if o == operationOrder[i] || o == admissionv1.OperationAll && i == 0 {
+				r.operation = admission.Operation(operationOrder[i])
+			}
+		}
+	}
+	if len(rules[0].Resources) > 0 {
+		_, r.subresource, _ = strings.Cut(rules[0].Resources[0], "/")
+	}
+	kind := subject.GroupVersionKind()
+	switch {
+	case connectOptions[r.subresource] != "" && kind.Kind == "Pod":
+		r.operation, r.stored = admission.Connect, subject
+		r.resource = &metav1.GroupVersionResource{Version: kind.Version, Resource: resourceOf(kind, definitions)}
+		subject = &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": connectOptions[r.subresource]}}
+	case r.subresource != "" && r.operation == admission.Create, r.operation == admission.Update:
+		r.operation, r.stored = admission.Update, subject.DeepCopy()
+	}
+	return r, subject
+}
+
+// operationOrder has the operations in the order in which cases prefer them.
+var operationOrder = []admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect}
+
+// subject returns the variable of expressions that is the subject.
+func (r *request) subject() string {
+	if r.operation == admission.Delete {
+		return "oldObject"
+	}
+	return "object"
+}
+
+// send returns the request with a subject to a cluster.
+func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
+	out := &cluster.Request{Operation: r.operation, Subresource: r.subresource, Object: subject, OldObject: r.stored}
+	if r.operation == admission.Delete {
+		out.Object, out.OldObject = nil, subject
+	}
+	if r.resource != nil {
+		out.Resource.Group, out.Resource.Version, out.Resource.Resource = r.resource.Group, r.resource.Version, r.resource.Resource
+		out.Name = r.stored.GetName()
+	}
+	return out
+}
+
+// write returns the request with a subject for a suite.
+func (r *request) write(subject *unstructured.Unstructured) (suite.Request, error) {
+	out := suite.Request{SubResource: r.subresource, Resource: r.resource}
+	source := func(object *unstructured.Unstructured) (*suite.Source, error) {
+		if object == nil {
+			return nil, nil
+		}
+		text, err := object.MarshalJSON()
+		return &suite.Source{Inline: text}, err
+	}
+	sent := r.send(subject)
+	out.Name = sent.Name
+	if r.operation == admission.Delete || r.operation == admission.Connect {
+		out.Operation = string(r.operation)
+	}
+	var err error
+	if out.Object, err = source(sent.Object); err != nil {
+		return out, err
+	}
+	out.OldObject, err = source(sent.OldObject)
+	return out, err
+}

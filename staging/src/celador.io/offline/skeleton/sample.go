@@ -1,0 +1,164 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package skeleton
+
+import (
+	_ "embed"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/manifest"
+)
+
+//go:embed samples.yaml
+var samplesFile []byte
+
+// Todo marks what the author of a suite has to fill in.
+const Todo = "TODO"
+
+// samples returns a new object of each kind that has a sample: the built-in ones, and those of the CustomResourceDefinitions
+// among objects.
+func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	documents, err := manifest.Parse("samples.yaml", samplesFile)
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, document := range documents {
+		object, err := document.Object()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, object)
+	}
+	for _, object := range objects {
+		if object.GetKind() == "CustomResourceDefinition" {
+			all = append(all, customSamples(object)...)
+		}
+	}
+	return all, nil
+}
+
+// sampleOf returns the sample of the first resource that rules match, or an object whose kind is to be filled in. A rule of a subresource
+// stands for its resource.
+func sampleOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) *unstructured.Unstructured {
+	for _, rule := range rules {
+		for _, resource := range rule.Resources {
+			name, _, _ := strings.Cut(resource, "/")
+			for _, object := range all {
+				kind := object.GroupVersionKind()
+				if contains(rule.APIGroups, kind.Group) && contains(rule.APIVersions, kind.Version) && (name == "*" || name == resourceOf(kind, definitions)) {
+					return object.DeepCopy()
+				}
+			}
+		}
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	version := schema.GroupVersion{Version: "v1"}
+	if len(rules) > 0 && len(rules[0].APIGroups) > 0 && len(rules[0].APIVersions) > 0 {
+		version = schema.GroupVersion{Group: rules[0].APIGroups[0], Version: rules[0].APIVersions[0]}
+	}
+	object.SetAPIVersion(version.String())
+	object.SetKind(Todo)
+	object.SetName("example")
+	return object
+}
+
+func contains(values []string, value string) bool {
+	for _, v := range values {
+		if v == "*" || v == value {
+			return true
+		}
+	}
+	return false
+}
+
+// resourceOf returns the resource of a kind: the one of its definition, or the plural of its name.
+func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstructured) string {
+	for _, definition := range definitions {
+		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+		name, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && group == kind.Group && name == kind.Kind {
+			return plural
+		}
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	return plural.Resource
+}
+
+// customSamples returns an object of each served version of a CustomResourceDefinition, with the fields that its schema requires.
+func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstructured {
+	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	var all []*unstructured.Unstructured
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		name, _ := version["name"].(string)
+		root, _, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema")
+		content, _ := valueOf(root).(map[string]any)
+		if content == nil {
+			content = map[string]any{}
+		}
+		object := &unstructured.Unstructured{Object: content}
+		object.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: name, Kind: kind})
+		object.SetName("example")
+		all = append(all, object)
+	}
+	return all
+}
+
+// valueOf returns a value that a schema allows, if its type, bounds and required fields are all that it demands.
+func valueOf(s map[string]any) any {
+	if value, found := s["default"]; found {
+		return value
+	}
+	if values, _ := s["enum"].([]any); len(values) > 0 {
+		return values[0]
+	}
+	switch s["type"] {
+	case "object":
+		value := map[string]any{}
+		properties, _ := s["properties"].(map[string]any)
+		required, _ := s["required"].([]any)
+		for _, name := range required {
+			field, _ := name.(string)
+			property, _ := properties[field].(map[string]any)
+			value[field] = valueOf(property)
+		}
+		return value
+	case "array":
+		if least, _ := s["minItems"].(int64); least > 0 {
+			items, _ := s["items"].(map[string]any)
+			return []any{valueOf(items)}
+		}
+		return []any{}
+	case "integer", "number":
+		if least, found := s["minimum"]; found {
+			return least
+		}
+		return int64(1)
+	case "boolean":
+		return false
+	}
+	return "x"
+}
+
+// Resources returns the resources whose kinds have samples without a CustomResourceDefinition.
+func Resources() []schema.GroupVersionResource {
+	all, err := samples(nil)
+	if err != nil {
+		panic(err) // the file is a part of the program
+	}
+	var resources []schema.GroupVersionResource
+	for _, object := range all {
+		kind := object.GroupVersionKind()
+		resources = append(resources, kind.GroupVersion().WithResource(resourceOf(kind, nil)))
+	}
+	return resources
+}

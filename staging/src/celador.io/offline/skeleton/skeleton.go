@@ -1,0 +1,129 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package skeleton writes a first test suite for the policies of a file.
+package skeleton
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+)
+
+// New returns the text of a suite for the policies of a file, whose bindings, params and CustomResourceDefinitions may be in the file, too. directory
+// is where the suite will be. The suite has a case that satisfies and a case that violates each validation, and a case for each mutating policy.
+// Their objects are found by trial. Where none is found, the case is marked with TODO and fails.
+func New(ctx context.Context, types cluster.Types, file, directory string) ([]byte, error) {
+	objects, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	all, err := samples(objects)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{objects: objects, samples: all}
+	path, err := relative(directory, file)
+	if err != nil {
+		return nil, err
+	}
+	d.begin(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), path)
+	var policies []*policy
+	for _, object := range objects {
+		if isPolicy(object) {
+			p := &policy{object: object}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &p.typed); err != nil {
+				return nil, fmt.Errorf("%s: %s %s: %w", file, object.GetKind(), object.GetName(), err)
+			}
+			policies = append(policies, p)
+		}
+	}
+	if len(policies) == 0 {
+		return nil, fmt.Errorf("%s: no policy found: want a %s or a %s", file, cluster.ValidatingKind, cluster.MutatingKind)
+	}
+	for _, p := range policies {
+		d.complete(p)
+	}
+	// A cluster without the manifests decides nothing. The run of the suite reports why.
+	guarded, _ := cluster.New(ctx, types, d.objects...)
+	unguarded, _ := cluster.New(ctx, types, slices.DeleteFunc(slices.Clone(d.objects), isPolicy)...)
+	d.text.WriteString("cases:\n")
+	for _, p := range policies {
+		prefix := ""
+		if len(policies) > 1 {
+			prefix = p.object.GetName() + ": "
+		}
+		if err := d.cases(ctx, p, prefix, guarded, unguarded); err != nil {
+			return nil, err
+		}
+	}
+	return []byte(d.text.String()), nil
+}
+
+// A policy is a policy of the file. The fields of typed are those of both kinds of policies.
+type policy struct {
+	object *unstructured.Unstructured
+	typed  struct {
+		Spec struct {
+			ParamKind        *admissionv1.ParamKind       `json:"paramKind"`
+			MatchConstraints *admissionv1.MatchResources  `json:"matchConstraints"`
+			MatchConditions  []admissionv1.MatchCondition `json:"matchConditions"`
+			Variables        []admissionv1.Variable       `json:"variables"`
+			Validations      []admissionv1.Validation     `json:"validations"`
+		} `json:"spec"`
+	}
+	// selectors are the selectors of objects and namespaces of the policy and its bindings.
+	constraints []*admissionv1.MatchResources
+	denies      bool
+	params      map[string]any
+}
+
+func isPolicy(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind().Group == admissionv1.GroupName && (object.GetKind() == cluster.ValidatingKind || object.GetKind() == cluster.MutatingKind)
+}
+
+// read returns the objects of a file.
+func read(file string) ([]*unstructured.Unstructured, error) {
+	documents, err := manifest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for _, document := range documents {
+		items, err := document.Items()
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			object, err := item.Object()
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, object)
+		}
+	}
+	return objects, nil
+}
+
+// relative returns the path of a file from a directory, with slashes.
+func relative(directory, file string) (string, error) {
+	from, err := filepath.Abs(directory)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Rel(from, to)
+	return filepath.ToSlash(path), err
+}
