@@ -40,7 +40,7 @@ func unusable(format string, args ...any) error {
 // testOptions are the flags of celador test.
 type testOptions struct {
 	output, run, init string
-	coverage          bool
+	watch, coverage   bool
 	minCoverage       int
 	convert           bool
 	// allowUnknownKinds is the Runner's field.
@@ -68,6 +68,8 @@ file that the argument names, to standard output if the argument is -, and by de
 				return writeSkeleton(cmd.Context(), cmd.OutOrStdout(), options.init, args)
 			case options.convert:
 				return convert(cmd.OutOrStdout(), args)
+			case options.watch:
+				return options.testOnChanges(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 			}
 			return options.test(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
@@ -78,29 +80,42 @@ file that the argument names, to standard output if the argument is -, and by de
 	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of the policies' expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
 	command.Flags().StringVar(&options.init, "init", "", "write a first suite for the policies of this file instead of running suites")
+	command.Flags().BoolVar(&options.watch, "watch", false, "run the suites again when their files change, until interrupted")
 	command.Flags().BoolVar(&options.convert, "convert", false, "print suites of other tools as native suites, and run nothing")
 	command.Flags().BoolVar(&options.allowUnknownKinds, "allow-unknown-kinds", false,
 		"serve kinds that neither the server nor a CustomResourceDefinition of the suite has, without a schema")
 	return command
 }
 
-// test runs the suites at paths. It writes their results to w and the progress to stderr.
-func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []string) error {
-	write := report.For(o.output)
-	if write == nil {
+// check returns an error if a flag has a value that no run can use.
+func (o *testOptions) check() error {
+	if report.For(o.output) == nil {
 		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))
 	}
-	pattern, err := regexp.Compile(o.run)
-	if err != nil {
+	if _, err := regexp.Compile(o.run); err != nil {
 		return unusable("--run %s is not a regular expression: %w", o.run, err)
+	}
+	if o.minCoverage < 0 || o.minCoverage > 100 {
+		return unusable("--min-coverage %d is not a percentage from 0 to 100", o.minCoverage)
+	}
+	return nil
+}
+
+// test runs the suites at paths. It writes their results to w and the progress to stderr.
+func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []string) error {
+	if err := o.check(); err != nil {
+		return err
 	}
 	tests, err := load(paths)
 	if err != nil {
 		return err
 	}
-	if o.minCoverage < 0 || o.minCoverage > 100 {
-		return unusable("--min-coverage %d is not a percentage from 0 to 100", o.minCoverage)
-	}
+	return o.runSuites(ctx, w, stderr, tests)
+}
+
+// runSuites runs suites with flags that check accepts. It writes their results to w and the progress to stderr.
+func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests []*suite.Test) error {
+	pattern := regexp.MustCompile(o.run)
 	var profile *coverage.Profile
 	if o.coverage || o.minCoverage > 0 {
 		profile = &coverage.Profile{}
@@ -118,7 +133,7 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	if len(results) == 0 {
 		return unusable("--run %s matches no case", o.run)
 	}
-	if err := write(w, results, profile); err != nil {
+	if err := report.For(o.output)(w, results, profile); err != nil {
 		return unusable("%w", err)
 	}
 	switch summary := report.Summarize(results); {
