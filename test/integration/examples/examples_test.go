@@ -88,13 +88,20 @@ func (e *example) define(t *testing.T) map[string]dynamic.ResourceInterface {
 	return clients
 }
 
-// create creates the object in a file.
+// create creates the object in a file. Unless it is a definition, it is deleted at the end of the test, because later tests create others of the same name.
 func (e *example) create(t *testing.T, client dynamic.ResourceInterface, file string) *unstructured.Unstructured {
 	t.Helper()
 	// Strict validation fails for fields that the server drops.
 	created, err := client.Create(t.Context(), e.read(t, file), metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if err != nil {
 		t.Fatalf("%s/%s: %v", e.directory, file, err)
+	}
+	if created.GetKind() != "CustomResourceDefinition" {
+		t.Cleanup(func() {
+			if err := client.Delete(context.Background(), created.GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				t.Error(err)
+			}
+		})
 	}
 	return created
 }
