@@ -57,8 +57,12 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	return result
 }
 
-// free clears the evaluation and makes its memory available to other requests.
+// free clears the evaluation and makes its memory available to other requests. If evaluations are traced, the memory is left to the garbage
+// collector, because tracers keep values.
 func (e *evaluation) free() {
+	if e.engine.config.Compiler.Tracer() != nil {
+		return
+	}
 	e.series.Clear()
 	e.ctx, e.engine, e.objects = nil, nil, nil
 	e.request, e.matches = matching.Request{}, policy.Matches[Body]{}
