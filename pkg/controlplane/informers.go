@@ -12,18 +12,20 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"celador.io/admission/compact"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
 )
 
 // newPolicyInformers returns a factory of informers of policies and bindings. The informers use the
-// server's loopback connection, which speaks protobuf. With a nil name they have no metrics.
+// server's loopback connection, which speaks protobuf. With a nil name they have no metrics. They cache compact objects, also
+// if no plugin uses them.
 func newPolicyInformers(loopback *rest.Config, name *cache.InformerName) (informers.SharedInformerFactory, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client for admission policies: %w", err)
 	}
-	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name)), nil
+	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform)), nil
 }
 
 // startInformers adds a post-start hook to server that starts the informers. It adds a readiness
