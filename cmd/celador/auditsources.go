@@ -167,7 +167,7 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 				object.Position = document.Position("")
 				object.Unstructured, err = document.Object()
 			}
-			if err == nil && !s.selects(object.Unstructured, selector) {
+			if err == nil && !s.selects(object.Unstructured, auditor, selector) {
 				continue
 			}
 			if !yield(object, err) {
@@ -178,9 +178,9 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 }
 
 // selects reports whether to audit an object of a file.
-func (s *auditSources) selects(object *unstructured.Unstructured, selector labels.Selector) bool {
+func (s *auditSources) selects(object *unstructured.Unstructured, auditor *audit.Auditor, selector labels.Selector) bool {
 	namespace := *s.options.config.Namespace
-	return !isPolicy(object.GroupVersionKind().GroupKind()) && (namespace == "" || object.GetNamespace() == namespace) && selector.Matches(labels.Set(object.GetLabels()))
+	return !isPolicy(object.GroupVersionKind().GroupKind()) && (namespace == "" || auditor.Namespace(object) == namespace) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
 // liveObjects yields the objects of the cluster.

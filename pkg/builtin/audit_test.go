@@ -169,7 +169,7 @@ func TestAudit(t *testing.T) {
 		},
 		{
 			"other operations", strings.Replace(auditPolicy("p", small), "[CREATE]", "[UPDATE, DELETE]", 1), audit.Config{},
-			[]string{"p: spec.matchConstraints: the policy does not match CREATE, and an audit presents objects as created"},
+			[]string{"p: spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"},
 		},
 		{
 			"params without a binding", auditPolicy("p", "  paramKind: {apiVersion: v1, kind: ConfigMap}\n"+small), audit.Config{},
@@ -205,7 +205,7 @@ apiVersion: example.com/v1
 kind: Thing
 metadata: {name: matched}
 ---
-apiVersion: example.com/v1
+apiVersion: other.example.com/v1
 kind: Other
 metadata: {name: unmatched}
 ---
@@ -238,6 +238,29 @@ func newAuditor(b *testing.B) *audit.Auditor {
 		b.Fatal(err)
 	}
 	return a
+}
+
+// TestAuditOfFiles audits objects as files have them, with policies, bindings and namespaces that replace those of a server.
+func TestAuditOfFiles(t *testing.T) {
+	policy := strings.Replace(auditPolicy("p", "  validations:\n  - {expression: \"object.metadata.namespace == 'default'\", message: namespace}\n"+
+		"  - {expression: \"object.metadata.name.startsWith('web-')\", message: name}"), "resources: [configmaps]", "resources: [configmaps/*]", 1)
+	const namespace = "\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {environment: test}}"
+	binding := auditBinding("b", "p", "  matchResources: {namespaceSelector: {matchLabels: {environment: test}}}")
+	config := audit.Config{Stored: parse(t, auditPolicy("p", "  validations: [{expression: \"false\"}]")+binding+namespace), Added: parse(t, policy+binding+namespace)}
+	objects := parse(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: web-}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: web-2, namespace: other}")
+	want := []string{"p/b: 1 passed, 0 violated, 0 failed, 0 findings"}
+	if diff := cmp.Diff(want, lines(runAudit(t, config, objects...))); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+// TestAuditOfSubresources has a policy that no object as a whole can violate.
+func TestAuditOfSubresources(t *testing.T) {
+	policy := strings.Replace(auditPolicy("p", "  validations: [{expression: \"false\"}]"), "resources: [configmaps]", "resources: [pods/eviction, '*/status']", 1)
+	want := []string{"p: spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"}
+	if diff := cmp.Diff(want, lines(runAudit(t, audit.Config{Added: parse(t, policy)}))); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
 }
 
 // BenchmarkAudit measures 100 policies over 1,000 Deployments.

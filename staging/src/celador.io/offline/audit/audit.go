@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/offline/manifest"
 )
@@ -97,22 +97,38 @@ func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], p
 	return c.result(), nil
 }
 
-// evaluate evaluates the policies over one object. It returns the error of the context; other errors are part of the report.
+// evaluate evaluates the policies over one object, if one may apply. It returns the error of the context; other errors are part of the report.
 func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, object *Object) error {
+	reference := object.reference()
+	resource, namespace, err := a.cluster.Locate(object.Unstructured)
+	if err != nil {
+		// Only the server knows the name of the resource.
+		if resource = (schema.GroupResource{Group: reference.Group}); a.Matches(resource) {
+			c.fail(sequence, reference, err)
+		}
+		return nil
+	}
+	if reference.Namespace = namespace; !a.Matches(resource) {
+		return nil
+	}
 	decisions, err := a.cluster.Evaluate(ctx, object.Unstructured, auditor)
 	switch {
 	case err == nil:
-		c.add(sequence, object.reference(), object.written(), decisions)
+		c.add(sequence, reference, object.written(), decisions)
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case a.relevant(object):
-		c.fail(sequence, object.reference(), err)
+	default:
+		c.fail(sequence, reference, err)
 	}
 	return nil
 }
 
-// relevant reports whether a policy may apply to an object of a type that the cluster may not know.
-func (a *Auditor) relevant(object *Object) bool {
-	plural, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
-	return a.Matches(plural.GroupResource())
+// Namespace returns the namespace of an object: that which it names, or default. It is empty if the object has none, or its type is not
+// known.
+func (a *Auditor) Namespace(object *unstructured.Unstructured) string {
+	_, namespace, err := a.cluster.Locate(object)
+	if err != nil {
+		return object.GetNamespace()
+	}
+	return namespace
 }

@@ -5,6 +5,7 @@ package audit
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -61,8 +62,14 @@ func (n *Needs) Reads(kind schema.GroupKind) bool {
 func (n *Needs) Matches(resource schema.GroupResource) bool {
 	return slices.ContainsFunc(n.rules, func(rule v1.NamedRuleWithOperations) bool {
 		return (slices.Contains(rule.APIGroups, resource.Group) || slices.Contains(rule.APIGroups, "*")) &&
-			(resource.Resource == "" || slices.ContainsFunc(rule.Resources, func(name string) bool {
-				return name == resource.Resource || name == "*" || name == "*/*"
-			}))
+			slices.ContainsFunc(rule.Resources, func(name string) bool {
+				return isWhole(name) && (resource.Resource == "" || strings.HasPrefix(name, "*") || strings.TrimSuffix(name, "/*") == resource.Resource)
+			})
 	})
+}
+
+// isWhole reports whether a name in a rule stands for objects as a whole, such as pods or pods/*, and not only for a subresource.
+func isWhole(name string) bool {
+	_, subresource, _ := strings.Cut(name, "/")
+	return subresource == "" || subresource == "*"
 }

@@ -20,7 +20,7 @@ import (
 // object nor what was there before.
 func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 	if !matchesCreate(p.Spec.MatchConstraints) {
-		return "spec.matchConstraints: the policy does not match CREATE, and an audit presents objects as created"
+		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
 	}
 	spec := policyspec.Validating(&p.Spec)
 	for i := range spec.Expressions {
@@ -34,7 +34,7 @@ func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 
 func matchesCreate(match *v1.MatchResources) bool {
 	return match != nil && slices.ContainsFunc(match.ResourceRules, func(rule v1.NamedRuleWithOperations) bool {
-		return slices.Contains(rule.Operations, v1.Create) || slices.Contains(rule.Operations, v1.OperationAll)
+		return (slices.Contains(rule.Operations, v1.Create) || slices.Contains(rule.Operations, v1.OperationAll)) && slices.ContainsFunc(rule.Resources, isWhole)
 	})
 }
 

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,9 +59,13 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
 	var errs []error
+	replaced := map[identity]bool{}
+	for _, object := range added {
+		replaced[identify(object)] = true
+	}
 	restore := func(definitions bool) {
 		for _, object := range stored {
-			if isDefinition(object) != definitions {
+			if isDefinition(object) != definitions || replaced[identify(object)] {
 				continue
 			}
 			if err := c.accept(ctx, object, c.restore); err != nil {
@@ -91,6 +96,18 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	}
 	c.policies = policies
 	return c, nil
+}
+
+// identity is what no two objects of a cluster share.
+type identity struct {
+	kind            schema.GroupKind
+	namespace, name string
+}
+
+func identify(object *unstructured.Unstructured) identity {
+	// Objects without a namespace are in this one, or have none at all.
+	namespace := cmp.Or(object.GetNamespace(), corev1.NamespaceDefault)
+	return identity{object.GroupVersionKind().GroupKind(), namespace, object.GetName()}
 }
 
 // accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves its custom resources afterwards.
@@ -166,14 +183,9 @@ func (c *Cluster) store(l *layer, r *resource, namespace string, object *unstruc
 	if r.namespaced {
 		m.SetNamespace(namespace)
 	}
-	if m.GetUID() == "" {
-		m.SetUID(firstUID)
-	}
+	setSystemFields(m)
 	if m.GetResourceVersion() == "" {
 		m.SetResourceVersion("1")
-	}
-	if created := m.GetCreationTimestamp(); created.IsZero() {
-		m.SetCreationTimestamp(metav1.Now())
 	}
 	stored, err := r.encode(decoded)
 	if err != nil {
@@ -181,6 +193,16 @@ func (c *Cluster) store(l *layer, r *resource, namespace string, object *unstruc
 	}
 	l.put(r.key(m.GetNamespace(), m.GetName()), stored)
 	return nil
+}
+
+// setSystemFields sets what a server sets before policies see a new object, unless it is set.
+func setSystemFields(m metav1.Object) {
+	if m.GetUID() == "" {
+		m.SetUID(firstUID)
+	}
+	if created := m.GetCreationTimestamp(); created.IsZero() {
+		m.SetCreationTimestamp(metav1.Now())
+	}
 }
 
 // firstUID is the UID of stored objects whose manifests have none.

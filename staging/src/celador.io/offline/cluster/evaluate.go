@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
@@ -17,9 +19,20 @@ import (
 	"celador.io/admission/validating"
 )
 
-// Evaluate returns the decisions of the validating policies about an object that a server has stored, as if the user
+// Locate returns the resource of an object and its namespace, which is empty if the resource is not namespaced. It returns an error if the cluster
+// does not serve the object's type.
+func (c *Cluster) Locate(object *unstructured.Unstructured) (resource schema.GroupResource, namespace string, err error) {
+	r, err := c.resourceOf(object.GroupVersionKind())
+	if err != nil {
+		return schema.GroupResource{}, "", err
+	}
+	return r.GroupResource(), namespaceOf(r, object), nil
+}
+
+// Evaluate returns the decisions of the validating policies about an object, as if the user
 // created it: satisfied validations included, in the order of policy name, binding name and validation. Unlike Admit, it
-// neither invokes mutating policies nor the API's own validation, and policies see the object with its status and system fields. It returns an error if
+// invokes neither mutating policies nor the API's own validation, and policies see the status of the object. Defaults and the fields of metadata that the
+// server sets are set if they are not. It returns an error if
 // the cluster does not serve the object's type, or the object has fields that the type does not have. The caller keeps
 // ownership of the object.
 func (c *Cluster) Evaluate(ctx context.Context, object *unstructured.Unstructured, user user.Info) ([]validating.Decision, error) {
@@ -38,7 +51,16 @@ func (c *Cluster) Evaluate(ctx context.Context, object *unstructured.Unstructure
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	a := admission.NewAttributesRecord(decoded, nil, r.kind, namespaceOf(r, object), object.GetName(), r.GroupVersionResource, "",
+	m, err := meta.Accessor(decoded)
+	if err != nil {
+		return nil, err
+	}
+	m.SetNamespace(namespaceOf(r, object))
+	if m.GetName() == "" && m.GetGenerateName() != "" {
+		m.SetName(m.GetGenerateName() + "xxxxx")
+	}
+	setSystemFields(m)
+	a := admission.NewAttributesRecord(decoded, nil, r.kind, m.GetNamespace(), m.GetName(), r.GroupVersionResource, "",
 		admission.Create, &metav1.CreateOptions{}, false, user)
 	result, err := c.policies.validating.Evaluate(withLayer(ctx, c.objects), a, r.interfaces(), c.policies.validation)
 	if err != nil {

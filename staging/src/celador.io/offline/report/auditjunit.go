@@ -22,8 +22,8 @@ func AuditJUnit(w io.Writer, report *audit.Report) error {
 		}
 		s := junitSuite{Name: name, Tests: p.Passed + p.Violated + p.Failed, Failures: p.Violated, Errors: p.Failed}
 		if p.NotAuditable != "" {
-			s.Tests, s.Errors = 1, 1
-			s.Cases = []junitCase{{Name: "auditable", Class: name, Error: &junitProblem{p.NotAuditable, p.NotAuditable}}}
+			s.Tests, s.Skipped = 1, 1
+			s.Cases = []junitCase{{Name: "auditable", Class: name, Time: "0", Skipped: &junitProblem{Message: p.NotAuditable}}}
 		}
 		for j := range p.Findings {
 			f := &p.Findings[j]

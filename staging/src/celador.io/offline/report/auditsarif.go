@@ -12,8 +12,12 @@ import (
 )
 
 // AuditSARIF writes a SARIF log of version 2.1.0 with a rule for each policy and a result for each finding. Objects of a server have no file, so their
-// locations are logical ones.
+// locations are logical ones. Policies that were not evaluated and resources that were not read are notifications.
 func AuditSARIF(w io.Writer, report *audit.Report) error {
+	invocation := sarifInvocation{ExecutionSuccessful: true}
+	notify := func(level, text string) {
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifText{text}})
+	}
 	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador audit", Rules: []sarifRule{}}}}
 	for i := range report.Policies {
 		p := &report.Policies[i]
@@ -21,7 +25,7 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Name, sarifText{"ValidatingAdmissionPolicy " + p.Name}})
 		}
 		if p.NotAuditable != "" {
-			run.Results = append(run.Results, sarifResult{RuleID: p.Name, Level: "note", Message: sarifText{"The policy was not evaluated: " + p.NotAuditable}})
+			notify("warning", "Policy "+p.Name+" was not evaluated: "+p.NotAuditable)
 		}
 		for j := range p.Findings {
 			f := &p.Findings[j]
@@ -38,8 +42,9 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 		run.Results = append(run.Results, newAuditResult(errorRule, "error", namespaced(&u.Object)+": "+u.Err.Error(), &u.Object))
 	}
 	for _, err := range report.Unread {
-		run.Results = append(run.Results, sarifResult{RuleID: errorRule, Level: "error", Message: sarifText{err.Error()}})
+		notify("error", "Objects were not read: "+err.Error())
 	}
+	run.Invocations = []sarifInvocation{invocation}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})

@@ -43,8 +43,11 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 		fmt.Fprintln(w)
 	}
 	for _, p := range report.Policies {
-		if p.NotAuditable != "" {
-			fmt.Fprintf(w, "Policy %s was not evaluated: %s\n", p.Name, p.NotAuditable)
+		switch {
+		case p.NotAuditable == "" && p.Counts == audit.Counts{}:
+			fmt.Fprintf(w, "Policy %s matches no object\n", p.Name)
+		case p.NotAuditable != "":
+			fmt.Fprintf(w, "Policy %s was not evaluated: %s\n", p.Name, printable(p.NotAuditable))
 		}
 	}
 	// Objects of a type that is not known all have the same error.
@@ -56,9 +59,9 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 		text := u.Err.Error()
 		switch n := others[text]; {
 		case n == 1:
-			fmt.Fprintf(w, "%s was not evaluated: %s\n", place(&u.Object), text)
+			fmt.Fprintf(w, "%s was not evaluated: %s\n", printable(place(&u.Object)), printable(text))
 		case n > 1:
-			fmt.Fprintf(w, "%s and others, %d in all, were not evaluated: %s\n", place(&u.Object), n, text)
+			fmt.Fprintf(w, "%s and others, %d in all, were not evaluated: %s\n", printable(place(&u.Object)), n, printable(text))
 		}
 		delete(others, text)
 	}
@@ -66,7 +69,7 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 		fmt.Fprintf(w, "%d more objects were not evaluated\n", more)
 	}
 	for _, err := range report.Unread {
-		fmt.Fprintf(w, "Objects were not read: %v\n", err)
+		fmt.Fprintf(w, "Objects were not read: %s\n", printable(err.Error()))
 	}
 	_, err := fmt.Fprintln(w, summarizeAudit(report))
 	return err

@@ -69,7 +69,7 @@ type (
 )
 
 // ReportLabels selects the reports of audits among others.
-const ReportLabels = managedBy + "=" + source
+const ReportLabels = managedBy + "=" + ReportName
 
 const managedBy = "app.kubernetes.io/managed-by"
 
@@ -146,7 +146,7 @@ func (api *reportsAPI) objects(report *audit.Report, now time.Time) ([]*unstruct
 func (api *reportsAPI) report(namespace string) *openReport {
 	r := &openReport{
 		TypeMeta:   metav1.TypeMeta{APIVersion: api.version.String(), Kind: api.namespacedKind},
-		ObjectMeta: metav1.ObjectMeta{Name: ReportName, Namespace: namespace, Labels: map[string]string{managedBy: source}},
+		ObjectMeta: metav1.ObjectMeta{Name: ReportName, Namespace: namespace, Labels: map[string]string{managedBy: ReportName}},
 	}
 	if namespace == "" {
 		r.Kind = api.kind
