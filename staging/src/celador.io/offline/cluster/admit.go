@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
@@ -181,7 +181,7 @@ func (c *call) locate(request *Request) error {
 		return errors.New("the request has no name; set metadata.name of the object")
 	}
 	for field, value := range map[string]string{"name": c.name, "namespace": c.namespace} {
-		if problems := pathvalidation.IsValidPathSegmentName(value); len(problems) > 0 {
+		if problems := content.IsPathSegmentName(value); len(problems) > 0 {
 			return fmt.Errorf("%s %q %s", field, value, strings.Join(problems, ", "))
 		}
 	}
