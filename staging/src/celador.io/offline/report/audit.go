@@ -68,11 +68,3 @@ func joinActions(actions []v1.ValidationAction) string {
 	}
 	return strings.Join(names, ",")
 }
-
-// orNone returns the text, or what tables of kubectl show for none.
-func orNone(text string) string {
-	if text == "" {
-		return "<none>"
-	}
-	return text
-}

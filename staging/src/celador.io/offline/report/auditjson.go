@@ -4,7 +4,6 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"celador.io/offline/audit"
@@ -97,10 +96,7 @@ func AuditJSON(w io.Writer, report *audit.Report) error {
 	for _, err := range report.Unread {
 		document.Unread = append(document.Unread, err.Error())
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(document)
+	return writeJSON(w, document)
 }
 
 func newAuditObject(r *audit.Reference) AuditObject {

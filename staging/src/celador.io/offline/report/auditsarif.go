@@ -4,7 +4,6 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"celador.io/offline/audit"
@@ -45,9 +44,7 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 		notify("error", "Objects were not read: "+err.Error())
 	}
 	run.Invocations = []sarifInvocation{invocation}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return writeSARIF(w, run)
 }
 
 func newAuditResult(rule, level, text string, object *audit.Reference) sarifResult {

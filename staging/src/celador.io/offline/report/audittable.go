@@ -8,7 +8,6 @@ import (
 	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"celador.io/offline/audit"
 )
@@ -29,12 +28,11 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 			addRow(policies, p.Name, orNone(p.Binding), orNone(joinActions(p.Actions)), p.Passed, p.Violated, p.Failed)
 		}
 	}
-	printer := printers.NewTablePrinter(printers.PrintOptions{})
 	for _, table := range []*metav1.Table{findings, policies} {
 		if len(table.Rows) == 0 {
 			continue
 		}
-		if err := printer.PrintObj(table, w); err != nil {
+		if err := printTable(w, table); err != nil {
 			return err
 		}
 		if table == findings && left > 0 {
@@ -81,16 +79,4 @@ func place(r *audit.Reference) string {
 		return namespaced(r)
 	}
 	return r.Position.String() + ": " + namespaced(r)
-}
-
-func newTable(columns ...string) *metav1.Table {
-	table := &metav1.Table{}
-	for _, name := range columns {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
-	}
-	return table
-}
-
-func addRow(table *metav1.Table, cells ...any) {
-	table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 }

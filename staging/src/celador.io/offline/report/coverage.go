@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/printers"
-
 	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 )
@@ -85,18 +82,16 @@ func missing(e *coverage.Expression) []string {
 
 // writeCoverage writes a table with a row for each expression, and the branches that no case reached.
 func writeCoverage(w io.Writer, expressions []coverage.Expression) error {
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		{Name: "Policy", Type: "string"}, {Name: "Expression", Type: "string"}, {Name: "Covered", Type: "string"},
-	}}
+	table := newTable("Policy", "Expression", "Covered")
 	for i := range expressions {
 		e := &expressions[i]
 		s := e.Summary()
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{e.Policy, e.Field, fmt.Sprintf("%d/%d", s.Covered, s.Branches)}})
+		addRow(table, e.Policy, e.Field, fmt.Sprintf("%d/%d", s.Covered, s.Branches))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, w); err != nil {
+	if err := printTable(w, table); err != nil {
 		return err
 	}
 	for i := range expressions {

@@ -106,10 +106,15 @@ func JSON(w io.Writer, results []suite.Result, profile *coverage.Profile) error 
 		}
 		report.Suites = append(report.Suites, s)
 	}
+	return writeJSON(w, report)
+}
+
+// writeJSON writes a JSON document with indentation.
+func writeJSON(w io.Writer, document any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(report)
+	return encoder.Encode(document)
 }
 
 func newCase(result *suite.CaseResult) Case {

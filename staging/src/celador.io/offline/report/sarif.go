@@ -117,6 +117,11 @@ func SARIF(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 			}
 		}
 	}
+	return writeSARIF(w, run)
+}
+
+// writeSARIF writes a SARIF log with one run.
+func writeSARIF(w io.Writer, run sarifRun) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})

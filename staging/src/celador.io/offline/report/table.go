@@ -19,19 +19,13 @@ import (
 // Table writes a table in the layout of kubectl with a row for each case, the differences of the cases that failed, a table of the
 // coverage, and a line with the number of cases.
 func Table(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		{Name: "Suite", Type: "string"}, {Name: "Case", Type: "string"}, {Name: "Result", Type: "string"}, {Name: "Decision", Type: "string"},
-	}}
+	table := newTable("Suite", "Case", "Result", "Decision")
 	var details bytes.Buffer
 	for _, result := range results {
 		shown := map[string]bool{}
 		for i := range result.Cases {
 			c := &result.Cases[i]
-			decision := string(c.Decision)
-			if decision == "" {
-				decision = "<none>"
-			}
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{result.Name, c.Name, string(verdictOf(c)), decision}})
+			addRow(table, result.Name, c.Name, string(verdictOf(c)), orNone(string(c.Decision)))
 			// All cases of a suite whose manifests are invalid have the same error.
 			if c.Err != nil && !shown[c.Err.Error()] {
 				shown[c.Err.Error()] = true
@@ -57,7 +51,7 @@ func Table(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 			}
 		}
 	}
-	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, w); err != nil {
+	if err := printTable(w, table); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, printable(details.String())); err != nil {
@@ -78,4 +72,29 @@ func Table(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 // indent indents each line of a text.
 func indent(text string) string {
 	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+}
+
+func newTable(columns ...string) *metav1.Table {
+	table := &metav1.Table{}
+	for _, name := range columns {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+	}
+	return table
+}
+
+func addRow(table *metav1.Table, cells ...any) {
+	table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
+}
+
+// printTable writes a table in the layout of kubectl.
+func printTable(w io.Writer, table *metav1.Table) error {
+	return printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table, w)
+}
+
+// orNone returns the text, or what tables of kubectl show for none.
+func orNone(text string) string {
+	if text == "" {
+		return "<none>"
+	}
+	return text
 }
