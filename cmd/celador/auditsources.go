@@ -17,9 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/audit"
-	"celador.io/offline/cluster"
 	"celador.io/offline/live"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
@@ -98,7 +96,7 @@ func (s *auditSources) added() (*located, error) {
 	others := map[schema.GroupKind]bool{}
 	err := added.read(s.options.manifests, func(kind schema.GroupKind) bool {
 		others[kind] = true
-		return isRead(kind) || isPolicy(kind) && len(s.options.files) == 0
+		return isRead(kind) || audit.IsPolicy(kind) && len(s.options.files) == 0
 	})
 	if err != nil {
 		return nil, err
@@ -118,10 +116,6 @@ func (s *auditSources) added() (*located, error) {
 // isRead reports whether policies or decoders read objects of the kind.
 func isRead(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind == apiextensionsv1.Kind("CustomResourceDefinition")
-}
-
-func isPolicy(kind schema.GroupKind) bool {
-	return kind.Group == admissionv1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == cluster.ValidatingKind+"Binding")
 }
 
 // stored returns the objects of the cluster that policies are or read. added are those of files.
@@ -180,7 +174,7 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 // selects reports whether to audit an object of a file.
 func (s *auditSources) selects(object *unstructured.Unstructured, auditor *audit.Auditor, selector labels.Selector) bool {
 	namespace := *s.options.config.Namespace
-	return !isPolicy(object.GroupVersionKind().GroupKind()) && (namespace == "" || auditor.Namespace(object) == namespace) && selector.Matches(labels.Set(object.GetLabels()))
+	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && (namespace == "" || auditor.Namespace(object) == namespace) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
 // liveObjects yields the objects of the cluster.

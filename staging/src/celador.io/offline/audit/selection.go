@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
@@ -31,10 +32,16 @@ type identity struct{ kind, name string }
 
 const bindingKind = cluster.ValidatingKind + "Binding"
 
+// IsPolicy reports whether objects of the kind are validating policies or their bindings. They are what an audit evaluates, not what it evaluates
+// them over.
+func IsPolicy(kind schema.GroupKind) bool {
+	return kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
+}
+
 // identify reports whether the object is a policy or binding, and which.
 func identify(object *unstructured.Unstructured) (identity, bool) {
-	kind := object.GroupVersionKind()
-	return identity{kind.Kind, object.GetName()}, kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
+	kind := object.GroupVersionKind().GroupKind()
+	return identity{kind.Kind, object.GetName()}, IsPolicy(kind)
 }
 
 // readSelection returns the policies and bindings of a Config. None is used yet.

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/expression"
@@ -27,6 +28,11 @@ const (
 	MutatingKind   = "MutatingAdmissionPolicy"
 	ValidatingKind = "ValidatingAdmissionPolicy"
 )
+
+// IsPolicy reports whether objects of the kind are mutating or validating policies.
+func IsPolicy(kind schema.GroupKind) bool {
+	return kind.Group == v1.GroupName && (kind.Kind == MutatingKind || kind.Kind == ValidatingKind)
+}
 
 // A policySet holds the compiled policies of a cluster. It is immutable. Without engines it has plugins only.
 type policySet struct {

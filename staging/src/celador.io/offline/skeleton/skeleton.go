@@ -88,7 +88,7 @@ type policy struct {
 }
 
 func isPolicy(object *unstructured.Unstructured) bool {
-	return object.GroupVersionKind().Group == admissionv1.GroupName && (object.GetKind() == cluster.ValidatingKind || object.GetKind() == cluster.MutatingKind)
+	return cluster.IsPolicy(object.GroupVersionKind().GroupKind())
 }
 
 // read returns the objects of a file.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
 
@@ -32,7 +32,7 @@ func (o object) identity() identity {
 }
 
 func (o object) isPolicy() bool {
-	return o.content.GroupVersionKind().Group == admissionv1.GroupName && slices.Contains(policyKinds, o.content.GetKind())
+	return cluster.IsPolicy(o.content.GroupVersionKind().GroupKind())
 }
 
 // overlay returns objects and the objects of over. Those of over take the place of others with the same identity.
