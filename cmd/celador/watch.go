@@ -11,13 +11,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
 
@@ -131,7 +130,7 @@ func nextChange(ctx context.Context, watcher *fsnotify.Watcher, w io.Writer) str
 
 // isManifest reports whether a path may be one of a suite or a manifest, or of a directory.
 func isManifest(path string) bool {
-	return slices.Contains([]string{"", ".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))
+	return filepath.Ext(path) == "" || manifest.IsFile(path)
 }
 
 // isOutput reports whether a path is the file that results are written to.

@@ -13,6 +13,11 @@ import (
 	"strings"
 )
 
+// IsFile reports whether the name of a file is one of YAML or JSON, in upper or lower case.
+func IsFile(path string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))
+}
+
 // Files returns the YAML and JSON files in a directory and its subdirectories in lexical order, except for hidden ones. The path of a file is
 // returned as it is. A directory without such a file is an error.
 func Files(path string) ([]string, error) {
@@ -32,7 +37,7 @@ func Files(path string) ([]string, error) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
+		case !entry.IsDir() && IsFile(file):
 			files = append(files, file)
 		}
 		return nil

@@ -70,7 +70,7 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !isManifest(path) || !isRegular(path):
+		case !manifest.IsFile(path) || !isRegular(path):
 			return nil
 		}
 		content, err := os.ReadFile(path)
@@ -103,8 +103,4 @@ func isSuite(document *manifest.Document) bool {
 // inHidden reports whether a part of a relative path is hidden.
 func inHidden(path string) bool {
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
-}
-
-func isManifest(path string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))
 }
