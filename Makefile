@@ -13,7 +13,7 @@ GO_BUILD := go build -ldflags "$(LDFLAGS)"
 # Kubernetes' own binaries have Kubernetes' version.
 UPSTREAM_BUILD := $(subst $(VERSION),$(firstword $(subst +, ,$(VERSION))),$(GO_BUILD))
 # Without the commit, test binaries stay in the cache from one commit to the next.
-GO_TEST := go test -v -ldflags "-X k8s.io/component-base/version.gitVersion=$(VERSION) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
+GO_TEST := hack/test.sh -v -ldflags "-X k8s.io/component-base/version.gitVersion=$(VERSION) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37"
 
 # Packages that start goroutines are tested with the race detector, which needs a C compiler.
 RACE := $(if $(shell command -v gcc clang),-race)

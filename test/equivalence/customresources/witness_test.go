@@ -25,8 +25,8 @@ const witnessed = "equivalence-"
 // audit ID of the request. It is safe for concurrent use.
 type witness struct {
 	lock sync.Mutex
-	// seen holds the last attributes of each object and phase. An update whose cached object turned
-	// out to be stale calls admission again, at times that differ from run to run.
+	// seen holds the attributes of the last attempt for each object, by audit ID and phase. A write whose cached object
+	// turned out to be stale calls admission again, at times that differ from run to run.
 	seen map[string]map[string]string
 }
 
@@ -86,7 +86,12 @@ func (w *witness) record(ctx context.Context, phase string, a admission.Attribut
 	if w.seen[string(id)] == nil {
 		w.seen[string(id)] = map[string]string{}
 	}
-	w.seen[string(id)][fmt.Sprintf("%s %s of %s/%s", phase, a.GetOperation(), a.GetNamespace(), a.GetName())] = text
+	of := fmt.Sprintf(" of %s/%s", a.GetNamespace(), a.GetName())
+	if phase == "mutating" {
+		// An attempt that found a stale object may have been an update, and this one a creation.
+		maps.DeleteFunc(w.seen[string(id)], func(key, _ string) bool { return strings.HasSuffix(key, of) })
+	}
+	w.seen[string(id)][phase+" "+string(a.GetOperation())+of] = text
 }
 
 // take returns the attributes that the request had, ordered by phase and object, and forgets them.
