@@ -55,6 +55,8 @@ func TestCases(t *testing.T) {
 			"replicas/template as it is: true", "replicas/many replicas: false", "replicas/many replicas pass: true", "replicas/higher limit: true",
 			"replicas/latest image: false", "replicas/warning only: true", "replicas/other kind [0]: true", "replicas/other kind [1]: true", "replicas/no selector: false",
 			"replicas/unknown field: false", "replicas/label of a number: false", "replicas/label of a number (2): true",
+			"replicas/warning: Allowed", "replicas/no warning: Allowed", "replicas/without params: false", "replicas/service account that exists: false",
+			"replicas/namespace that exists: true", "replicas/sandbox: false", "replicas/one of two objects [0]: true", "replicas/one of two objects [1]: false",
 		},
 		"testdata/kaptest/.kaptest/kaptest.yaml": {
 			"keys/CREATE ConfigMap shop/good: admit with param keys: Allowed", "keys/CREATE ConfigMap shop/bad: deny with param keys: Denied",
@@ -141,7 +143,7 @@ func TestErrors(t *testing.T) {
 {"name": "c", "template": "configmap.yaml", "expected": "pass", "field_change_list": ["data=a", "data.x.y=1"]},
 {"name": "d", "expected": "pass"}
 ]`, []string{
-			"c/x/tests.json:2: [0].template: open ", `c/x/tests.json:3: [1].expected: unknown value "deny", want pass or fail`,
+			"c/x/tests.json:2: [0].template: open ", `c/x/tests.json:3: [1].expected: unknown value "deny", want pass, fail or warn`,
 			`c/x/tests.json:4: [2].field_change_list[1]: the change "data.x.y=1" is not possible: `, "c/x/tests.json:4: [2].binding_template: open ",
 			"c/x/tests.json:5: [3].template: required",
 		}},

@@ -11,9 +11,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
@@ -32,7 +34,18 @@ type kubescapeTest struct {
 	FieldChangeList []string `json:"field_change_list"`
 	ParamTemplate   string   `json:"param_template"`
 	BindingTemplate string   `json:"binding_template"`
+	OmitParamRef    bool     `json:"omit_param_ref"`
+	// Remarks, which the runner does not read.
+	Comment     any `json:"comment"`
+	Description any `json:"description"`
 }
+
+// The values of expected. The runner takes a rejection by the server for fail, and an admission with a warning of the policy for warn.
+const (
+	kubescapePass = "pass"
+	kubescapeFail = "fail"
+	kubescapeWarn = "warn"
+)
 
 // The files and the directory that the runner of the library reads, apart from those that a test names.
 const (
@@ -81,10 +94,14 @@ func (Kubescape) Convert(file string) ([]*manifest.Document, error) {
 type kubescapeSuite struct {
 	*builder
 	resources string // the directory of the templates
-	policy    *unstructured.Unstructured
-	hasParams bool // the policy has a paramKind
+	// definition is the file with the CustomResourceDefinition of the params. Empty if there is none.
+	definition string
+	policy     *unstructured.Unstructured
+	hasParams  bool // the policy has a paramKind
 	// shared are the templates whose object is among the manifests of the suite.
 	shared map[string]bool
+	// definitions are the CustomResourceDefinitions among the templates that are not among the manifests of the suite yet. Nil before they are read.
+	definitions map[schema.GroupKind]*object
 }
 
 // open reads the policy, and adds it to the suite with the CustomResourceDefinition of its params.
@@ -124,6 +141,7 @@ func (k *kubescapeSuite) open() bool {
 	k.resources = filepath.Join(filepath.Dir(k.file), relative, kubescapeResources)
 	definition := filepath.Join(relative, "configuration", kubescapeDefinition)
 	if _, err := os.Stat(k.path(definition)); err == nil {
+		k.definition = k.path(definition)
 		k.suite.Manifests = append(k.suite.Manifests, suite.Source{Path: filepath.ToSlash(definition)})
 	}
 	return true
@@ -147,13 +165,21 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 	case test.Template == "":
 		k.fail(path+".template", "required: a file in %s", k.resources)
 		return
-	case test.Expected != "pass" && test.Expected != "fail":
-		k.fail(path+".expected", "unknown value %q, want pass or fail", test.Expected)
+	case !slices.Contains([]string{kubescapePass, kubescapeFail, kubescapeWarn}, test.Expected):
+		k.fail(path+".expected", "unknown value %q, want %s, %s or %s", test.Expected, kubescapePass, kubescapeFail, kubescapeWarn)
 		return
 	}
 	objects := k.template(path+".template", test.Template)
-	if len(objects) > 1 && (test.Expected == "fail" || len(test.FieldChangeList) > 0) {
-		k.fail(path+".template", "%s has %d objects: only a test without field_change_list that expects pass may have several. Write a file for each object", test.Template, len(objects))
+	matching := slices.DeleteFunc(slices.Clone(objects), func(o *object) bool { return !k.mayMatch(o) })
+	switch {
+	case len(objects) < 2:
+		matching = objects
+	case len(test.FieldChangeList) > 0:
+		k.fail(path+".field_change_list", "%s has %d objects: only one can be changed. Write a file for each object", test.Template, len(objects))
+		return
+	case test.Expected != kubescapePass && len(matching) != 1:
+		k.fail(path+".template", "%s has %d objects that the policy may match: one of them is expected to %s, but not which. Write a file for each object",
+			test.Template, len(matching), test.Expected)
 		return
 	}
 	for i, o := range objects {
@@ -172,20 +198,38 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 			}
 		}
 		k.applied(o)
+		k.define(o)
 		c.Request = suite.Request{Object: k.source(source, o), DryRun: true}
-		k.bind(path, test, &c)
-		allowed := test.Expected == "pass"
-		c.Expect.Allowed = &allowed
-		if allowed {
-			c.Notes = map[suite.Decision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
-		} else {
-			c.Notes = map[suite.Decision]string{
-				suite.Rejected: "the server rejects the object itself, before policies see it. The tests of Kubescape's library take any rejection for the expected one",
-				suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection for the expected one",
-			}
+		if initial := k.initial(o); initial != nil {
+			c.Request.OldObject = k.source(k.casePath()+".request.oldObject", initial)
 		}
+		k.bind(path, test, &c)
+		expected := test.Expected
+		if !slices.Contains(matching, o) {
+			expected = kubescapePass
+		}
+		k.expect(expected, &c)
 		k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".expected"}
 		k.add(path, c)
+	}
+}
+
+// expect sets the expectation and the notes of a case.
+func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
+	allowed := expected == kubescapePass
+	switch expected {
+	case kubescapePass:
+		c.Expect.Allowed = &allowed
+		c.Notes = map[suite.Decision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
+	case kubescapeFail:
+		c.Expect.Allowed = &allowed
+		c.Notes = map[suite.Decision]string{
+			suite.Rejected: "the server rejects the object itself, before policies see it. Older runners of Kubescape's library take any rejection for the expected one",
+			suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection by the policy for the expected one",
+		}
+	case kubescapeWarn:
+		// Any warning of the policy, but at least one.
+		c.Expect.Decision, c.Expect.MessagePattern = suite.Allowed, anyMessage
 	}
 }
 
@@ -217,24 +261,26 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 	name := k.policy.GetName()
 	for _, part := range []struct {
 		field, template, standard string
-		required                  bool
+		required, own             bool // own: not for the other cases
 		changes                   func(*object) []string
 	}{
-		{"binding_template", test.BindingTemplate, kubescapeBinding, true, func(binding *object) []string {
+		{"binding_template", test.BindingTemplate, kubescapeBinding, true, test.OmitParamRef, func(binding *object) []string {
 			changes := []string{"spec.policyName=" + name, "metadata.name=" + name + "-binding"}
 			// A paramRef has no effect on a policy without paramKind.
-			if _, found, _ := unstructured.NestedMap(binding.content, "spec", "paramRef"); found || k.hasParams {
+			if _, found, _ := unstructured.NestedMap(binding.content, "spec", "paramRef"); !test.OmitParamRef && (found || k.hasParams) {
 				changes = append(changes, "spec.paramRef.name="+name+"-params")
 			}
 			return changes
 		}},
-		{"param_template", test.ParamTemplate, kubescapeParam, k.hasParams, func(*object) []string {
+		{"param_template", test.ParamTemplate, kubescapeParam, k.hasParams, false, func(*object) []string {
 			return []string{"metadata.name=" + name + "-params"}
 		}},
 	} {
-		own := part.template != ""
-		if !own {
+		own := part.template != "" || part.own
+		if part.template == "" {
 			part.template = part.standard
+		}
+		if !own {
 			if k.shared[part.template] {
 				continue
 			}
@@ -249,6 +295,7 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 			continue
 		}
 		for _, o := range objects {
+			k.define(o)
 			for _, change := range part.changes(o) {
 				if _, err := changeField(o.content, change); err != nil {
 					k.fail(joined(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)

@@ -16,7 +16,23 @@ import (
 	"celador.io/offline/cluster"
 )
 
-var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+var (
+	namespaceKind  = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+)
+
+// anyMessage is a regular expression that matches each message.
+const anyMessage = ".*"
+
+// isDefinition reports whether an object is a CustomResourceDefinition.
+func isDefinition(o *object) bool { return o.kind().GroupKind() == definitionKind }
+
+// definedKind returns the kind that a CustomResourceDefinition defines.
+func definedKind(definition *object) schema.GroupKind {
+	group, _, _ := unstructured.NestedString(definition.content, "spec", "group")
+	kind, _, _ := unstructured.NestedString(definition.content, "spec", "names", "kind")
+	return schema.GroupKind{Group: group, Kind: kind}
+}
 
 func (o *object) meta() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: o.content}

@@ -1,0 +1,114 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/offline/manifest"
+)
+
+// existing are the namespaces of the cluster in which the runner of Kubescape's library applies objects: those of each cluster, and its own.
+var existing = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease, "test-namespace"}
+
+// initial returns the object that the cluster of the runner has before a test applies o, which is then an update. It returns nil if o is new.
+func (k *kubescapeSuite) initial(o *object) *object {
+	name := nameOf(o)
+	switch kind := o.kind(); {
+	case kind == namespaceKind && slices.Contains(existing, name):
+	case kind == corev1.SchemeGroupVersion.WithKind("ServiceAccount") && name == "default":
+	default:
+		return nil
+	}
+	initial := &unstructured.Unstructured{Object: map[string]any{}}
+	initial.SetGroupVersionKind(o.kind())
+	initial.SetName(name)
+	initial.SetNamespace(o.meta().GetNamespace())
+	return &object{initial.Object, o.origin}
+}
+
+// define adds the CustomResourceDefinition of an object's kind to the manifests, if the directory of the templates has it. The runner
+// creates the definitions there before all tests.
+func (k *kubescapeSuite) define(o *object) {
+	kind := o.kind().GroupKind()
+	if !strings.Contains(kind.Group, ".") || isDefinition(o) {
+		return // built-in
+	}
+	if k.definitions == nil {
+		k.readDefinitions()
+	}
+	if definition := k.definitions[kind]; definition != nil {
+		k.manifest(definition)
+		delete(k.definitions, kind)
+	}
+}
+
+// readDefinitions reads the CustomResourceDefinitions among the templates, except for that of the params.
+func (k *kubescapeSuite) readDefinitions() {
+	k.definitions = map[schema.GroupKind]*object{}
+	entries, err := os.ReadDir(k.resources)
+	if err != nil {
+		k.fail("", "%v", err)
+	}
+	for _, entry := range entries {
+		if file := filepath.Join(k.resources, entry.Name()); !entry.IsDir() && manifest.IsFile(file) {
+			for _, definition := range definitionsIn(file) {
+				k.definitions[definedKind(definition)] = definition
+			}
+		}
+	}
+	for _, definition := range definitionsIn(k.definition) {
+		delete(k.definitions, definedKind(definition))
+	}
+}
+
+// definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none: it is an error where it is used.
+func definitionsIn(file string) []*object {
+	content, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(content, []byte(definitionKind.Kind)) {
+		return nil
+	}
+	documents, err := manifest.Parse(file, content)
+	if err != nil {
+		return nil
+	}
+	var definitions []*object
+	for _, document := range documents {
+		if content, err := document.Object(); err == nil {
+			if o := (&object{content.Object, document}); isDefinition(o) {
+				definitions = append(definitions, o)
+			}
+		}
+	}
+	return definitions
+}
+
+// mayMatch reports whether a rule of the policy has the resource that kinds such as that of an object usually have.
+func (k *kubescapeSuite) mayMatch(o *object) bool {
+	kind := o.kind()
+	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	var constraints struct {
+		Rules []admissionregistrationv1.Rule `json:"resourceRules"`
+	}
+	content, _, _ := unstructured.NestedMap(k.policy.Object, "spec", "matchConstraints")
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &constraints); err != nil {
+		return true
+	}
+	return slices.ContainsFunc(constraints.Rules, func(rule admissionregistrationv1.Rule) bool {
+		return (slices.Contains(rule.APIGroups, "*") || slices.Contains(rule.APIGroups, kind.Group)) &&
+			slices.ContainsFunc(rule.Resources, func(name string) bool { return name == resource.Resource || strings.HasPrefix(name, "*") })
+	})
+}
