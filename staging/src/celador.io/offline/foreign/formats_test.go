@@ -68,6 +68,7 @@ func TestCases(t *testing.T) {
 		"testdata/kyverno/.kyverno-test/kyverno-test.yaml": {
 			"deployments/replicas Deployment shop/small: pass: Allowed", "deployments/replicas Deployment shop/large: fail: Denied",
 			"deployments/replicas Deployment elsewhere: pass: Allowed", "deployments/replicas Deployment elsewhere: skip: NoMatch",
+			"deployments/replicas Deployment lab/many: fail: Denied",
 			"deployments/advice Deployment shop/large: fail: Denied", "deployments/label Deployment shop/small: pass: Allowed",
 			"deployments/names check Deployment: skipped",
 		},
@@ -180,7 +181,7 @@ results:
 - {policy: p, isValidatingAdmissionPolicy: true, kind: ConfigMap, resources: [c], result: warn}
 - {policy: q, isMutatingAdmissionPolicy: true, kind: ConfigMap, resources: [c], result: pass}
 `, []string{
-			"kyverno-test.yaml:5: exceptions: not supported", "kyverno-test.yaml:7: results[0].resources: no object", `kyverno-test.yaml:8: results[1].result: "warn" is not supported`,
+			"kyverno-test.yaml:5: exceptions: native policies have no exceptions", "kyverno-test.yaml:7: results[0].resources: no object", `kyverno-test.yaml:8: results[1].result: "warn" is not supported`,
 			"kyverno-test.yaml:9: results[2].policy: no MutatingAdmissionPolicy",
 		}},
 		{"kyverno without native policies", "kyverno-test.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nresults: [{policy: p, rule: r, kind: Pod, resources: [a], result: pass}]\n", []string{

@@ -150,20 +150,17 @@ func (k *kyvernoSuite) convert() {
 		k.fail("results", "no result has isValidatingAdmissionPolicy or isMutatingAdmissionPolicy: policies of Kyverno are not supported, run this test with the Kyverno CLI")
 		return
 	}
-	for _, field := range []struct {
-		name string
-		set  bool
-	}{
-		{"checks", len(k.spec.Checks) > 0}, {"exceptions", len(k.spec.Exceptions) > 0}, {"clusterResources", len(k.spec.ClusterResources) > 0},
-	} {
-		if field.set {
-			k.fail(field.name, "not supported: move the results about native policies to a test without %s", field.name)
-		}
+	if len(k.spec.Checks) > 0 {
+		k.fail("checks", "not supported: write the results about native policies to results, and the other checks to a test of their own")
+	}
+	if len(k.spec.Exceptions) > 0 {
+		k.fail("exceptions", "native policies have no exceptions, as in the Kyverno CLI: move the results about native policies to a test without exceptions")
 	}
 	k.policies, k.resources = k.files("policies", k.spec.Policies), k.files("resources", k.spec.Resources)
 	for _, o := range k.files("paramResources", k.spec.ParamResources) {
 		k.manifest(o)
 	}
+	k.clusterResources()
 	k.values()
 	k.userInfo()
 	added := map[string]bool{}
