@@ -10,5 +10,5 @@ import "celador.io/offline/suite"
 
 // Formats returns the formats of other tools, for a suite.Loader.
 func Formats() []suite.Format {
-	return []suite.Format{Kubescape{}, Kaptest{}, Kyverno{}}
+	return []suite.Format{Kubescape{}, Kaptest{}, Kyverno{}, Gatekeeper{}}
 }

@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"testdata/kaptest/.kaptest/kaptest.yaml", "testdata/kubescape/controls/replicas/tests.json", "testdata/kyverno/.kyverno-test/kyverno-test.yaml"}
+	want := []string{"testdata/gatekeeper/suite.yaml", "testdata/kaptest/.kaptest/kaptest.yaml", "testdata/kubescape/controls/replicas/tests.json", "testdata/kyverno/.kyverno-test/kyverno-test.yaml"}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -71,6 +71,16 @@ func TestCases(t *testing.T) {
 			"deployments/replicas Deployment lab/many: fail: Denied",
 			"deployments/advice Deployment shop/large: fail: Denied", "deployments/label Deployment shop/small: pass: Allowed",
 			"deployments/names check Deployment: skipped",
+		},
+		"testdata/gatekeeper/suite.yaml": {
+			"replicas/deny/few replicas: 0 violations", "replicas/deny/many replicas [0]: Denied at most 2", "replicas/deny/many replicas [1]: 1 violations ^large has",
+			"replicas/deny/many replicas [2]: 2 violations", "replicas/deny/many replicas [3]: 0 violations nonsense", "replicas/deny/many replicas [4]: Denied team",
+			"replicas/deny/excluded namespace: 0 violations", "replicas/deny/without a namespace: Denied", "replicas/deny/not an object of the API: 0 violations",
+			"replicas/deny/no annotation [0]: Denied", "replicas/deny/no annotation [1]: 1 violations no such key", "replicas/deny/update by someone else: 1 violations operators",
+			"replicas/deny/deletion: Denied keep", "replicas/deny/later: skipped",
+			"replicas/warn/a name that does not match: 0 violations", "replicas/warn/many replicas [0]: Allowed", "replicas/warn/many replicas [1]: 2 violations",
+			"replicas/production/the namespace has the label: Denied", "replicas/production/the namespace has no label: 0 violations",
+			"replicas/limit of another type/the constraint is invalid: Rejected", "replicas/expanded/pod of a deployment: skipped", "replicas/rego/many replicas: skipped",
 		},
 	} {
 		tests, err := loader.Load(file)
@@ -120,8 +130,13 @@ func expectations(tests []*suite.Test) []string {
 			switch {
 			case c.Skip != "":
 				expected = "skipped"
+			case c.Expect.Violations != nil:
+				expected = fmt.Sprintf("%d violations", *c.Expect.Violations)
 			case c.Expect.Allowed != nil:
 				expected = fmt.Sprint(*c.Expect.Allowed)
+			}
+			if pattern := c.Expect.MessagePattern; pattern != "" && pattern != ".*" {
+				expected += " " + pattern
 			}
 			lines = append(lines, fmt.Sprintf("%s/%s: %s", test.Name, c.Name, expected))
 		}

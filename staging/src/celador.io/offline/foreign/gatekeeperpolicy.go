@@ -1,0 +1,249 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package foreign
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
+)
+
+const (
+	// gatekeeperEngine is the engine of code in CEL.
+	gatekeeperEngine = "K8sNativeValidation"
+	// gatekeeperConstraints is the group of constraints.
+	gatekeeperConstraints = "constraints.gatekeeper.sh"
+	// gatekeeperPrefix begins the names of the policies and bindings that Gatekeeper generates.
+	gatekeeperPrefix = "gatekeeper-"
+)
+
+//go:embed gatekeeperconstraint.yaml
+var gatekeeperDefinition []byte
+
+// A gatekeeperTemplate is a ConstraintTemplate.
+type gatekeeperTemplate struct {
+	*object    `json:"-"`
+	source     *gatekeeperSource // nil if there is no code in CEL
+	sourcePath string
+	Spec       struct {
+		CRD struct {
+			Spec struct {
+				Names struct {
+					Kind string `json:"kind"`
+				} `json:"names"`
+				Validation struct {
+					LegacySchema *bool          `json:"legacySchema"`
+					Schema       map[string]any `json:"openAPIV3Schema"`
+				} `json:"validation"`
+			} `json:"spec"`
+		} `json:"crd"`
+		Targets []struct {
+			Code []struct {
+				Engine string          `json:"engine"`
+				Source json.RawMessage `json:"source"`
+			} `json:"code"`
+			Operations []string `json:"operations"`
+		} `json:"targets"`
+	} `json:"spec"`
+}
+
+type (
+	// A gatekeeperSource is code in CEL.
+	gatekeeperSource struct {
+		Validations     []gatekeeperValidation `json:"validations"`
+		FailurePolicy   string                 `json:"failurePolicy"`
+		MatchCondition  []gatekeeperExpression `json:"matchCondition"`
+		MatchConditions []gatekeeperExpression `json:"matchConditions"`
+		Variables       []gatekeeperExpression `json:"variables"`
+		GenerateVAP     bool                   `json:"generateVAP"`
+		Operations      []string               `json:"operations"`
+	}
+	gatekeeperValidation struct {
+		Expression        string `json:"expression"`
+		Message           string `json:"message,omitempty"`
+		MessageExpression string `json:"messageExpression,omitempty"`
+	}
+	gatekeeperExpression struct {
+		Name       string `json:"name"`
+		Expression string `json:"expression"`
+	}
+)
+
+// template returns the template of an object, or nil and an error.
+func (g *gatekeeperBuilder) template(o *object) *gatekeeperTemplate {
+	t := &gatekeeperTemplate{object: o}
+	if kind := o.kind(); kind.Group != "templates.gatekeeper.sh" || kind.Kind != "ConstraintTemplate" {
+		g.errs = append(g.errs, o.origin.Errorf("kind", "want a ConstraintTemplate of templates.gatekeeper.sh, not %s of %s", kind.Kind, kind.GroupVersion()))
+		return nil
+	}
+	if err := json.Unmarshal(o.origin.Raw(), t); err != nil {
+		g.errs = append(g.errs, o.origin.Errorf("spec", "not a ConstraintTemplate: %v", err))
+		return nil
+	}
+	if t.Spec.CRD.Spec.Names.Kind == "" {
+		g.errs = append(g.errs, o.origin.Errorf("spec.crd.spec.names.kind", "required: the kind of constraints"))
+		return nil
+	}
+	if len(t.Spec.Targets) != 1 {
+		g.errs = append(g.errs, o.origin.Errorf("spec.targets", "%d targets, want 1", len(t.Spec.Targets)))
+		return nil
+	}
+	for i, code := range t.Spec.Targets[0].Code {
+		if code.Engine != gatekeeperEngine {
+			continue
+		}
+		t.source, t.sourcePath = &gatekeeperSource{}, fmt.Sprintf("spec.targets[0].code[%d].source", i)
+		if err := o.origin.Field(t.sourcePath, code.Source).Decode(t.source); err != nil {
+			g.errs = append(g.errs, err)
+			return nil
+		}
+		break
+	}
+	return t
+}
+
+// checkConstraint reports whether a constraint is one of a template, and adds an error if it is not.
+func (g *gatekeeperBuilder) checkConstraint(t *gatekeeperTemplate, constraint *object) bool {
+	kind, want := constraint.kind(), t.Spec.CRD.Spec.Names.Kind
+	if kind.Group != gatekeeperConstraints || kind.Kind != want {
+		g.errs = append(g.errs, constraint.origin.Errorf("kind", "want a constraint of the template, %s of %s, not %s of %s", want, gatekeeperConstraints, kind.Kind, kind.GroupVersion()))
+		return false
+	}
+	return true
+}
+
+// definition returns the CustomResourceDefinition of constraints, in the version of a constraint.
+func (t *gatekeeperTemplate) definition(constraint *object) *object {
+	definition := map[string]any{}
+	if err := yaml.Unmarshal(gatekeeperDefinition, &definition); err != nil {
+		panic(err) // a part of the program
+	}
+	spec := definition["spec"].(map[string]any)
+	kind := constraint.kind()
+	plural := strings.ToLower(kind.Kind)
+	definition["metadata"] = map[string]any{"name": plural + "." + kind.Group}
+	spec["names"] = map[string]any{"kind": kind.Kind, "listKind": kind.Kind + "List", "plural": plural, "singular": plural}
+	version := spec["versions"].([]any)[0].(map[string]any)
+	version["name"] = kind.Version
+	validation := t.Spec.CRD.Spec.Validation
+	if parameters := runtime.DeepCopyJSONValue(any(validation.Schema)).(map[string]any); len(parameters) > 0 {
+		legacy := t.kind().Version != "v1"
+		if validation.LegacySchema != nil {
+			legacy = *validation.LegacySchema
+		}
+		if legacy {
+			preserveUnknown(parameters)
+		}
+		properties, _, _ := unstructured.NestedFieldNoCopy(version, "schema", "openAPIV3Schema", "properties", "spec", "properties")
+		properties.(map[string]any)["parameters"] = parameters
+	}
+	return &object{definition, t.origin}
+}
+
+// schemaPath is the path of the parameters' schema in a CustomResourceDefinition.
+const schemaPath = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.parameters"
+
+// originOfSchema sets the origin of the parameters' schema in the definition among the manifests.
+func (g *gatekeeperBuilder) originOfSchema(t *gatekeeperTemplate, index int) {
+	g.origins[fmt.Sprintf("manifests[%d].%s", index, schemaPath)] = manifest.Origin{Document: t.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
+}
+
+// preserveUnknown makes a schema structural as Gatekeeper does: objects, and values without a type, may have any fields.
+func preserveUnknown(schema map[string]any) {
+	if kind, found := schema["type"]; !found || kind == "object" {
+		schema["x-kubernetes-preserve-unknown-fields"] = true
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	children := []any{schema["items"], schema["additionalProperties"]}
+	for _, key := range sortedKeys(properties) {
+		children = append(children, properties[key])
+	}
+	for _, child := range children {
+		if child, ok := child.(map[string]any); ok {
+			preserveUnknown(child)
+		}
+	}
+}
+
+// enforce adds the constraint, its CustomResourceDefinition, the policy of the template and the binding to the manifests.
+func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
+	spec, ok := g.constraintSpec(constraint)
+	if !ok {
+		return
+	}
+	actions := g.actions(constraint, spec)
+	g.enforced = slices.Contains(actions, any(string(admissionv1.Deny)))
+	g.policyName = gatekeeperPrefix + nameOf(t.object)
+	g.manifest(t.definition(constraint))
+	g.originOfSchema(t, 0)
+	g.manifest(g.policy(t, constraint, &spec.Match))
+	at := fmt.Sprintf("manifests[%d].spec.", len(g.suite.Manifests)-1)
+	g.origins[at+"validations"] = manifest.Origin{Document: t.origin, Path: t.sourcePath + ".validations"}
+	for i := range t.source.Variables {
+		g.origins[fmt.Sprintf("%svariables[%d]", at, gatekeeperVariables+i)] = manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.variables[%d]", t.sourcePath, i)}
+	}
+	for i := range t.source.MatchCondition {
+		g.origins[fmt.Sprintf("%smatchConditions[%d]", at, i)] = manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.matchCondition[%d]", t.sourcePath, i)}
+	}
+	g.manifest(constraint)
+	binding := map[string]any{
+		"policyName": g.policyName, "validationActions": actions,
+		"paramRef": map[string]any{"name": nameOf(constraint), "parameterNotFoundAction": "Deny"},
+	}
+	if resources := spec.Match.resources(); len(resources) > 0 {
+		binding["matchResources"] = resources
+	}
+	g.manifest(&object{map[string]any{
+		"apiVersion": admissionv1.SchemeGroupVersion.String(), "kind": cluster.ValidatingKind + "Binding",
+		"metadata": map[string]any{"name": gatekeeperPrefix + nameOf(constraint)}, "spec": binding,
+	}, constraint.origin})
+}
+
+// gatekeeperVariables is the number of variables that Gatekeeper defines.
+const gatekeeperVariables = 2
+
+// policy returns the policy of a template, for the requests that match.
+func (g *gatekeeperBuilder) policy(t *gatekeeperTemplate, constraint *object, match *gatekeeperMatch) *object {
+	source := t.source
+	operations := source.Operations
+	if target := t.Spec.Targets[0].Operations; len(target) > 0 {
+		operations = target
+	}
+	if len(operations) == 0 {
+		operations = []string{"*"} // gator verify does not know the operation
+	}
+	failurePolicy := source.FailurePolicy
+	if failurePolicy == "" {
+		failurePolicy = string(admissionv1.Fail)
+	}
+	spec := map[string]any{
+		"failurePolicy": failurePolicy,
+		"paramKind":     map[string]any{"apiVersion": constraint.meta().GetAPIVersion(), "kind": constraint.kind().Kind},
+		"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+			"apiGroups": []string{"*"}, "apiVersions": []string{"*"}, "operations": operations, "resources": []string{"*/*"},
+		}}},
+		"validations": source.Validations,
+		"variables": append([]gatekeeperExpression{
+			{"anyObject", `request.operation == "DELETE" ? oldObject : object`},
+			{"params", "has(params.spec) && has(params.spec.parameters) ? params.spec.parameters : null"},
+		}, source.Variables...),
+	}
+	if conditions := slices.Concat(source.MatchCondition, source.MatchConditions, match.conditions()); len(conditions) > 0 {
+		spec["matchConditions"] = conditions
+	}
+	return &object{map[string]any{
+		"apiVersion": admissionv1.SchemeGroupVersion.String(), "kind": cluster.ValidatingKind,
+		"metadata": map[string]any{"name": g.policyName}, "spec": spec,
+	}, t.origin}
+}
