@@ -22,8 +22,10 @@ type Tracer interface {
 	// the field of the expression, such as spec.validations[0].expression. Expressions do not share programs.
 	Compiled(policy, path string, program *Program)
 	// Evaluated is called after each evaluation of a program, also of one that fails, with the context of the request. Parts that
-	// the expression did not evaluate have no step. The values are valid until the end of the request.
-	Evaluated(ctx context.Context, program *Program, steps []Step)
+	// the expression did not evaluate have no step. If the evaluation exceeds the cost limit, the only step is the error of the whole expression. cost
+	// is the runtime cost in CEL cost units, without the costs of the variables that the expression reads. The values are valid until the
+	// end of the request.
+	Evaluated(ctx context.Context, program *Program, steps []Step, cost uint64)
 }
 
 // Traced returns a compiler of the same expressions as c whose programs report to the tracer. Values, costs and errors are
@@ -47,6 +49,6 @@ func (c *Compiler) planTraced(program *Program, functions *programs.Builtins, en
 	if err != nil {
 		return err
 	}
-	observe := func(ctx context.Context, steps []Step) { c.tracer.Evaluated(ctx, program, steps) }
+	observe := func(ctx context.Context, steps []Step, cost uint64) { c.tracer.Evaluated(ctx, program, steps, cost) }
 	return functions.PlanTraced(permanent, checked.NativeRep(), observe, &program.Program)
 }

@@ -31,7 +31,7 @@ func (e *evaluations) Compiled(policy, path string, program *expression.Program)
 	e.fields[program] = policy + " " + path
 }
 
-func (e *evaluations) Evaluated(_ context.Context, program *expression.Program, steps []expression.Step) {
+func (e *evaluations) Evaluated(_ context.Context, program *expression.Program, steps []expression.Step, _ uint64) {
 	root := program.Traced().Expr().ID()
 	for _, step := range steps {
 		if step.ID == root {

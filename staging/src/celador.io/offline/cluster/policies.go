@@ -33,8 +33,8 @@ type record struct {
 	validation validating.Result
 	// mismatches are the reasons why policies do not match, by their position in the policy set.
 	mismatches map[int]string
-	// evaluations are empty unless the policies are traced.
-	evaluations []Evaluation
+	// visit is called after each evaluation of an expression if the policies are traced. Nil for none.
+	visit func(Evaluation)
 	// mutatingWebhooks and validatingWebhooks are nil if the request did not reach them.
 	mutatingWebhooks, validatingWebhooks []WebhookReview
 }

@@ -40,6 +40,8 @@ type Evaluation struct {
 	*Expression
 	// Steps are the values of the expression's nodes, in the order of the evaluation.
 	Steps []expression.Step
+	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
+	Cost uint64
 }
 
 // Trace compiles the policies of the cluster for reviews with evaluations.
@@ -63,9 +65,17 @@ func (c *Cluster) Trace() (*Tracing, error) {
 
 // Admit returns the review of a request as Cluster.Admit does, and the evaluations of expressions in order.
 func (t *Tracing) Admit(ctx context.Context, request *Request) (*Review, []Evaluation, error) {
+	var evaluations []Evaluation
+	review, err := t.Visit(ctx, request, func(e Evaluation) { evaluations = append(evaluations, e) })
+	return review, evaluations, err
+}
+
+// Visit returns the review of a request as Cluster.Admit does. It calls visit after each evaluation of an expression, and keeps no steps. Calls do not
+// overlap.
+func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Review, error) {
 	r := newRecord(&t.policies)
-	review, err := t.cluster.admit(ctx, request, r)
-	return review, r.evaluations, err
+	r.visit = visit
+	return t.cluster.admit(ctx, request, r)
 }
 
 // A tracer records the evaluations of the policies of one kind. Policies are compiled one after the other, before requests.
@@ -80,8 +90,8 @@ func (t *tracer) Compiled(policy, path string, program *expression.Program) {
 }
 
 // Evaluated implements expression.Tracer.
-func (t *tracer) Evaluated(ctx context.Context, program *expression.Program, steps []expression.Step) {
-	if r := recordFrom(ctx); r != nil {
-		r.evaluations = append(r.evaluations, Evaluation{t.compiled[program], steps})
+func (t *tracer) Evaluated(ctx context.Context, program *expression.Program, steps []expression.Step, cost uint64) {
+	if r := recordFrom(ctx); r != nil && r.visit != nil {
+		r.visit(Evaluation{t.compiled[program], steps, cost})
 	}
 }

@@ -31,7 +31,7 @@ type recorder struct{ steps []expression.Step }
 
 func (*recorder) Compiled(string, string, *expression.Program) {}
 
-func (r *recorder) Evaluated(_ context.Context, _ *expression.Program, steps []expression.Step) {
+func (r *recorder) Evaluated(_ context.Context, _ *expression.Program, steps []expression.Step, _ uint64) {
 	r.steps = steps
 }
 

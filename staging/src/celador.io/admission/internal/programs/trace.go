@@ -42,8 +42,8 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 }
 
 // PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each evaluation calls
-// observe with the steps of the evaluation, in order. It evaluates the expression twice: cel-go cannot trace and tell the cost at once.
-func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step), program *Program) error {
+// observe with the steps of the evaluation, in order, and its cost. It evaluates the expression twice: cel-go cannot trace and tell the cost at once.
+func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
 	untraced, err := instantiate(env, checked, b.Library)
 	if err != nil {
 		return err
@@ -71,16 +71,25 @@ type tracedProgram struct {
 	cel.Program
 	checked *ast.AST
 	traced  interpreter.InterpretableV2
-	observe func(context.Context, []Step)
+	observe func(context.Context, []Step, uint64)
 }
 
 // ContextEval implements cel.Program.
 func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *cel.EvalDetails, error) {
 	value, details, err := t.Program.ContextEval(ctx, input)
-	// An evaluation that was cut short would take as long again.
+	if ctx.Err() != nil {
+		return value, details, err
+	}
+	cost := uint64(0)
+	if actual := details.ActualCost(); actual != nil {
+		cost = *actual
+	}
 	var cancelled interpreter.EvalCancelledError
-	if !errors.As(err, &cancelled) && ctx.Err() == nil {
-		t.observe(ctx, t.steps(ctx, input))
+	if errors.As(err, &cancelled) {
+		// To trace an evaluation that was cut short would take as long again.
+		t.observe(ctx, []Step{{t.checked.Expr().ID(), types.WrapErr(err)}}, cost)
+	} else {
+		t.observe(ctx, t.steps(ctx, input), cost)
 	}
 	return value, details, err
 }
