@@ -34,16 +34,16 @@ func (c *checker) check(test *testCase, review *cluster.Review) Decision {
 	inScope := scope(review.Policies, expect.Policy, expect.Binding)
 	decision, why := decide(review, inScope)
 	explain := func() {
-		c.explain(slices.DeleteFunc(findings(inScope), func(f finding) bool { return !f.enforced || f.failed != (decision == Error) }))
+		c.explain(slices.DeleteFunc(Findings(inScope), func(f Finding) bool { return !f.Enforced || f.Failed != (decision == Error) }))
 	}
 	switch {
 	case expect.Decision != "" && decision != expect.Decision:
 		c.fail("decision", string(expect.Decision), described(decision, why))
 		explain()
 	case expect.Violations != nil:
-		c.checkViolations(test, findings(inScope))
+		c.checkViolations(test, Findings(inScope))
 	case expect.Decision != "":
-		c.checkFinding(test, review, findings(inScope))
+		c.checkFinding(test, review, Findings(inScope))
 	}
 	if expect.Allowed != nil && *expect.Allowed != review.Allowed {
 		c.fail("allowed", toJSON(*expect.Allowed), toJSON(review.Allowed)+": "+described(decision, why))
@@ -81,20 +81,20 @@ func noObject(review *cluster.Review) string {
 }
 
 // explain adds the expressions behind findings to the last mismatch.
-func (c *checker) explain(found []finding) {
+func (c *checker) explain(found []Finding) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
 		for _, o := range c.objects {
-			if f.validation < 0 || o.content.GetKind() != cluster.ValidatingKind || o.content.GetName() != f.policy {
+			if f.Validation < 0 || o.content.GetKind() != cluster.ValidatingKind || o.content.GetName() != f.Policy {
 				continue
 			}
 			validations, _, _ := unstructured.NestedSlice(o.content.Object, "spec", "validations")
-			if f.validation >= len(validations) {
+			if f.Validation >= len(validations) {
 				continue
 			}
-			validation, _ := validations[f.validation].(map[string]any)
+			validation, _ := validations[f.Validation].(map[string]any)
 			text, _ := validation["expression"].(string)
-			position := o.document.Position(fmt.Sprintf("spec.validations[%d].expression", f.validation))
+			position := o.document.Position(fmt.Sprintf("spec.validations[%d].expression", f.Validation))
 			last.Expressions = append(last.Expressions, Expression{Position: position, Text: text})
 		}
 	}
@@ -108,23 +108,23 @@ func described(decision Decision, why string) string {
 }
 
 // checkFinding compares validation, message and reason. One finding has to have all of them.
-func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []finding) {
+func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []Finding) {
 	expect := &test.spec.Expect
-	candidates := []finding{}
+	candidates := []Finding{}
 	for _, f := range found {
-		if f.enforced == (expect.Decision != Allowed) && (!f.enforced || f.failed == (expect.Decision == Error)) {
+		if f.Enforced == (expect.Decision != Allowed) && (!f.Enforced || f.Failed == (expect.Decision == Error)) {
 			candidates = append(candidates, f)
 		}
 	}
 	if expect.Decision == Rejected {
-		candidates = []finding{{message: statusMessage(review), validation: -1}}
+		candidates = []Finding{{Message: statusMessage(review), Validation: -1}}
 		if review.Status != nil {
-			candidates[0].reason = review.Status.ErrStatus.Reason
+			candidates[0].Reason = review.Status.ErrStatus.Reason
 		}
 	}
 	// Each field narrows the candidates down. The first one that no candidate has is the mismatch.
 	for _, criterion := range test.criteria() {
-		met := slices.DeleteFunc(slices.Clone(candidates), func(f finding) bool { return !criterion.meets(f) })
+		met := slices.DeleteFunc(slices.Clone(candidates), func(f Finding) bool { return !criterion.meets(f) })
 		if len(met) == 0 {
 			var got []string
 			for _, f := range candidates {
@@ -142,10 +142,10 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []f
 }
 
 // checkViolations compares the number of violations that meet the criteria of the case.
-func (c *checker) checkViolations(test *testCase, found []finding) {
+func (c *checker) checkViolations(test *testCase, found []Finding) {
 	criteria := test.criteria()
-	met := slices.DeleteFunc(found, func(f finding) bool {
-		return f.ignored || slices.ContainsFunc(criteria, func(criterion criterion) bool { return !criterion.meets(f) })
+	met := slices.DeleteFunc(found, func(f Finding) bool {
+		return f.Ignored || slices.ContainsFunc(criteria, func(criterion criterion) bool { return !criterion.meets(f) })
 	})
 	if want := *test.spec.Expect.Violations; len(met) != want {
 		var texts []string
@@ -162,8 +162,8 @@ type criterion struct {
 	field   string
 	set     bool
 	want    string
-	meets   func(finding) bool
-	display func(finding) string
+	meets   func(Finding) bool
+	display func(Finding) string
 }
 
 // criteria returns the criteria that the expectation of the case sets.
@@ -172,28 +172,28 @@ func (test *testCase) criteria() []criterion {
 	criteria := []criterion{
 		{
 			"validation", expect.Validation != nil, toJSON(expect.Validation),
-			func(f finding) bool { return f.validation == *expect.Validation },
-			func(f finding) string {
-				if f.validation < 0 {
-					return "none (" + f.message + ")"
+			func(f Finding) bool { return f.Validation == *expect.Validation },
+			func(f Finding) string {
+				if f.Validation < 0 {
+					return "none (" + f.Message + ")"
 				}
-				return fmt.Sprintf("%d (%s)", f.validation, f.message)
+				return fmt.Sprintf("%d (%s)", f.Validation, f.Message)
 			},
 		},
 		{
 			"message", expect.Message != "", fmt.Sprintf("%q", expect.Message),
-			func(f finding) bool { return f.message == expect.Message },
-			func(f finding) string { return fmt.Sprintf("%q", f.message) },
+			func(f Finding) bool { return f.Message == expect.Message },
+			func(f Finding) string { return fmt.Sprintf("%q", f.Message) },
 		},
 		{
 			"messagePattern", test.pattern != nil, fmt.Sprintf("%q", expect.MessagePattern),
-			func(f finding) bool { return test.pattern.MatchString(f.message) },
-			func(f finding) string { return fmt.Sprintf("%q", f.message) },
+			func(f Finding) bool { return test.pattern.MatchString(f.Message) },
+			func(f Finding) string { return fmt.Sprintf("%q", f.Message) },
 		},
 		{
 			"reason", expect.Reason != "", string(expect.Reason),
-			func(f finding) bool { return f.reason == expect.Reason },
-			func(f finding) string { return string(f.reason) },
+			func(f Finding) bool { return f.Reason == expect.Reason },
+			func(f Finding) string { return string(f.Reason) },
 		},
 	}
 	return slices.DeleteFunc(criteria, func(c criterion) bool { return !c.set })

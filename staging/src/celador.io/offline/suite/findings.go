@@ -15,55 +15,59 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A finding is an objection of a policy to a request.
-type finding struct {
-	policy, binding string
-	validation      int // the index of the validation, or -1
-	message         string
-	reason          metav1.StatusReason
-	// failed is set if the policy could not be evaluated, and not set if it denies.
-	failed bool
-	// ignored is set if the policy could not be evaluated, and its failurePolicy is Ignore.
-	ignored bool
-	// enforced is set if the server rejects the request because of the finding.
-	enforced bool
+// A Finding is an objection of a policy to a request.
+type Finding struct {
+	Policy, Binding string
+	// Validation is the index of the validation, or -1 if the objection is of no validation.
+	Validation int
+	Message    string
+	Reason     metav1.StatusReason
+	// Actions are the binding's validationActions. Mutating policies have none.
+	Actions []admissionv1.ValidationAction
+	// Failed is set if the policy could not be evaluated, and not set if it denies.
+	Failed bool
+	// Ignored is set if the policy could not be evaluated, and its failurePolicy is Ignore.
+	Ignored bool
+	// Enforced is set if the server rejects the request because of the finding.
+	Enforced bool
 }
 
-func (f finding) String() string {
-	text := "policy " + f.policy
-	if f.binding != "" {
-		text += ", binding " + f.binding
+func (f Finding) String() string {
+	text := "policy " + f.Policy
+	if f.Binding != "" {
+		text += ", binding " + f.Binding
 	}
-	if f.validation >= 0 {
-		text += fmt.Sprintf(", validation %d", f.validation)
+	if f.Validation >= 0 {
+		text += fmt.Sprintf(", validation %d", f.Validation)
 	}
-	return text + ": " + f.message
+	return text + ": " + f.Message
 }
 
-func findings(reviews []cluster.PolicyReview) []finding {
-	var found []finding
+// Findings returns the objections of policies, in the order of the reviews.
+func Findings(reviews []cluster.PolicyReview) []Finding {
+	var found []Finding
 	for _, review := range reviews {
 		for _, decision := range review.Decisions {
 			if decision.Outcome == validating.Admitted {
 				continue
 			}
-			f := finding{
-				policy: review.Policy, binding: review.Binding, validation: decision.Index,
-				message: decision.Message, reason: decision.Reason,
-				failed:   decision.Outcome != validating.Denied,
-				ignored:  decision.Ignored,
-				enforced: !decision.Ignored && slices.Contains(decision.Actions, admissionv1.Deny),
+			f := Finding{
+				Policy: review.Policy, Binding: review.Binding, Validation: decision.Index,
+				Message: decision.Message, Reason: decision.Reason, Actions: decision.Actions,
+				Failed:   decision.Outcome != validating.Denied,
+				Ignored:  decision.Ignored,
+				Enforced: !decision.Ignored && slices.Contains(decision.Actions, admissionv1.Deny),
 			}
 			if decision.Outcome == validating.Misconfigured {
-				f.validation = -1
+				f.Validation = -1
 			}
 			found = append(found, f)
 		}
 		for _, failure := range review.Failures {
-			found = append(found, finding{
-				policy: review.Policy, binding: review.Binding, validation: -1,
-				message: failure.Message, reason: failure.Reason,
-				failed: !failure.Stated, ignored: failure.Ignored, enforced: !failure.Ignored,
+			found = append(found, Finding{
+				Policy: review.Policy, Binding: review.Binding, Validation: -1,
+				Message: failure.Message, Reason: failure.Reason,
+				Failed: !failure.Stated, Ignored: failure.Ignored, Enforced: !failure.Ignored,
 			})
 		}
 	}
@@ -87,14 +91,14 @@ const notReached Decision = "NotReached"
 
 // decide returns the decision of the policies in scope, and the reason for it in words.
 func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Decision, why string) {
-	enforced := func(f finding) bool { return f.enforced }
-	if !review.Allowed && !slices.ContainsFunc(findings(review.Policies), enforced) {
+	enforced := func(f Finding) bool { return f.Enforced }
+	if !review.Allowed && !slices.ContainsFunc(Findings(review.Policies), enforced) {
 		return Rejected, statusMessage(review)
 	}
 	for _, failed := range []bool{false, true} {
 		var reasons []string
-		for _, f := range findings(inScope) {
-			if f.enforced && f.failed == failed {
+		for _, f := range Findings(inScope) {
+			if f.Enforced && f.Failed == failed {
 				reasons = append(reasons, f.String())
 			}
 		}

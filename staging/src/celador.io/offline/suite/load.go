@@ -86,6 +86,12 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 	return tests, nil
 }
 
+// Parse returns the suite of a document. Errors join one error for each problem, with its file, line and field. Paths in the document are relative to
+// the directory of its file.
+func Parse(document *manifest.Document) (*Test, error) {
+	return load(document.Position("").File, document)
+}
+
 func load(file string, document *manifest.Document) (*Test, error) {
 	if kind := document.GroupVersionKind(); kind.GroupVersion().String() != APIVersion || kind.Kind != Kind {
 		return nil, document.Errorf("", "the document is not a suite, want apiVersion: %s and kind: %s. Put other objects into files that a suite lists in manifests", APIVersion, Kind)

@@ -10,7 +10,37 @@ import (
 	"strings"
 
 	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
 )
+
+// A PolicyWarning is a warning of the type check of a policy.
+type PolicyWarning struct {
+	// Kind is the kind of the policy.
+	Kind   string
+	Policy string
+	// Field is the field of the expression, such as spec.validations[0].expression.
+	Field string
+	// Position is the place of the field.
+	Position manifest.Position
+	Text     string
+}
+
+// typeWarnings returns the warnings of the type check of a policy, and none for other objects.
+func (o object) typeWarnings(created *cluster.Cluster) ([]PolicyWarning, error) {
+	if !o.isPolicy() {
+		return nil, nil
+	}
+	kind, name := o.content.GetKind(), o.content.GetName()
+	check, err := created.CheckTypes(kind, name)
+	if err != nil {
+		return nil, fmt.Errorf("type check of %s %s: %w", kind, name, err)
+	}
+	var warnings []PolicyWarning
+	for _, w := range check.Warnings {
+		warnings = append(warnings, PolicyWarning{kind, name, w.FieldRef, o.document.Position(w.FieldRef), strings.TrimSpace(w.Warning)})
+	}
+	return warnings, nil
+}
 
 // checkTypeWarnings compares the warnings of type checks with the expected ones, in any order. It returns an error if a check
 // cannot run.
@@ -22,16 +52,15 @@ func (c *checker) checkTypeWarnings(created *cluster.Cluster, expect *Expectatio
 	got := map[string]string{}
 	scopeKind, scopeName := cutKind(expect.Policy)
 	for _, o := range c.objects {
-		kind, name := o.content.GetKind(), o.content.GetName()
-		if !o.isPolicy() || scopeName != "" && name != scopeName || scopeKind != "" && kind != scopeKind {
+		if scopeName != "" && o.content.GetName() != scopeName || scopeKind != "" && o.content.GetKind() != scopeKind {
 			continue
 		}
-		check, err := created.CheckTypes(kind, name)
+		warnings, err := o.typeWarnings(created)
 		if err != nil {
-			return fmt.Errorf("type check of %s %s: %w", kind, name, err)
+			return err
 		}
-		for _, warning := range check.Warnings {
-			got[name+": "+warning.FieldRef] = strings.TrimSpace(warning.Warning)
+		for _, w := range warnings {
+			got[w.Policy+": "+w.Field] = w.Text
 		}
 	}
 	if !slices.Equal(keys(want), keys(got)) {

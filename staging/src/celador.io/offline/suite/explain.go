@@ -1,0 +1,149 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/coverage"
+)
+
+// An Answer is the answer to the request of a case, with all that led to it.
+type Answer struct {
+	// Decision is what the policies decide, and Reason says why in words. Both are empty without a Review.
+	Decision Decision
+	Reason   string
+	// Review is the answer of the server. It is nil if the case is skipped, or no client can send its request.
+	Review *cluster.Review
+	// Unguarded is the object in the answer to the same request without policies. It is nil if this answer has none.
+	Unguarded *unstructured.Unstructured
+	// Expressions are the expressions of all policies in the order of kind (mutating first), policy and place.
+	Expressions []EvaluatedExpression
+	// TypeWarnings are the warnings of the type checks of all policies.
+	TypeWarnings []PolicyWarning
+}
+
+// An EvaluatedExpression is an expression of a policy, whose Branches are those that its evaluations reached.
+type EvaluatedExpression struct {
+	coverage.Expression
+	// Evaluations are the first evaluations, at most maxEvaluations. A policy with several params evaluates an expression for each of them.
+	Evaluations []Evaluation
+	// Omitted is the number of further evaluations.
+	Omitted int
+}
+
+// maxEvaluations bounds the memory of an answer.
+const maxEvaluations = 20
+
+// An Evaluation is one evaluation of an expression.
+type Evaluation struct {
+	coverage.Explanation
+	// Failed is set if the value is an error.
+	Failed bool
+	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
+	Cost uint64
+}
+
+// Explain answers the request of the first case of a test, without regard to its expectation. The feature gates of the suite must be
+// enabled. If the server accepts the manifests, Explain returns an answer, together with an error if the request cannot be sent. Errors about fields
+// have their positions.
+func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, error) {
+	c := &test.cases[0]
+	none := fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
+	f := none.with(ctx, overlay(test.objects, c.objects))
+	created, err := f.cluster()
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.tracing()
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{}
+	for _, o := range f.objects {
+		warnings, err := o.typeWarnings(created)
+		if err != nil {
+			return nil, err
+		}
+		answer.TypeWarnings = append(answer.TypeWarnings, warnings...)
+	}
+	visitor := newExplainer(t)
+	if c.request != nil {
+		err = answer.admit(ctx, c, f, visitor)
+	}
+	answer.Expressions = visitor.sorted()
+	if err != nil {
+		return answer, c.refused(test.document, err)
+	}
+	return answer, nil
+}
+
+// admit adds the answers to a request with and without policies.
+func (a *Answer) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
+	review, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	a.Review = review
+	a.Decision, a.Reason = decide(review, review.Policies)
+	if review.Object == nil {
+		return nil
+	}
+	unguarded, err := f.unguarded()
+	if err != nil {
+		return err
+	}
+	before, err := unguarded.Admit(ctx, c.request)
+	if err != nil {
+		return err
+	}
+	a.Unguarded = before.Object
+	return nil
+}
+
+// An explainer collects the evaluations of one request.
+type explainer struct {
+	tracing     *tracing
+	expressions map[*cluster.Expression]*EvaluatedExpression
+}
+
+func newExplainer(t *tracing) *explainer {
+	x := &explainer{t, map[*cluster.Expression]*EvaluatedExpression{}}
+	for e, traced := range t.expressions {
+		traced.Branches = traced.plan.Branches()
+		x.expressions[e] = &EvaluatedExpression{Expression: traced.Expression}
+	}
+	return x
+}
+
+// visit adds an evaluation.
+func (x *explainer) visit(evaluation cluster.Evaluation) {
+	e, plan := x.expressions[evaluation.Expression], x.tracing.expressions[evaluation.Expression].plan
+	plan.Cover(e.Branches, evaluation.Steps)
+	if len(e.Evaluations) == maxEvaluations {
+		e.Omitted++
+		return
+	}
+	e.Evaluations = append(e.Evaluations, Evaluation{plan.Explain(evaluation.Steps), types.IsError(plan.Result(evaluation.Steps)), evaluation.Cost})
+}
+
+// sorted returns the expressions in order.
+func (x *explainer) sorted() []EvaluatedExpression {
+	var all []EvaluatedExpression
+	for _, e := range x.expressions {
+		all = append(all, *e)
+	}
+	slices.SortFunc(all, func(a, b EvaluatedExpression) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Policy, b.Policy), cmp.Compare(a.Position.Line, b.Position.Line),
+			cmp.Compare(a.Position.Column, b.Position.Column), strings.Compare(a.Field, b.Field))
+	})
+	return all
+}
