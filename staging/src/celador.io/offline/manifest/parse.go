@@ -49,6 +49,16 @@ func Parse(file string, data []byte) ([]*Document, error) {
 	return documents, nil
 }
 
+// Split returns the texts of the documents of a file's content, with the lines that separate them. Some may have no content. The texts share the
+// memory of data.
+func Split(data []byte) [][]byte {
+	var texts [][]byte
+	for _, chunk := range split(data) {
+		texts = append(texts, chunk.text)
+	}
+	return texts
+}
+
 // A chunk is the text of one document. lines is the number of lines before it in the file.
 type chunk struct {
 	text  []byte
@@ -99,6 +109,9 @@ func parse(file string, c chunk) (*Document, error) {
 	}
 	if err := document.check(document.node, ""); err != nil {
 		return nil, err
+	}
+	if size := aliasedSize(document.node); size > maxAliased {
+		return nil, document.Errorf("", "the aliases stand for more than %d bytes", maxAliased)
 	}
 	// kubectl decodes YAML with this package, whose scalars are those of YAML 1.1: yes is true.
 	raw, err := yaml.YAMLToJSON(c.text)

@@ -1,0 +1,53 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import nodes "go.yaml.in/yaml/v3"
+
+// maxAliased is the size of the values that the aliases of a document may stand for, in bytes. API servers do not accept larger requests. A short
+// document can have aliases that stand for gigabytes.
+const maxAliased = 3 << 20
+
+// aliasedSize returns the size of the values that the aliases in node stand for, or some number above maxAliased.
+func aliasedSize(node *nodes.Node) int {
+	return (&aliases{sizes: map[*nodes.Node]int{}}).below(node)
+}
+
+// aliases has the sizes of the values that aliases stand for, with all aliases in them resolved.
+type aliases struct{ sizes map[*nodes.Node]int }
+
+// below returns the size of what the aliases in node stand for.
+func (a *aliases) below(node *nodes.Node) int {
+	if node.Kind == nodes.AliasNode {
+		return a.size(node.Alias)
+	}
+	total := 0
+	for _, child := range node.Content {
+		if total += a.below(child); total > maxAliased {
+			break
+		}
+	}
+	return total
+}
+
+// size returns the size of a value with all aliases in it resolved.
+func (a *aliases) size(node *nodes.Node) int {
+	if node.Kind == nodes.AliasNode {
+		return a.size(node.Alias)
+	}
+	if size, found := a.sizes[node]; found {
+		return size
+	}
+	// A value that contains itself, which is not valid, has no end.
+	a.sizes[node] = maxAliased + 1
+	total := len(node.Value) + len(`"",`)
+	for _, child := range node.Content {
+		if total += a.size(child); total > maxAliased {
+			total = maxAliased + 1
+			break
+		}
+	}
+	a.sizes[node] = total
+	return total
+}
