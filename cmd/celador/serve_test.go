@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// A served process is a running celador serve.
+// A served process is a running celador serve or playground.
 type served struct {
 	process *exec.Cmd
 	lines   *bufio.Scanner
@@ -27,7 +27,13 @@ type served struct {
 // startServe starts celador serve on a free port and reads its output up to the line that starts with until.
 func startServe(t *testing.T, dir, until string, args ...string) *served {
 	t.Helper()
-	s := &served{process: celador(t, "", append([]string{"serve", "--data-dir", dir, "--secure-port", "0"}, args...)...)}
+	return start(t, celador(t, "", append([]string{"serve", "--data-dir", dir, "--secure-port", "0"}, args...)...), until)
+}
+
+// start starts a process and reads its output up to the line that contains until.
+func start(t *testing.T, command *exec.Cmd, until string) *served {
+	t.Helper()
+	s := &served{process: command}
 	stdout, err := s.process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,225 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package playground
+
+import (
+	"errors"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"celador.io/offline/cluster"
+	"celador.io/offline/coverage"
+	"celador.io/offline/manifest"
+	"celador.io/offline/report"
+	"celador.io/offline/suite"
+)
+
+// An Answer is what the page shows of an evaluation.
+type Answer struct {
+	// Decision is empty if there is no request or the input is not usable. Reason says in words why the policies decide so.
+	Decision suite.Decision `json:"decision"`
+	Reason   string         `json:"reason,omitempty"`
+	// Allowed reports whether the server performs the request.
+	Allowed bool `json:"allowed"`
+	// Status is the error of the server, if it rejects the request.
+	Status           *Status           `json:"status,omitempty"`
+	Warnings         []string          `json:"warnings,omitempty"`
+	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
+	// Object is the YAML of the object after admission, and Diff the unified diff of what the policies change. Both lack what
+	// a server chooses anew for each request, such as the UID.
+	Object string `json:"object,omitempty"`
+	Diff   string `json:"diff,omitempty"`
+	// Policies has an entry for each policy and binding.
+	Policies     []Policy      `json:"policies,omitempty"`
+	Webhooks     []Webhook     `json:"webhooks,omitempty"`
+	Expressions  []Expression  `json:"expressions,omitempty"`
+	TypeWarnings []TypeWarning `json:"typeWarnings,omitempty"`
+	// Problems are the reasons why the input is not usable.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// A Status is the error of a server.
+type Status struct {
+	Code    int32               `json:"code"`
+	Reason  metav1.StatusReason `json:"reason"`
+	Message string              `json:"message"`
+}
+
+// A Policy is what a policy did, through one binding.
+type Policy struct {
+	Kind       string          `json:"kind"`
+	Policy     string          `json:"policy"`
+	Binding    string          `json:"binding,omitempty"`
+	Outcome    cluster.Outcome `json:"outcome"`
+	Reason     string          `json:"reason,omitempty"`
+	Violations []Violation     `json:"violations,omitempty"`
+}
+
+// A Violation is an objection of a policy.
+type Violation struct {
+	// Validation is the index of the validation, or -1 if the objection is of no validation.
+	Validation int                            `json:"validation"`
+	Message    string                         `json:"message"`
+	Reason     metav1.StatusReason            `json:"reason,omitempty"`
+	Actions    []admissionv1.ValidationAction `json:"actions,omitempty"`
+	// Failed is set if the policy could not be evaluated, and Ignored if the server ignores that.
+	Failed  bool `json:"failed,omitempty"`
+	Ignored bool `json:"ignored,omitempty"`
+}
+
+// A Webhook tells whether the server would call a webhook.
+type Webhook struct {
+	Configuration string `json:"configuration"`
+	Name          string `json:"name"`
+	Called        bool   `json:"called"`
+	Reason        string `json:"reason,omitempty"`
+}
+
+// A Place is a field in a pane. Lines count from 1; a place without a line is the whole pane.
+type Place struct {
+	Pane  string `json:"pane"`
+	Line  int    `json:"line,omitempty"`
+	Field string `json:"field,omitempty"`
+}
+
+// An Expression is an expression of a policy with its evaluations.
+type Expression struct {
+	Kind   string `json:"kind"`
+	Policy string `json:"policy"`
+	Place
+	// Text is the expression, in one line.
+	Text        string       `json:"text"`
+	Evaluations []Evaluation `json:"evaluations,omitempty"`
+	// Omitted is the number of further evaluations.
+	Omitted int `json:"omitted,omitempty"`
+	coverage.Summary
+	// Missing says what would reach the branches that no evaluation reached.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// An Evaluation is one evaluation of an expression.
+type Evaluation struct {
+	Value string `json:"value"`
+	// Error is set if the value is an error.
+	Error bool `json:"error"`
+	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
+	Cost uint64 `json:"cost"`
+	// Part is the part of the expression that led to the value, and Values are the values of its parts.
+	Part   string         `json:"part"`
+	Values []report.Value `json:"values,omitempty"`
+}
+
+// A TypeWarning is a warning of the type check of a policy.
+type TypeWarning struct {
+	Kind   string `json:"kind"`
+	Policy string `json:"policy"`
+	Place
+	Warning string `json:"warning"`
+}
+
+// A Problem is a reason why an input is not usable.
+type Problem struct {
+	Place
+	Message string `json:"message"`
+}
+
+// newAnswer returns the answer for the result of suite.Explain.
+func newAnswer(found *suite.Answer, err error) *Answer {
+	a := &Answer{Problems: problems(err)}
+	if found == nil {
+		return a
+	}
+	for _, w := range found.TypeWarnings {
+		a.TypeWarnings = append(a.TypeWarnings, TypeWarning{w.Kind, w.Policy, newPlace(w.Position, w.Field), w.Text})
+	}
+	for i := range found.Expressions {
+		a.Expressions = append(a.Expressions, newExpression(&found.Expressions[i]))
+	}
+	if found.Review != nil && err == nil {
+		a.addReview(found)
+	}
+	return a
+}
+
+func (a *Answer) addReview(found *suite.Answer) {
+	review := found.Review
+	a.Decision, a.Reason, a.Allowed = found.Decision, found.Reason, review.Allowed
+	a.Warnings, a.AuditAnnotations = review.Warnings, review.AuditAnnotations
+	if review.Status != nil {
+		s := review.Status.ErrStatus
+		a.Status = &Status{s.Code, s.Reason, s.Message}
+	}
+	for _, w := range review.Webhooks {
+		a.Webhooks = append(a.Webhooks, Webhook(w))
+	}
+	for _, p := range review.Policies {
+		out := Policy{Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: p.Outcome, Reason: p.Reason}
+		for _, f := range suite.Findings([]cluster.PolicyReview{p}) {
+			out.Violations = append(out.Violations, Violation{f.Validation, f.Message, f.Reason, f.Actions, f.Failed, f.Ignored})
+		}
+		a.Policies = append(a.Policies, out)
+	}
+	if review.Object == nil {
+		return
+	}
+	after := suite.Normalize(review.Object)
+	text, err := yaml.Marshal(after)
+	if err != nil {
+		a.Problems = append(a.Problems, problems(err)...)
+		return
+	}
+	a.Object = string(text)
+	if found.Unguarded != nil {
+		a.Diff = report.Diff("without policies", "with policies", suite.Normalize(found.Unguarded), after)
+	}
+}
+
+func newExpression(e *suite.EvaluatedExpression) Expression {
+	out := Expression{
+		Kind: e.Kind, Policy: e.Policy, Place: newPlace(e.Position, e.Field), Text: e.Text, Omitted: e.Omitted, Summary: e.Summary(),
+	}
+	for _, evaluation := range e.Evaluations {
+		x := Evaluation{Value: evaluation.Value, Error: evaluation.Failed, Cost: evaluation.Cost, Part: evaluation.Part}
+		for _, v := range evaluation.Values {
+			x.Values = append(x.Values, report.Value(v))
+		}
+		out.Evaluations = append(out.Evaluations, x)
+	}
+	for _, b := range e.Branches {
+		if !b.Covered {
+			out.Missing = append(out.Missing, b.Missing)
+		}
+	}
+	return out
+}
+
+// newPlace returns the place of a position, whose file is the name of a pane.
+func newPlace(p manifest.Position, field string) Place {
+	return Place{Pane: p.File, Line: p.Line, Field: field}
+}
+
+// problems returns the errors that err joins.
+func problems(err error) []Problem {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []Problem
+		for _, err := range joined.Unwrap() {
+			all = append(all, problems(err)...)
+		}
+		return all
+	}
+	var located *manifest.Error
+	var gates *gateError
+	switch {
+	case errors.As(err, &located):
+		return []Problem{{newPlace(located.Position, located.Field), located.Problem}}
+	case errors.As(err, &gates):
+		return []Problem{{Place{Pane: "featureGates"}, err.Error()}}
+	}
+	return []Problem{{Message: err.Error()}}
+}
