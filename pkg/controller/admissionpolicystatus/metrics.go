@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/gauge"
+	"celador.io/celador/pkg/collector"
 )
 
 const (
@@ -29,7 +29,7 @@ var (
 		"Policies by kind, condition in their status and status of the condition.",
 		[]string{"kind", "condition", "status"}, nil, metrics.ALPHA, "")
 
-	conditions = gauge.NewCollector(conditionsDesc)
+	conditions = collector.Gauges(conditionsDesc)
 )
 
 func init() {

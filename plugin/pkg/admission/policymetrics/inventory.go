@@ -6,7 +6,7 @@ package policymetrics
 import (
 	"k8s.io/component-base/metrics"
 
-	"celador.io/celador/pkg/gauge"
+	"celador.io/celador/pkg/collector"
 )
 
 // A Counter returns the current numbers of policies and bindings by state. Implementations are safe
@@ -23,10 +23,10 @@ var (
 )
 
 // inventory counts policies and bindings, by kind of policy.
-var inventory = gauge.NewCollector(policies, bindings)
+var inventory = collector.Gauges(policies, bindings)
 
 // source returns the source of the gauges of one kind.
-func (count Counter) source(kind string) gauge.Source {
+func (count Counter) source(kind string) collector.Source {
 	return func(observe func(*metrics.Desc, int, ...string)) {
 		ofPolicies, ofBindings := count()
 		for state, n := range ofPolicies {

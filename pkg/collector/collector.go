@@ -1,0 +1,62 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package collector collects metrics whose values are read when metrics are gathered, so that changes
+// of the counted objects need not update metrics.
+package collector
+
+import (
+	"sync"
+
+	"k8s.io/component-base/metrics"
+)
+
+// A Collector collects gauges or counters from sources. It implements metrics.StableCollector and is safe
+// for concurrent use once it is registered.
+type Collector struct {
+	metrics.BaseStableCollector
+	descs     []*metrics.Desc
+	valueType metrics.ValueType
+
+	lock    sync.Mutex
+	sources map[string]Source
+}
+
+// A Source calls observe once for each combination of label values of a metric. It is safe for
+// concurrent use.
+type Source func(observe func(desc *metrics.Desc, value int, labels ...string))
+
+// Gauges returns a collector of the described gauges without sources.
+func Gauges(descs ...*metrics.Desc) *Collector { return newCollector(metrics.GaugeValue, descs) }
+
+// Counters returns a collector of the described counters without sources.
+func Counters(descs ...*metrics.Desc) *Collector { return newCollector(metrics.CounterValue, descs) }
+
+func newCollector(valueType metrics.ValueType, descs []*metrics.Desc) *Collector {
+	return &Collector{descs: descs, valueType: valueType, sources: map[string]Source{}}
+}
+
+// SetSource adds a source, or replaces the source with the same name.
+func (c *Collector) SetSource(name string, source Source) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.sources[name] = source
+}
+
+// DescribeWithStability implements metrics.StableCollector.
+func (c *Collector) DescribeWithStability(ch chan<- *metrics.Desc) {
+	for _, desc := range c.descs {
+		ch <- desc
+	}
+}
+
+// CollectWithStability implements metrics.StableCollector.
+func (c *Collector) CollectWithStability(ch chan<- metrics.Metric) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, source := range c.sources {
+		source(func(desc *metrics.Desc, value int, labels ...string) {
+			ch <- metrics.NewLazyConstMetric(desc, c.valueType, float64(value), labels...)
+		})
+	}
+}
