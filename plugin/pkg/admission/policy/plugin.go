@@ -102,7 +102,19 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 		return err
 	}
 	p.waitFor(synced)
-	return p.load(engine)
+	if err := p.load(engine); err != nil {
+		return err
+	}
+	p.Metrics.CountEvaluations(p.observeEvaluations)
+	return nil
+}
+
+// observeEvaluations is a policymetrics.EvaluationCounter.
+func (p *Plugin[P, B, Body]) observeEvaluations(observe policy.EvaluationObserver) {
+	p.store.ObserveEvaluations(observe)
+	if p.files != nil {
+		p.files.Current().ObserveEvaluations(observe)
+	}
 }
 
 // VerdictStore implements kubeadmission.HasVerdictStore.

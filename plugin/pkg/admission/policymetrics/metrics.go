@@ -39,7 +39,7 @@ var (
 
 func init() {
 	legacyregistry.MustRegister(ignoredFailures, snapshotBuild)
-	legacyregistry.CustomMustRegister(inventory)
+	legacyregistry.CustomMustRegister(inventory, evaluations)
 }
 
 // For returns the metrics of one kind of policy. The methods of Metrics are safe for concurrent
@@ -69,3 +69,9 @@ func (m Metrics) ObserveBuild(elapsed time.Duration) {
 // Count sets the function that returns the numbers of policies and bindings when metrics are
 // gathered. It replaces the function of an earlier call for the same kind.
 func (m Metrics) Count(count Counter) { inventory.SetSource(m.kind, count.source(m.kind)) }
+
+// CountEvaluations sets the function that returns the evaluations when metrics are gathered. It replaces
+// the function of an earlier call for the same kind.
+func (m Metrics) CountEvaluations(count EvaluationCounter) {
+	evaluations.SetSource(m.kind, count.source(m.kind))
+}

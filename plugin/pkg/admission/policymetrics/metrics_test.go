@@ -11,6 +11,8 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/component-base/metrics/testutil"
 
+	"celador.io/admission/policy"
+
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
@@ -73,6 +75,24 @@ func TestCounts(t *testing.T) {
 		celador_admission_policy_policies{kind="CountedPolicy",state="active"} 2
 		celador_admission_policy_policies{kind="CountedPolicy",state="unbound"} 0
 		celador_admission_policy_policies{kind="OtherPolicy",state="active"} 7
+	`)
+}
+
+func TestEvaluations(t *testing.T) {
+	m := policymetrics.For("EvaluatedPolicy")
+	m.CountEvaluations(func(policy.EvaluationObserver) { t.Error("a counter that was replaced is asked") })
+	m.CountEvaluations(func(observe policy.EvaluationObserver) {
+		observe("a", policy.Admitted, 3)
+		observe("b", policy.Failed, 0)
+		observe("a", policy.Admitted, 4)
+		observe("a", policy.Denied, 1)
+	})
+	gathers(t, "celador_admission_policy_evaluations_total", `
+		# HELP celador_admission_policy_evaluations_total [ALPHA] Evaluations of policies, one for each request, binding and param, by kind, policy and outcome: admitted; denied, as a validation is not satisfied, whatever the validationActions are; failed, as a part of the policy could not be evaluated, whatever the failurePolicy is.
+		# TYPE celador_admission_policy_evaluations_total counter
+		celador_admission_policy_evaluations_total{kind="EvaluatedPolicy",outcome="admitted",policy="a"} 7
+		celador_admission_policy_evaluations_total{kind="EvaluatedPolicy",outcome="denied",policy="a"} 1
+		celador_admission_policy_evaluations_total{kind="EvaluatedPolicy",outcome="failed",policy="b"} 0
 	`)
 }
 

@@ -50,11 +50,12 @@ func observed(t *testing.T, name string) map[string]float64 {
 // Celador's metrics count policies, bindings and requests.
 func TestCeladorMetrics(t *testing.T) {
 	const (
-		policies = "celador_admission_policy_policies"
-		bindings = "celador_admission_policy_bindings"
-		ignored  = "celador_admission_policy_ignored_failures_total"
-		builds   = "celador_admission_policy_snapshot_build_duration_seconds"
-		kind     = "kind=ValidatingAdmissionPolicy"
+		policies  = "celador_admission_policy_policies"
+		bindings  = "celador_admission_policy_bindings"
+		evaluated = "celador_admission_policy_evaluations_total"
+		ignored   = "celador_admission_policy_ignored_failures_total"
+		builds    = "celador_admission_policy_snapshot_build_duration_seconds"
+		kind      = "kind=ValidatingAdmissionPolicy"
 	)
 	synctest.Test(t, func(t *testing.T) {
 		before := observed(t, builds)[kind]
@@ -85,6 +86,10 @@ func TestCeladorMetrics(t *testing.T) {
 		if n := observed(t, ignored)[kind+" policy=wrong.example.com"]; n != 6 {
 			t.Errorf("%v ignored failures, want three for each request", n)
 		}
+		check(evaluated, map[string]float64{
+			kind + " outcome=admitted policy=few.example.com": 2, kind + " outcome=denied policy=few.example.com": 0, kind + " outcome=failed policy=few.example.com": 0,
+			kind + " outcome=admitted policy=wrong.example.com": 0, kind + " outcome=denied policy=wrong.example.com": 0, kind + " outcome=failed policy=wrong.example.com": 2,
+		})
 		if n := observed(t, builds)[kind] - before; n != 6 {
 			t.Errorf("%v builds, want one for each policy and binding", n)
 		}
@@ -95,6 +100,9 @@ func TestCeladorMetrics(t *testing.T) {
 		synctest.Wait()
 		check(policies, map[string]float64{kind + " state=active": 1, kind + " state=invalid": 0, kind + " state=unbound": 1})
 		check(bindings, map[string]float64{kind + " state=active": 1, kind + " state=orphaned": 2, kind + " state=idle": 0})
+		check(evaluated, map[string]float64{
+			kind + " outcome=admitted policy=few.example.com": 2, kind + " outcome=denied policy=few.example.com": 0, kind + " outcome=failed policy=few.example.com": 0,
+		})
 		if n, found := observed(t, ignored)[kind+" policy=wrong.example.com"]; found {
 			t.Errorf("%v ignored failures of a policy that is gone", n)
 		}

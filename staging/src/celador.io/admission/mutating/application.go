@@ -52,12 +52,21 @@ type application struct {
 	views []*view
 	// params is the param of the last evaluation.
 	params *activation.Params
-	result Result
+	// outcome is the outcome of the current invocation so far.
+	outcome policy.Outcome
+	result  Result
 }
 
-// fail adds a failure of a policy through the binding with the given name. The name is empty if the
-// policy could not be applied through any binding.
+// misconfigured adds the failure of a policy that could not be applied through the binding with the given
+// name. The name is empty if the policy could not be applied through any binding.
+func (r *application) misconfigured(p *policy.Policy[Body], binding, message string) {
+	p.CountEvaluation(policy.Failed)
+	r.fail(p, binding, message, "")
+}
+
+// fail adds a failure of a policy through the binding with the given name, which may be empty.
 func (r *application) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
+	r.outcome = policy.Failed
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
 	})
@@ -71,12 +80,20 @@ func (r *application) invoke(i *invocation) error {
 	if err := r.convert(i.target.Kind); err != nil {
 		return apierrors.NewInternalError(err)
 	}
+	r.outcome = policy.Admitted
 	if r.exempt(i) {
+		if r.outcome == policy.Failed {
+			i.CountEvaluation(r.outcome)
+		}
 		return nil
 	}
 	invoked, err := r.mutate(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
 	if err != nil {
+		i.CountEvaluation(policy.Failed)
 		return err
+	}
+	if len(invoked) > 0 {
+		i.CountEvaluation(r.outcome)
 	}
 	r.reinvoked = r.reinvoked || r.round > 0 && len(invoked) > 0
 	for _, index := range invoked {
@@ -166,7 +183,12 @@ func (r *application) failMutation(i *invocation, index int, err error) {
 	if reason == "" {
 		reason = metav1.StatusReasonInvalid
 	}
+	outcome := policy.Failed
+	if refused {
+		outcome = max(r.outcome, policy.Denied)
+	}
 	r.fail(i.Policy, i.binding.Name(), message, reason)
+	r.outcome = outcome
 	failure := &r.result.Failures[len(r.result.Failures)-1]
 	failure.Stated = refused || m.reason != ""
 	failure.Ignored = failure.Ignored && !refused

@@ -43,7 +43,7 @@ func (i *invocation) key(index int) key {
 func (r *application) collect(snapshot *Snapshot) {
 	for match := range r.matches.In(snapshot) {
 		if match.Err != nil {
-			r.fail(match.Policy, "", match.Err.Error(), "")
+			r.misconfigured(match.Policy, "", match.Err.Error())
 			continue
 		}
 		for b := range match.Bindings {
@@ -54,17 +54,17 @@ func (r *application) collect(snapshot *Snapshot) {
 
 func (r *application) collectBinding(match *policy.Match[Body], b *policy.BindingMatch[Body]) {
 	if b.Err != nil {
-		r.fail(match.Policy, b.Name(), b.Err.Error(), "")
+		r.misconfigured(match.Policy, b.Name(), b.Err.Error())
 		return
 	}
 	// Kubernetes converts the object before it looks up params.
 	if err := r.convertible(match.Target.Kind); err != nil {
-		r.fail(match.Policy, "", fmt.Sprintf("failed to configure policy: %v", err), "")
+		r.misconfigured(match.Policy, "", fmt.Sprintf("failed to configure policy: %v", err))
 		return
 	}
 	params, err := b.Params()
 	if err != nil {
-		r.fail(match.Policy, b.Name(), err.Error(), "")
+		r.misconfigured(match.Policy, b.Name(), err.Error())
 		return
 	}
 	for _, param := range params {

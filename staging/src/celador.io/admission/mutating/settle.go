@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
 
@@ -39,6 +40,7 @@ func (r *application) settle() error {
 	}
 	message := fmt.Sprintf("mutations never settle: after %d more rounds the object is still changed by policy %s", maxRounds, strings.Join(names, ", policy "))
 	for _, u := range unsettled {
+		u.CountEvaluation(policy.Failed)
 		r.fail(u.Policy, u.binding.Name(), message, metav1.StatusReasonInvalid)
 	}
 	// If failurePolicy ignores the failures, the request continues with the object before the rounds.

@@ -41,6 +41,8 @@ type Policy[B any] struct {
 	enforced bool
 	// verdict is nil until there is a verdict on this or an earlier generation.
 	verdict *verdict
+	// evaluations is shared by all copies of the policy, and by the versions of a stored policy.
+	evaluations *tally
 	// evaluatedUntil is when the policy ceases to count as evaluated because of an earlier version. The store
 	// sets it.
 	evaluatedUntil time.Time
@@ -62,7 +64,7 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 	result := &Policy[B]{
 		Name: object.GetName(), uid: object.GetUID(), generation: object.GetGeneration(),
 		FailurePolicy: anatomy.FailurePolicy, singleton: anatomy.Singleton, enforced: anatomy.Enforced(),
-		constraints: anatomy.MatchConstraints, expressions: &lazy[B]{},
+		constraints: anatomy.MatchConstraints, expressions: &lazy[B]{}, evaluations: &tally{},
 	}
 	if result.constraints == nil {
 		result.constraints, result.invalid = &v1.MatchResources{}, errNoMatchConstraints

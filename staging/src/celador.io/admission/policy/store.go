@@ -145,10 +145,14 @@ func (s *Store[P, B, Body]) Evaluated(name string) bool {
 	return p != nil && (p.expressions.evaluated.Load() || time.Now().Before(p.evaluatedUntil))
 }
 
-// inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does.
+// inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does, and
+// continue to count the evaluations of old.
 func (p *Policy[B]) inheritEvaluation(old *Policy[B]) {
+	if old == nil {
+		return
+	}
+	p.evaluations = old.evaluations
 	switch {
-	case old == nil:
 	case old.expressions.evaluated.Load():
 		p.evaluatedUntil = time.Now().Add(afterEvaluation)
 	default:

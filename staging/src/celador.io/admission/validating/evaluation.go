@@ -197,6 +197,7 @@ var denyOnly = []v1.ValidationAction{v1.Deny}
 // misconfigured adds the decision Misconfigured of a policy through the binding with the given name. The
 // name is empty if the policy could not be applied through any binding.
 func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
+	p.CountEvaluation(policy.Failed)
 	e.result.object(Decision{
 		Policy: p.Name, Binding: binding, Actions: denyOnly,
 		Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err,
@@ -205,6 +206,9 @@ func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err e
 
 // report adds a finding to the result, under the name of a binding.
 func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *finding) {
+	if outcome, evaluated := found.outcome(); evaluated {
+		p.Policy.CountEvaluation(outcome)
+	}
 	if found.conditions != nil {
 		e.result.Conditions = append(e.result.Conditions, *found.conditions)
 	}

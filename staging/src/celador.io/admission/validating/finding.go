@@ -19,6 +19,7 @@ import (
 
 	"celador.io/admission/expression"
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
 
@@ -51,6 +52,27 @@ func (f *finding) cleared() finding {
 	clear(f.objections)
 	clear(f.annotations)
 	return finding{objections: f.objections[:0], annotations: f.annotations[:0]}
+}
+
+// outcome returns the outcome of the evaluation. evaluated is false if match conditions exempt the request
+// from the policy.
+func (f *finding) outcome() (_ policy.Outcome, evaluated bool) {
+	outcome := policy.Admitted
+	if f.ignored > 0 {
+		outcome = policy.Failed
+	}
+	for i := range f.objections {
+		if f.objections[i].Outcome == Failed {
+			outcome = policy.Failed
+		}
+		outcome = max(outcome, policy.Denied)
+	}
+	for i := range f.annotations {
+		if f.annotations[i].failure != nil {
+			outcome = policy.Failed
+		}
+	}
+	return outcome, f.conditions == nil || outcome != policy.Admitted
 }
 
 // fail makes the finding that of a policy that failed altogether.
