@@ -29,13 +29,13 @@ function rows(expression, severalPolicies, jump) {
     { scope: "row" },
     element("div", { class: "where" }, severalPolicies ? element("small", {}, expression.policy) : null, place(expression, jump, expression.field) ?? code(expression.field)),
     element("code", { class: "source" }, expression.text),
-    first ? explanation(first) : null,
+    first ? explanation(expression, first) : null,
     missing(expression.missing),
   );
   const branches = expression.branches > 0 ? `${expression.covered ?? 0} of ${expression.branches}` : "";
   return [
     element("tr", {}, about, ...(first ? valueAndCost(first) : [element("td", { colspan: "2", class: "none" }, "not evaluated")]), element("td", {}, branches)),
-    ...others.map((evaluation) => element("tr", {}, element("td", {}, explanation(evaluation)), ...valueAndCost(evaluation), element("td", {}))),
+    ...others.map((evaluation) => element("tr", {}, element("td", {}, explanation(expression, evaluation)), ...valueAndCost(evaluation), element("td", {}))),
     ...(expression.omitted > 0 ? [element("tr", {}, element("td", { colspan: "4", class: "none" }, `and ${expression.omitted} more evaluations`))] : []),
   ];
 }
@@ -43,15 +43,15 @@ function rows(expression, severalPolicies, jump) {
 function valueAndCost({ value, error, cost }) {
   const tone = error ? "failed" : { true: "true", false: "false" }[value];
   return [
-    element("td", {}, error ? element("small", { class: "failed" }, "error ") : null, element("code", { class: `value ${tone ?? ""}` }, value ?? "")),
+    element("td", {}, error ? element("small", { class: "failed" }, "error ") : null, element("code", { class: `computed ${tone ?? ""}` }, value ?? "")),
     element("td", { class: "cost" }, cost === undefined || cost === null ? "" : String(cost)),
   ];
 }
 
-// explanation returns the part of the expression that decides its value, and the values in this part.
-function explanation({ part, value, values }) {
+// explanation returns the part of the expression that decides its value, unless all of it does, and the values in this part.
+function explanation({ text }, { part, values }) {
   const facts = (values ?? []).map((fact) => element("li", {}, code(fact.text), " is ", code(fact.value)));
-  if (part) {
+  if (part && part !== text) {
     facts.unshift(element("li", {}, "decided by ", code(part)));
   }
   return facts.length > 0 ? element("ul", { class: "facts" }, ...facts) : null;

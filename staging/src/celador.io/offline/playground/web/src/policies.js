@@ -16,7 +16,7 @@ function policy({ kind, policy: name, binding, outcome, reason, violations }) {
     "li",
     {},
     element("div", { class: "row" }, element("span", { class: `outcome ${outcome}` }, words(outcome)), element("strong", {}, name), element("small", {}, kind)),
-    element("p", { class: "detail" }, binding ? "through binding " : "without a binding", binding ? code(binding) : null, reason ? `: ${reason}` : null),
+    element("p", { class: "detail" }, ...(binding ? ["through binding ", code(binding), reason ? ": " : null] : []), reason),
     violations?.length ? element("ul", { class: "violations" }, ...violations.map(violation)) : null,
   );
 }

@@ -6,12 +6,12 @@ import { place } from "./place.js";
 
 // problems lists input that is not usable, with the places in the panes.
 export function problems(answer, jump) {
-  return remarks(answer.problems, "bad", jump, (problem) => problem.message);
+  return remarks(answer.problems, "bad", jump, ({ message }) => element("p", { class: "message" }, message));
 }
 
-// typeWarnings lists the warnings of type checks.
+// typeWarnings lists the warnings of type checks, which point with ASCII art to a part of an expression.
 export function typeWarnings(answer, jump) {
-  return remarks(answer.typeWarnings, "warn", jump, (warning) => warning.warning);
+  return remarks(answer.typeWarnings, "warn", jump, ({ warning }) => element("code", { class: "message" }, warning));
 }
 
 // diagnostics returns the problems and warnings of an answer for the editors.
@@ -22,7 +22,7 @@ export function diagnostics(answer) {
   ];
 }
 
-function remarks(list, tone, jump, message) {
+function remarks(list, tone, jump, text) {
   if (!list?.length) {
     return null;
   }
@@ -31,7 +31,7 @@ function remarks(list, tone, jump, message) {
       "li",
       {},
       element("div", { class: "where" }, place(remark, jump), remark.field ? code(remark.field) : null),
-      element("p", { class: "message" }, message(remark)),
+      text(remark),
     ),
   );
   return element("ul", { class: `remarks ${tone}` }, ...items);
