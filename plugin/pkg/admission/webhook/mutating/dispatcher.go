@@ -34,6 +34,7 @@ func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o 
 	if a.GetReinvocationContext().IsReinvoke() {
 		d.round = 1
 	}
+	defer d.mutation.Free()
 	defer d.mutation.End()
 	for _, candidate := range mutation.Candidates() {
 		if err := d.invoke(candidate); err != nil {

@@ -4,14 +4,14 @@
 package expression
 
 import (
-	"github.com/google/cel-go/common/types/ref"
+	"slices"
 
-	"celador.io/admission/internal/programs"
+	"github.com/google/cel-go/common/types/ref"
 )
 
 // Recur makes s keep the results of count programs that EvaluateOnce evaluates. Match conditions of several
 // webhooks share such a series: Continue sets the budget of the next webhook. s must have no variables.
-func (s *Series) Recur(count int) { s.kept = make([]programs.Evaluation, count) }
+func (s *Series) Recur(count int) { s.kept = slices.Grow(s.kept, count)[:count] }
 
 // Continue sets the budget of the next evaluations and resets the meter. Results of programs and
 // values of variables are kept.

@@ -65,7 +65,8 @@ func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, v
 // End frees the values of the series. The series must not be used any more, except to call Begin.
 func (s *Series) End() {
 	clear(s.values)
-	*s = Series{values: s.values[:0], memory: s.memory}
+	clear(s.kept)
+	*s = Series{values: s.values[:0], kept: s.kept[:0], memory: s.memory}
 }
 
 // next returns an error if no further expression may be evaluated. It checks the context after

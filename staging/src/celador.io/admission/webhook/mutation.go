@@ -65,7 +65,7 @@ func (m *Mutation) Patch(kind schema.GroupVersionKind, patch jsonpatch.Patch) (c
 	v.attributes.UpdateObject(after)
 	m.objects.GetObjectDefaulter().Default(after)
 	m.matched = nil
-	v.series = nil
+	v.changed()
 	return changed, nil
 }
 

@@ -46,18 +46,32 @@ type Request struct {
 	authorizer *activation.Authorizer
 	// budget is the budget of the webhook whose match conditions are being evaluated.
 	budget expression.Budget
+	// clock measures evaluations.
+	clock clock
 }
 
 // version holds the request with its objects converted to one kind.
 type version struct {
 	attributes *admission.VersionedAttributes
-	// series evaluates match conditions. Nil until it is first needed, and after a change.
+	// series evaluates match conditions, in memory. Both are nil until they are first needed, and after a change.
 	series *expression.Series
+	memory *conditionMemory
 }
 
 // NewRequest returns the request with the given attributes.
 func (s *Set) NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config) *Request {
 	return &Request{set: s, config: c, ctx: ctx, attributes: a, objects: o}
+}
+
+// Free makes the memory of match conditions available to other requests. Call it after the last Match, unless
+// evaluations are traced. Decisions and versioned attributes stay valid.
+func (r *Request) Free() {
+	for i := range r.versions {
+		if v := &r.versions[i]; v.memory != nil {
+			v.memory.free()
+			v.changed()
+		}
+	}
 }
 
 // VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
@@ -87,7 +101,7 @@ func (r *Request) version(kind schema.GroupVersionKind) (*version, error) {
 func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 	if r.mutable && len(r.versions) > 0 {
 		v := &r.versions[0]
-		v.series = nil
+		v.changed()
 		return v, admission.ConvertVersionedAttributes(v.attributes, kind, r.objects)
 	}
 	attributes, err := admission.NewVersionedAttributes(r.attributes, kind, r.objects)
@@ -97,6 +111,9 @@ func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 	r.versions = append(r.versions, version{attributes: attributes})
 	return &r.versions[len(r.versions)-1], nil
 }
+
+// changed makes the next match condition read the objects again.
+func (v *version) changed() { v.series, v.memory = nil, nil }
 
 // matchable returns the request for rules and selectors, with the object as webhooks have changed
 // it.
@@ -119,8 +136,10 @@ func (r *Request) series(v *version) *expression.Series {
 			r.authorizer = activation.NewAuthorizer(r.config.Authorizer)
 		}
 		a := v.attributes
-		input := activation.NewInput(r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
-		v.series = activation.NewSeries(r.ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, nil)
+		m := conditionMemories.Get().(*conditionMemory)
+		m.input.Reset(&m.values, r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
+		v.memory = m
+		v.series = m.series.Begin(r.ctx, activation.Subject{Input: &m.input}, policyspec.MatchCondition, nil, 0)
 		v.series.Recur(len(r.set.shared))
 	}
 	r.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
