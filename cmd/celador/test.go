@@ -107,10 +107,18 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 		return err
 	}
 	tests, err := load(paths)
-	if err != nil {
+	return o.runUsable(ctx, w, stderr, tests, err)
+}
+
+// runUsable runs the suites that load returned, if any. It returns the error of load, or else that of the run.
+func (o *testOptions) runUsable(ctx context.Context, w, stderr io.Writer, tests []*suite.Test, err error) error {
+	if len(tests) == 0 {
 		return err
 	}
-	return o.runSuites(ctx, w, stderr, tests)
+	if result := o.runSuites(ctx, w, stderr, tests); err == nil {
+		return result
+	}
+	return err
 }
 
 // runSuites runs suites with flags that check accepts. It writes their results to w and the progress to stderr.
@@ -158,7 +166,7 @@ func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
 	return exitError{errors.New(message(err)), exitFailed}
 }
 
-// load loads the suites at paths.
+// load returns the suites at paths. If some are not usable, it returns the others and an error.
 func load(paths []string) ([]*suite.Test, error) {
 	files, err := find(paths)
 	if err != nil {
@@ -171,7 +179,7 @@ func load(paths []string) ([]*suite.Test, error) {
 		tests, errs = append(tests, loaded...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, exitError{err, exitUnusable}
+		return tests, exitError{err, exitUnusable}
 	}
 	return tests, nil
 }

@@ -7,9 +7,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"celador.io/offline/foreign"
 	"celador.io/offline/report"
 )
 
@@ -84,6 +88,71 @@ func TestSuites(t *testing.T) {
 				t.Errorf("errors:\n%s\nwant:\n%s", stderr, test.stderr)
 			}
 		})
+	}
+}
+
+// TestUnusableSuite runs a suite beside one that is not usable.
+func TestUnusableSuite(t *testing.T) {
+	directory := copyExample(t, "suite.yaml", "", "")
+	if err := os.WriteFile(filepath.Join(directory, "other.yaml"), []byte("apiVersion: test.celador.io/v1alpha1\nkind: Suite\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := celador(t, "", "test")
+	command.Dir = directory
+	stdout, stderr, code := run(t, command)
+	if want := "other.yaml:1: cases: required"; code != exitUnusable || !strings.HasPrefix(stderr, want) || !strings.HasSuffix(stdout, "\n6 passed, 0 failed\n") {
+		t.Errorf("exit code %d, errors %q, want %q, output:\n%s", code, stderr, want, stdout)
+	}
+}
+
+// TestConvert compares the results of suites of other tools with those of the native suites that --convert prints.
+func TestConvert(t *testing.T) {
+	directory := t.TempDir()
+	if err := os.CopyFS(directory, os.DirFS("../../staging/src/celador.io/offline/foreign/testdata")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := suites.Find(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tools := len(foreign.Formats()); len(files) < tools {
+		t.Fatalf("suites %q, want one for each of %d tools", files, tools)
+	}
+	results := func(files []string) ([]report.Suite, int) {
+		stdout, stderr, code := run(t, celador(t, "", append([]string{"test", "-o", "json"}, files...)...))
+		var got report.Report
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || stderr != "" {
+			t.Fatalf("error %v, %s%s", err, stdout, stderr)
+		}
+		return got.Suites, code
+	}
+	want, wantCode := results(files)
+	converted := make([]string, len(files))
+	for i, file := range files {
+		stdout, stderr, code := run(t, celador(t, "", "test", "--convert", file))
+		if code != 0 || stderr != "" {
+			t.Fatalf("%s: exit code %d: %s", file, code, stderr)
+		}
+		converted[i] = filepath.Join(filepath.Dir(file), "converted.yaml")
+		if err := os.WriteFile(converted[i], []byte(stdout), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, code := results(converted)
+	if code != wantCode {
+		t.Errorf("exit code %d, want %d", code, wantCode)
+	}
+	// Diffs have times and random UIDs.
+	ignore := cmp.FilterPath(func(p cmp.Path) bool {
+		field, ok := p.Last().(cmp.StructField)
+		return ok && slices.Contains([]string{"Position", "Seconds", "Diffs"}, field.Name())
+	}, cmp.Ignore())
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("results (-original +converted):\n%s", diff)
+	}
+	_, stderr, code := run(t, celador(t, "", "test", "--convert", directory))
+	if code != exitUnusable || !strings.Contains(stderr, "convert one directory at a time") {
+		t.Errorf("exit code %d, errors %q", code, stderr)
 	}
 }
 

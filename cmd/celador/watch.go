@@ -45,9 +45,7 @@ func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, pa
 			watchFiles(watcher, test.Files())
 		}
 		watchFiles(watcher, suite.FilesOf(err))
-		if err == nil {
-			err = o.runSuites(ctx, w, stderr, tests)
-		}
+		err = o.runUsable(ctx, w, stderr, tests, err)
 		if ctx.Err() != nil {
 			return withoutText(last)
 		}
