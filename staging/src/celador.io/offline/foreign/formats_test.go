@@ -202,10 +202,53 @@ results:
 		{"kyverno without native policies", "kyverno-test.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nresults: [{policy: p, rule: r, kind: Pod, resources: [a], result: pass}]\n", []string{
 			"kyverno-test.yaml:3: results: no result has isValidatingAdmissionPolicy",
 		}},
+		{"gatekeeper", "suite.yaml", `apiVersion: test.gatekeeper.sh/v1alpha1
+kind: Suite
+tests:
+- template: none.yaml
+  constraint: constraint.yaml
+- template: template.yaml
+  constraint: constraint.yaml
+- template: template.yaml
+  constraint: configmap.yaml
+- template: policy.yaml
+  constraint: constraint.yaml
+- template: template.yaml
+  constraint: constraint.yaml
+  invalid: true
+  cases: [{object: configmap.yaml}]
+- template: template.yaml
+  constraint: constraint.yaml
+  cases:
+  - object: configmap.yaml
+  - object: configmap.yaml
+    assertions: [{violations: 1.5}, {message: (}]
+  - object: configmap.yaml
+    assertions: [{message: (}]
+  - object: review.yaml
+    assertions: [{}]
+  - assertions: [{violations: no}]
+- template: strict.yaml
+  constraint: strange.yaml
+  cases: [{object: configmap.yaml, assertions: [{}]}]
+- template: template.yaml
+  constraint: strange.yaml
+  cases: [{object: configmap.yaml, assertions: [{}]}]
+`, []string{
+			"suite.yaml:4: tests[0].template: open ", "suite.yaml:6: tests[1].cases: required", "configmap.yaml:2: kind: want a constraint of the template, Limit of ",
+			"policy.yaml:2: kind: want a ConstraintTemplate", "suite.yaml:15: tests[4].cases: a test with invalid: true has no cases",
+			"suite.yaml:19: tests[5].cases[0].assertions: required", "suite.yaml:21: tests[5].cases[1].assertions[0].violations: 1.5 is not supported, want yes, no or a number",
+			"suite.yaml:23: tests[5].cases[2].assertions[0].message: not a regular expression", "review.yaml:3: request: required: a DELETE has an oldObject",
+			"suite.yaml:26: tests[5].cases[4].object: required", "strict.yaml:10: spec.targets[0].code[0].source.validation: unknown field",
+			`strange.yaml:4: spec.enforcementAction: unknown action "refuse", want one of deny, dryrun, warn`,
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := write(t, map[string]string{
 				test.file: test.content, "policy.yaml": policy, "configmap.yaml": object, "c/x/policy.yaml": policy, "test-resources/configmap.yaml": object,
+				"template.yaml": gatekeeperTemplate, "constraint.yaml": gatekeeperConstraint, "strict.yaml": strings.Replace(gatekeeperTemplate, "validations:", "validation:", 1),
+				"strange.yaml": "apiVersion: constraints.gatekeeper.sh/v1\nkind: Limit\nmetadata: {name: strange}\nspec: {enforcementAction: refuse}\n",
+				"review.yaml":  "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, object: {apiVersion: v1, kind: Pod}}\n",
 			})
 			loader := &suite.Loader{Formats: foreign.Formats()}
 			_, err := loader.Load(filepath.Join(directory, test.file))
@@ -220,15 +263,63 @@ results:
 	}
 }
 
+// FuzzConvert reads suites and the file that they name, which may be of any kind. Errors name a file.
 func FuzzConvert(f *testing.F) {
-	f.Add("tests.json", `[{"name": "a", "template": "object.yaml", "expected": "pass", "field_change_list": ["a.b=1"]}]`)
-	f.Add("kaptest.yaml", "version: v1alpha1\npolicies: [object.yaml]\nresources: [object.yaml]\nvapTestSuites: [{policy: p, tests: [{object: {kind: ConfigMap, name: c}}]}]")
-	f.Add("kyverno-test.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\npolicies: [object.yaml]\nresults: [{policy: p, isValidatingAdmissionPolicy: true}]\nvalues: {globalValues: {}}")
-	f.Fuzz(func(t *testing.T, name, content string) {
-		if name != "tests.json" && name != "kaptest.yaml" && name != "kyverno-test.yaml" {
+	const (
+		policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\nspec: {paramKind: {apiVersion: v1, kind: ConfigMap}}\n"
+		list   = "apiVersion: v1\nkind: List\nitems: [{kind: a}, null]\n"
+		review = "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: UPDATE, object: {apiVersion: v1, kind: Pod}, options: {}, dryRun: true}\n"
+	)
+	names := []string{"tests.json", "kaptest.yaml", "kyverno-test.yaml", "suite.yaml"}
+	for _, seed := range [][3]string{
+		{names[0], `[{"name": "a", "template": "object.yaml", "expected": "pass", "field_change_list": ["metadata.b=1"]}]`, policy},
+		{names[0], `[{"name": "a", "template": "object.yaml", "expected": "warn", "binding_template": "object.yaml", "param_template": "object.yaml", "omit_param_ref": true}]`, "kind: a\nmetadata: []\n"},
+		{names[1], "version: v1alpha1\npolicies: [object.yaml]\nresources: [object.yaml]\nvapTestSuites: [{policy: p, tests: [{object: {kind: ValidatingAdmissionPolicy, name: p}, expect: deny}]}]", policy},
+		{names[2], "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\npolicies: [object.yaml]\nresources: [object.yaml]\nclusterResources: [object.yaml]\n" +
+			"results: [{policy: p, isValidatingAdmissionPolicy: true, result: fail}]\nvalues: {globalValues: {request.operation: DELETE}}", policy},
+		{names[2], "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nresources: [object.yaml]\nvariables: object.yaml\nuserinfo: object.yaml\nresults: [{policy: p, isMutatingAdmissionPolicy: true}]", list},
+		{names[3], gatekeeperSuite, gatekeeperTemplate + "---\n"},
+		{names[3], gatekeeperSuite, review},
+	} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, name, content, object string) {
+		if !slices.Contains(names, name) {
 			return
 		}
-		directory := write(t, map[string]string{name: content, "object.yaml": "kind: a\nspec: []\n", "test-resources/object.yaml": "metadata: []\n"})
-		_, _ = (&suite.Loader{Formats: foreign.Formats()}).Load(filepath.Join(directory, name))
+		directory := write(t, map[string]string{name: content, "object.yaml": object, "policy.yaml": object, "constraint.yaml": gatekeeperConstraint, "test-resources/object.yaml": object})
+		if _, err := (&suite.Loader{Formats: foreign.Formats()}).Load(filepath.Join(directory, name)); err != nil && !strings.Contains(err.Error(), directory) {
+			t.Errorf("error without a file: %v", err)
+		}
 	})
 }
+
+const (
+	gatekeeperSuite = `apiVersion: test.gatekeeper.sh/v1alpha1
+kind: Suite
+tests:
+- template: object.yaml
+  constraint: constraint.yaml
+  cases:
+  - object: object.yaml
+    inventory: [object.yaml]
+    assertions: [{violations: 1, message: a}]
+`
+	gatekeeperTemplate = `apiVersion: templates.gatekeeper.sh/v1beta1
+kind: ConstraintTemplate
+metadata: {name: limit}
+spec:
+  crd: {spec: {names: {kind: Limit}, validation: {openAPIV3Schema: {properties: {max: {}, list: {items: {}}}}}}}
+  targets:
+  - target: admission.k8s.gatekeeper.sh
+    code:
+    - engine: K8sNativeValidation
+      source: {validations: [{expression: "true"}], matchCondition: [{name: a, expression: "true"}], variables: [{name: a, expression: "1"}]}
+`
+	gatekeeperConstraint = `apiVersion: constraints.gatekeeper.sh/v1beta1
+kind: Limit
+metadata: {name: limit}
+spec:
+  match: {kinds: [{kinds: [Pod]}], name: "*a*", namespaces: ["*"], labelSelector: {}}
+`
+)
