@@ -52,6 +52,7 @@ test-concurrent:
 
 .PHONY: test-unit
 test-unit:
+	hack/install-chromium.sh
 	$(GO_TEST) $$(go list ./... $(STAGING) | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
 .PHONY: test-integration
