@@ -145,7 +145,7 @@ func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests 
 		return unusable("%w", err)
 	}
 	switch summary := report.Summarize(results); {
-	case summary.Errors > 0:
+	case summary.Unusable > 0:
 		return exitError{nil, exitUnusable}
 	case summary.Failed > 0:
 		return exitError{nil, exitFailed}

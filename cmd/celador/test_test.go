@@ -64,7 +64,7 @@ func TestSuites(t *testing.T) {
 		{name: "percentage", file: "suite.yaml", args: []string{"--min-coverage", "101"}, stderr: "celador: --min-coverage 101 is not a percentage from 0 to 100\n", code: 2},
 		{
 			name: "invalid policy", file: "policy.yaml", old: "<= 5", changed: "<=", code: 2,
-			stdout: "\n0 passed, 0 failed, 6 could not run\n",
+			stdout: "\n0 passed, 0 failed, 6 unusable\n",
 		},
 		{
 			name: "invalid suite", file: "suite.yaml", old: "cases:", changed: "case:", code: 2,

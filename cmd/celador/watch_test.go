@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct{ changed, stdout, stderr string }{
-		{"<=", "0 passed, 0 failed, 6 could not run", "waiting"},
+		{"<=", "0 passed, 0 failed, 6 unusable", "waiting"},
 		{"<= 5\n  x: [", "", policy + ":"},
 		{"<= 6", "5 passed, 1 failed", "waiting"},
 	} {

@@ -173,7 +173,7 @@ func TestAuditSARIF(t *testing.T) {
 	}
 	want := []string{
 		"limits error logicalLocations", "limits warning physicalLocation",
-		"error error physicalLocation", "error error logicalLocations", "error error logicalLocations",
+		"unevaluated error physicalLocation", "unevaluated error logicalLocations", "unevaluated error logicalLocations",
 	}
 	if diff := cmp.Diff(want, results); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)

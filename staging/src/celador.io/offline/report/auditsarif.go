@@ -10,6 +10,9 @@ import (
 	"celador.io/offline/manifest"
 )
 
+// unevaluatedRule is the rule of objects that were not evaluated.
+const unevaluatedRule = "unevaluated"
+
 // AuditSARIF writes a SARIF log of version 2.1.0 with a rule for each policy and a result for each finding. Objects of a server have no file, so their
 // locations are logical ones. Policies that were not evaluated and resources that were not read are notifications.
 func AuditSARIF(w io.Writer, report *audit.Report) error {
@@ -35,10 +38,10 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 			run.Results = append(run.Results, newAuditResult(p.Name, level, namespaced(&f.Object)+": "+f.Message, &f.Object))
 		}
 	}
-	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{errorRule, sarifText{"An object was not evaluated."}})
+	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{unevaluatedRule, sarifText{"An object was not evaluated."}})
 	for i := range report.Unevaluated {
 		u := &report.Unevaluated[i]
-		run.Results = append(run.Results, newAuditResult(errorRule, "error", namespaced(&u.Object)+": "+u.Err.Error(), &u.Object))
+		run.Results = append(run.Results, newAuditResult(unevaluatedRule, "error", namespaced(&u.Object)+": "+u.Err.Error(), &u.Object))
 	}
 	for _, err := range report.Unread {
 		notify("error", "Objects were not read: "+err.Error())

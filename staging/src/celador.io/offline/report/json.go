@@ -35,9 +35,9 @@ type Suite struct {
 type Case struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
-	// Result is Passed, Failed, Error or Skipped.
+	// Result is Passed, Failed, Unusable or Skipped.
 	Result string `json:"result"`
-	// Decision is what the policies decided. Empty if the result is Error or Skipped.
+	// Decision is what the policies decided. Empty if the result is Unusable or Skipped.
 	Decision suite.Decision `json:"decision,omitempty"`
 	// Seconds is the time that the answer took.
 	Seconds float64 `json:"seconds"`

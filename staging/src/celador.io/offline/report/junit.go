@@ -51,7 +51,7 @@ func JUnit(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 	var document junitSuites
 	for _, result := range results {
 		summary := Summarize([]suite.Result{result})
-		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Errors, Skipped: summary.Skipped}
+		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Unusable, Skipped: summary.Skipped}
 		for i := range result.Cases {
 			c := &result.Cases[i]
 			out := junitCase{Name: c.Name, Class: result.Name, File: c.Position.File, Line: c.Position.Line, Time: fmt.Sprintf("%.6f", c.Duration.Seconds())}
@@ -63,7 +63,7 @@ func JUnit(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 				out.Skipped = &junitProblem{Message: c.Skipped}
 			case failed:
 				out.Failure = &junitProblem{problems[0], strings.Join(problems, "\n")}
-			case broken:
+			case unusable:
 				out.Error = &junitProblem{problems[0], problems[0]}
 			}
 			s.Cases = append(s.Cases, out)

@@ -29,7 +29,8 @@ func For(format string) Writer { return writers[format] }
 type Summary struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
-	Errors int `json:"errors"`
+	// Unusable is the number of cases that could not run: the server does not accept the manifests, or no client can send the request.
+	Unusable int `json:"unusable"`
 	// Skipped is the number of cases that the suites skip.
 	Skipped int `json:"skipped,omitempty"`
 }
@@ -44,8 +45,8 @@ func Summarize(results []suite.Result) Summary {
 				s.Passed++
 			case failed:
 				s.Failed++
-			case broken:
-				s.Errors++
+			case unusable:
+				s.Unusable++
 			case skipped:
 				s.Skipped++
 			}
@@ -57,8 +58,8 @@ func Summarize(results []suite.Result) Summary {
 // String returns the summary in words.
 func (s Summary) String() string {
 	text := fmt.Sprintf("%d passed, %d failed", s.Passed, s.Failed)
-	if s.Errors > 0 {
-		text += fmt.Sprintf(", %d could not run", s.Errors)
+	if s.Unusable > 0 {
+		text += fmt.Sprintf(", %d unusable", s.Unusable)
 	}
 	if s.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", s.Skipped)
@@ -70,16 +71,16 @@ func (s Summary) String() string {
 type verdict string
 
 const (
-	passed  verdict = "Passed"
-	failed  verdict = "Failed"
-	broken  verdict = "Error"
-	skipped verdict = "Skipped"
+	passed   verdict = "Passed"
+	failed   verdict = "Failed"
+	unusable verdict = "Unusable"
+	skipped  verdict = "Skipped"
 )
 
 func verdictOf(result *suite.CaseResult) verdict {
 	switch {
 	case result.Err != nil:
-		return broken
+		return unusable
 	case result.Skipped != "":
 		return skipped
 	case !result.Passed():

@@ -65,14 +65,14 @@ func write(t *testing.T, format string, results []suite.Result) string {
 }
 
 func TestTable(t *testing.T) {
-	const want = `SUITE    CASE         RESULT    DECISION
-limits   small        Passed    Allowed
-limits   large & #1   Failed    Allowed
-limits   changed      Failed    Allowed
-others   skipped      Skipped   <none>
-others   noted        Passed    NoMatch
-broken   one          Error     <none>
-broken   two          Error     <none>
+	const want = `SUITE    CASE         RESULT     DECISION
+limits   small        Passed     Allowed
+limits   large & #1   Failed     Allowed
+limits   changed      Failed     Allowed
+others   skipped      Skipped    <none>
+others   noted        Passed     NoMatch
+broken   one          Unusable   <none>
+broken   two          Unusable   <none>
 
 a/suite.yaml:9: large & #1
     decision
@@ -109,7 +109,7 @@ c.yaml:3: noted
 b.yaml:4: one
     p.yaml:7: spec.x: unknown field
 
-2 passed, 2 failed, 2 could not run, 1 skipped
+2 passed, 2 failed, 2 unusable, 1 skipped
 `
 	if diff := cmp.Diff(want, write(t, "table", results)); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -162,7 +162,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := report.Report{
-		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 2, Failed: 2, Errors: 2, Skipped: 1},
+		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 2, Failed: 2, Unusable: 2, Skipped: 1},
 		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
 			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
@@ -177,8 +177,8 @@ func TestJSON(t *testing.T) {
 			{Name: "skipped", Position: results[1].Cases[0].Position, Result: "Skipped", Skipped: "not # native"},
 			{Name: "noted", Position: results[1].Cases[1].Position, Result: "Passed", Decision: suite.NoMatch, Note: "a remark"},
 		}}, {Name: "broken", Position: results[2].Position, Cases: []report.Case{
-			{Name: "one", Position: results[2].Cases[0].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
-			{Name: "two", Position: results[2].Cases[1].Position, Result: "Error", Error: "p.yaml:7: spec.x: unknown field"},
+			{Name: "one", Position: results[2].Cases[0].Position, Result: "Unusable", Error: "p.yaml:7: spec.x: unknown field"},
+			{Name: "two", Position: results[2].Cases[1].Position, Result: "Unusable", Error: "p.yaml:7: spec.x: unknown field"},
 		}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -270,8 +270,8 @@ func TestSARIF(t *testing.T) {
 		"a/suite.yaml:12 mismatch limits/large & #1: decision: want Denied, got Allowed (policy <p>)",
 		`a/suite.yaml:13 mismatch limits/large & #1: warnings: want [], got ["old"]` + "\n" + `p.yaml:3: a == b && c: a == b is false, because a is 1, b is "2"`,
 		`a/suite.yaml:25 mismatch limits/changed: object.data.f: want "6", got "7"`,
-		"p.yaml:7 error broken/one: p.yaml:7: spec.x: unknown field",
-		"p.yaml:7 error broken/two: p.yaml:7: spec.x: unknown field",
+		"p.yaml:7 unusable broken/one: p.yaml:7: spec.x: unknown field",
+		"p.yaml:7 unusable broken/two: p.yaml:7: spec.x: unknown field",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" || got.Version != "2.1.0" {
 		t.Errorf("version %s, results (-want +got):\n%s", got.Version, diff)

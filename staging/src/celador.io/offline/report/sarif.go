@@ -76,16 +76,16 @@ type (
 
 const (
 	mismatchRule = "mismatch"
-	errorRule    = "error"
+	unusableRule = "unusable"
 	coverageRule = "coverage"
 )
 
-// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation each case that could not run, and each branch
+// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation, each case that could not run, and each branch
 // that no case reached.
 func SARIF(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador test", Rules: []sarifRule{
 		{mismatchRule, sarifText{"The policies do not do what the case expects."}},
-		{errorRule, sarifText{"The case could not run."}},
+		{unusableRule, sarifText{"The case could not run."}},
 		{coverageRule, sarifText{"No case reaches a branch of an expression."}},
 	}}}}
 	for _, result := range results {
@@ -98,7 +98,7 @@ func SARIF(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 				if errors.As(c.Err, &located) {
 					position = located.Position
 				}
-				run.Results = append(run.Results, newSARIFResult(errorRule, "error", name+c.Err.Error(), position))
+				run.Results = append(run.Results, newSARIFResult(unusableRule, "error", name+c.Err.Error(), position))
 			}
 			for _, m := range c.Mismatches {
 				text := name + describe(m)

@@ -28,7 +28,7 @@ func TAP(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 			number++
 			verdict, directive := "ok", ""
 			switch verdictOf(c) {
-			case failed, broken:
+			case failed, unusable:
 				verdict = "not ok"
 			case skipped:
 				directive = " # SKIP " + tapEscapes.Replace(printableLine(c.Skipped))
