@@ -77,7 +77,7 @@ file that the argument names, to standard output if the argument is -, and by de
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
 	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.Formats(), ", "))
 	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
-	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of the policies' expressions the cases reach")
+	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
 	command.Flags().StringVar(&options.init, "init", "", "write a first suite for the policies of this file instead of running suites")
 	command.Flags().BoolVar(&options.watch, "watch", false, "run the suites again when their files change, until interrupted")

@@ -19,7 +19,8 @@ type Step = programs.Step
 // are safe for concurrent use.
 type Tracer interface {
 	// Compiled is called for each expression of a policy that compiles, before a request evaluates it. path is
-	// the field of the expression, such as spec.validations[0].expression. Expressions do not share programs.
+	// the field of the expression, such as spec.validations[0].expression. Expressions do not share programs. For the match conditions of
+	// webhooks, policy is the name of the configuration.
 	Compiled(policy, path string, program *Program)
 	// Evaluated is called after each evaluation of a program, also of one that fails, with the context of the request. Parts that
 	// the expression did not evaluate have no step. If the evaluation exceeds the cost limit, the only step is the error of the whole expression. cost

@@ -30,6 +30,8 @@ type Compiler struct {
 	base      *environment.EnvSet
 	functions *programs.Functions
 	programs  programs.Cache[Program]
+	// tracer is nil unless programs are traced.
+	tracer Tracer
 }
 
 // NewCompiler returns a compiler whose expressions use the functions and types of the base environment.

@@ -34,6 +34,7 @@ func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) 
 		return e.plan(source, x.checked)
 	}
 	key, shared := e.key(source)
+	shared = shared && e.compiler.tracer == nil
 	var err *apiservercel.Error
 	if shared {
 		x.program, err = e.compiler.programs.Program(key, compile)
@@ -54,6 +55,10 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
 	program := &Program{source: source, output: checked.OutputType(), variables: variablesOf(checked)}
+	if e.compiler.tracer != nil {
+		program.err = e.planTraced(program, env)
+		return program, nil
+	}
 	if e.scope.Types == nil && isNamed(checked.NativeRep()) {
 		program.names = e.digests().names
 	}

@@ -58,7 +58,7 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 			return Decision{}, err
 		}
 	}
-	if !matches || len(w.expressions) == 0 {
+	if !matches || len(w.matchConditions) == 0 {
 		return Decision{Matches: matches, Target: target}, nil
 	}
 	version, err := r.version(target.Kind)

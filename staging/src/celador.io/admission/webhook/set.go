@@ -32,7 +32,11 @@ func NewSet(webhooks []*Webhook) *Set {
 	seen := map[string]bool{}
 	for i, w := range webhooks {
 		s.webhooks[i].Webhook = w
-		for _, text := range w.expressions {
+		if w.traced {
+			continue // the tracer sees the evaluations of each webhook
+		}
+		for j := range w.matchConditions {
+			text := w.matchConditions[j].Expression
 			if _, numbered := s.shared[text]; seen[text] && !numbered {
 				s.shared[text] = len(s.shared)
 			}
@@ -49,7 +53,7 @@ func (s *Set) conditions(position int) matchconditions.Conditions {
 	if own := m.own.Load(); own != nil {
 		return *own
 	}
-	if len(m.expressions) == 0 {
+	if len(m.matchConditions) == 0 {
 		return nil
 	}
 	own := m.conditions().Sharing(s.shared)

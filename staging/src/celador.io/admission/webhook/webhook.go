@@ -18,11 +18,13 @@ import (
 // and match conditions. Safe for concurrent use.
 type Webhook struct {
 	criteria *matching.Criteria
-	// expressions are the match conditions, which conditions compiles when they are first needed.
-	expressions []string
-	conditions  func() matchconditions.Conditions
-	failsOpen   bool
-	reinvoked   bool
+	// matchConditions are those that conditions compiles when they are first needed.
+	matchConditions []admissionregistrationv1.MatchCondition
+	conditions      func() matchconditions.Conditions
+	failsOpen       bool
+	reinvoked       bool
+	// traced is set if match conditions report to a tracer.
+	traced bool
 }
 
 // CompileValidating returns a webhook of a ValidatingWebhookConfiguration. Fields that are nil
@@ -44,18 +46,15 @@ func CompileValidating(w *admissionregistrationv1.ValidatingWebhook) *Webhook {
 
 // CompileMutating is CompileValidating for a webhook of a MutatingWebhookConfiguration.
 func CompileMutating(w *admissionregistrationv1.MutatingWebhook) *Webhook {
-	compiled := &Webhook{
-		criteria: compileCriteria(w),
+	return &Webhook{
+		criteria:        compileCriteria(w),
+		matchConditions: w.MatchConditions,
 		conditions: sync.OnceValue(func() matchconditions.Conditions {
 			return matchconditions.Compile(expression.Default(), w.MatchConditions)
 		}),
 		failsOpen: w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore,
 		reinvoked: w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy,
 	}
-	for _, c := range w.MatchConditions {
-		compiled.expressions = append(compiled.expressions, c.Expression)
-	}
-	return compiled
 }
 
 // FailsOpen reports whether failurePolicy is Ignore: a request is admitted if the webhook cannot

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 
+	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	conversions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -33,9 +34,12 @@ type customResource struct {
 	crd *apiextensionsv1.CustomResourceDefinition
 }
 
+// DefinitionKind is the kind of CustomResourceDefinitions.
+const DefinitionKind = "CustomResourceDefinition"
+
 // isDefinition reports whether the object is a CustomResourceDefinition.
 func isDefinition(object *unstructured.Unstructured) bool {
-	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind("CustomResourceDefinition")
+	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind(DefinitionKind)
 }
 
 // define serves the custom resources of a CustomResourceDefinition of the cluster.
@@ -53,7 +57,14 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 		return err
 	}
 	establish(crd)
-	built, err := c.builder().Build(ctx, crd, expressions)
+	return c.serveCustom(ctx, crd, expressions, nil)
+}
+
+// serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed. Without a tracer, it is nil.
+func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, tracer schemaexpression.Tracer) error {
+	// The zero factory suffices without webhooks.
+	builder := &serving.Builder{RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, Tracer: tracer}
+	built, err := builder.Build(ctx, crd, expressions)
 	if err != nil {
 		return err
 	}
@@ -88,11 +99,6 @@ func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	if crd.Spec.Conversion == nil || crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 	}
-}
-
-func (c *Cluster) builder() *serving.Builder {
-	// The zero factory suffices without webhooks.
-	return &serving.Builder{RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer}
 }
 
 // customRESTOptions make registries of custom resources store their objects in layers.

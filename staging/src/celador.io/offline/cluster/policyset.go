@@ -59,8 +59,8 @@ type described struct {
 	singleton, fallback bool
 }
 
-// compile builds a policy set from the policies among the objects. compiler returns the compiler for the policies of a kind. If it is
-// nil, policies are compiled when a request needs them.
+// compile builds a policy set from the policies and webhooks among the objects. compiler returns the compiler for the objects of a kind, which is
+// traced. If compiler is nil, objects are compiled when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
 	expressions, features := c.types.NewAuthorizer(Objects{c}), c.types.Features()
 	mutatingConfig := mutating.Config{
@@ -77,7 +77,7 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		return policySet{}, err
 	}
 	s.plugins = plugins
-	if err := c.compileWebhooks(&s, webhook.Config{Namespaces: namespaces{}, Authorizer: expressions}); err != nil {
+	if err := c.compileWebhooks(&s, webhook.Config{Namespaces: namespaces{}, Authorizer: expressions}, compiler); err != nil {
 		return policySet{}, err
 	}
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()

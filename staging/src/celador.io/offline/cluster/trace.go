@@ -10,26 +10,27 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/schemaexpression"
 )
 
-// A Tracing reviews requests as its cluster does, and tells how the expressions of policies evaluate. It is safe for concurrent
-// use.
+// A Tracing reviews requests as its cluster does, and tells how expressions evaluate. It is safe for concurrent use.
 type Tracing struct {
-	cluster  *Cluster
-	policies policySet
-	// Expressions are the expressions of all policies, except for those that do not compile, in the order of kind (mutating first),
-	// policy and field. They must not be changed.
+	cluster *Cluster
+	// Expressions are the expressions of all policies, the match conditions of all webhooks and the validation rules of all served versions of
+	// CustomResourceDefinitions, except for those that do not compile. They are in the order of kind, name and field. They must not be changed.
 	Expressions []*Expression
 }
 
-// An Expression is an expression of a policy.
+// An Expression is an expression of an object of a cluster.
 type Expression struct {
-	// Kind is MutatingKind or ValidatingKind.
-	Kind   string
-	Policy string
-	// Field is the path of the expression in the policy, such as spec.validations[0].expression.
+	// Kind is the kind of the object: MutatingKind, ValidatingKind, MutatingWebhookKind, ValidatingWebhookKind or DefinitionKind.
+	Kind string
+	// Name is the name of the object.
+	Name string
+	// Field is the path of the expression in the object, such as spec.validations[0].expression.
 	Field string
 	// Checked is the checked expression. Its source info has the calls of macros.
 	Checked *ast.AST
@@ -44,21 +45,29 @@ type Evaluation struct {
 	Cost uint64
 }
 
-// Trace compiles the policies of the cluster for reviews with evaluations.
-func (c *Cluster) Trace() (*Tracing, error) {
-	compiled := map[*expression.Program]*Expression{}
-	policies, err := c.compile(func(kind string) *expression.Compiler {
-		return expression.Default().Traced(&tracer{kind, compiled})
+// Trace compiles the expressions of the cluster for reviews with evaluations. Default expressions and conversion rules of
+// CustomResourceDefinitions are not traced.
+func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
+	compiled := map[any]*Expression{}
+	traced := &Cluster{Base: c.Base, objects: c.objects, customResources: map[schema.GroupResource]*customResource{}}
+	for _, custom := range c.customResources {
+		if err := traced.serveCustom(ctx, custom.crd, custom.Expressions(), tracer[*schemaexpression.Program]{DefinitionKind, compiled}); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	traced.policies, err = traced.compile(func(kind string) *expression.Compiler {
+		return expression.Default().Traced(tracer[*expression.Program]{kind, compiled})
 	})
 	if err != nil {
 		return nil, err
 	}
-	t := &Tracing{cluster: c, policies: policies}
+	t := &Tracing{cluster: traced}
 	for _, e := range compiled {
 		t.Expressions = append(t.Expressions, e)
 	}
 	slices.SortFunc(t.Expressions, func(a, b *Expression) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Policy, b.Policy), strings.Compare(a.Field, b.Field))
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Field, b.Field))
 	})
 	return t, nil
 }
@@ -73,24 +82,33 @@ func (t *Tracing) Admit(ctx context.Context, request *Request) (*Review, []Evalu
 // Visit returns the review of a request as Cluster.Admit does. It calls visit after each evaluation of an expression, and keeps no steps. Calls do not
 // overlap.
 func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Review, error) {
-	r := newRecord(&t.policies)
+	r := newRecord(&t.cluster.policies)
 	r.visit = visit
 	return t.cluster.admit(ctx, request, r)
 }
 
-// A tracer records the evaluations of the policies of one kind. Policies are compiled one after the other, before requests.
-type tracer struct {
-	kind     string
-	compiled map[*expression.Program]*Expression
+// A tracer records the evaluations of the expressions of one kind of objects. Objects are compiled one after the other, before requests.
+type tracer[P program] struct {
+	kind string
+	// compiled has the expressions of all kinds by their programs.
+	compiled map[any]*Expression
 }
 
-// Compiled implements expression.Tracer.
-func (t *tracer) Compiled(policy, path string, program *expression.Program) {
-	t.compiled[program] = &Expression{Kind: t.kind, Policy: policy, Field: path, Checked: program.Traced()}
+// A program is a *expression.Program or a *schemaexpression.Program.
+type program interface{ Traced() *ast.AST }
+
+var (
+	_ expression.Tracer       = tracer[*expression.Program]{}
+	_ schemaexpression.Tracer = tracer[*schemaexpression.Program]{}
+)
+
+// Compiled implements the tracers of both packages.
+func (t tracer[P]) Compiled(name, path string, program P) {
+	t.compiled[program] = &Expression{Kind: t.kind, Name: name, Field: path, Checked: program.Traced()}
 }
 
-// Evaluated implements expression.Tracer.
-func (t *tracer) Evaluated(ctx context.Context, program *expression.Program, steps []expression.Step, cost uint64) {
+// Evaluated implements the tracers of both packages.
+func (t tracer[P]) Evaluated(ctx context.Context, program P, steps []expression.Step, cost uint64) {
 	if r := recordFrom(ctx); r != nil && r.visit != nil {
 		r.visit(Evaluation{t.compiled[program], steps, cost})
 	}

@@ -7,9 +7,11 @@ import (
 	"context"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 
+	"celador.io/admission/expression"
 	"celador.io/admission/webhook"
 )
 
@@ -33,8 +35,20 @@ type webhooks struct {
 	uncalled []WebhookReview
 }
 
-// compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
-func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config) error {
+// The kinds of webhook configurations.
+const (
+	MutatingWebhookKind   = "MutatingWebhookConfiguration"
+	ValidatingWebhookKind = "ValidatingWebhookConfiguration"
+)
+
+// compileWebhooks adds the webhooks of the configurations among the objects to the policy set. compiler is that of compile.
+func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, compiler func(kind string) *expression.Compiler) error {
+	trace := func(kind, configuration string, index int, w *webhook.Webhook) *webhook.Webhook {
+		if compiler == nil {
+			return w
+		}
+		return w.Traced(compiler(kind), configuration, field.NewPath("webhooks").Index(index))
+	}
 	mutating, err := list[*admissionregistrationv1.MutatingWebhookConfiguration](c, admissionregistrationv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"), "")
 	if err != nil {
 		return err
@@ -47,7 +61,7 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config) error {
 	for _, configuration := range mutating {
 		for i := range configuration.Webhooks {
 			w := &configuration.Webhooks[i]
-			compiled = append(compiled, webhook.CompileMutating(w))
+			compiled = append(compiled, trace(MutatingWebhookKind, configuration.Name, i, webhook.CompileMutating(w)))
 			s.mutatingWebhooks.uncalled = append(s.mutatingWebhooks.uncalled, WebhookReview{Configuration: configuration.Name, Name: w.Name, Reason: unreached})
 		}
 	}
@@ -56,7 +70,7 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config) error {
 	for _, configuration := range validating {
 		for i := range configuration.Webhooks {
 			w := &configuration.Webhooks[i]
-			compiled = append(compiled, webhook.CompileValidating(w))
+			compiled = append(compiled, trace(ValidatingWebhookKind, configuration.Name, i, webhook.CompileValidating(w)))
 			s.validatingWebhooks.uncalled = append(s.validatingWebhooks.uncalled, WebhookReview{Configuration: configuration.Name, Name: w.Name, Reason: unreached})
 		}
 	}

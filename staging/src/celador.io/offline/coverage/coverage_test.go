@@ -45,18 +45,25 @@ func evaluate(t *testing.T, source string, objects ...string) (*coverage.Plan, [
 	}
 	var all [][]expression.Step
 	for _, text := range objects {
-		object := &unstructured.Unstructured{}
-		data, err := yaml.YAMLToJSON([]byte(text))
-		if err == nil {
-			err = json.Unmarshal(data, &object.Object) // keeps integers
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := parse(t, text)
 		_, _ = program.Evaluate(policytest.NewSeries(t.Context(), policytest.Subject{Attributes: attributes(object)}, nil, expression.NewBudget(1e6)))
 		all = append(all, r.steps)
 	}
 	return coverage.NewPlan(program.Traced()), all
+}
+
+// parse returns an object. It keeps integers.
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = json.Unmarshal(data, &object.Object)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
 }
 
 func attributes(object runtime.Object) *admission.VersionedAttributes {

@@ -4,16 +4,22 @@
 package coverage_test
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/cel-go/common/types"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/schemaexpression"
+	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 
 	"celador.io/offline/coverage"
 )
@@ -43,9 +49,50 @@ func mutants(expression string) []string {
 	return changed
 }
 
+// ruleRecorder keeps the program of a rule and the steps of its latest evaluation.
+type ruleRecorder struct {
+	program *schemaexpression.Program
+	steps   []schemaexpression.Step
+}
+
+func (r *ruleRecorder) Compiled(_, _ string, program *schemaexpression.Program) { r.program = program }
+
+func (r *ruleRecorder) Evaluated(_ context.Context, _ *schemaexpression.Program, steps []schemaexpression.Step, _ uint64) {
+	r.steps = steps
+}
+
+// evaluateRule is evaluate for the rule of a CustomResourceDefinition with the fields a, b, used and list, which reads self instead of object.
+func evaluateRule(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step) {
+	t.Helper()
+	value := func(kind string) structuralschema.Structural {
+		return structuralschema.Structural{Generic: structuralschema.Generic{Type: kind}}
+	}
+	list, number := value("array"), value("integer")
+	list.Items = &number
+	schema := value("object")
+	schema.Properties = map[string]structuralschema.Structural{"a": number, "b": number, "used": value("boolean"), "list": list}
+	schema.XValidations = apiextensionsv1.ValidationRules{{Rule: strings.ReplaceAll(source, "object.", "self.")}}
+	r := &ruleRecorder{}
+	rules := validationrules.TakeTraced(&schema, true, r, "", nil)
+	if r.program == nil {
+		t.Fatalf("%s does not compile as a rule", source)
+	}
+	var all [][]expression.Step
+	for _, text := range objects {
+		rules.Validate(t.Context(), parse(t, text).Object, nil)
+		all = append(all, r.steps)
+	}
+	return coverage.NewPlan(r.program.Traced()), all
+}
+
 // TestMutants checks that objects that cover all branches of an expression tell it from its mutants. For each expression, random
 // objects are added until all branches are covered.
 func TestMutants(t *testing.T) {
+	t.Run("policies", func(t *testing.T) { testMutants(t, evaluate) })
+	t.Run("rules", func(t *testing.T) { testMutants(t, evaluateRule) })
+}
+
+func testMutants(t *testing.T, evaluate func(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step)) {
 	for _, test := range []struct {
 		expression string
 		// base is an object. Each case changes one of its fields, so that it violates one condition at a time: the operands after the first

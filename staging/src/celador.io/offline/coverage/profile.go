@@ -12,12 +12,11 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// An Expression is an expression of a policy with its branches.
+// An Expression is an expression of an object with its branches.
 type Expression struct {
-	// Kind is the kind of the policy.
-	Kind   string
-	Policy string
-	// Field is the path of the expression in the policy, such as spec.validations[0].expression.
+	// Kind and Name are those of the object: a policy, a webhook configuration or a CustomResourceDefinition.
+	Kind, Name string
+	// Field is the path of the expression in the object, such as spec.validations[0].expression.
 	Field string
 	// Position is the place of the expression.
 	Position manifest.Position
@@ -70,8 +69,8 @@ type Profile struct {
 }
 
 type identity struct {
-	kind, policy, field, text string
-	position                  manifest.Position
+	kind, name, field, text string
+	position                manifest.Position
 }
 
 // Add adds an expression, or its covered branches if the profile has the expression. It leaves out expressions without branches.
@@ -81,7 +80,7 @@ func (p *Profile) Add(e Expression) {
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	key := identity{e.Kind, e.Policy, e.Field, e.Text, e.Position}
+	key := identity{e.Kind, e.Name, e.Field, e.Text, e.Position}
 	known := p.expressions[key]
 	if known == nil {
 		if p.expressions == nil {
@@ -94,7 +93,7 @@ func (p *Profile) Add(e Expression) {
 	merge(known.Branches, e.Branches)
 }
 
-// Expressions returns the expressions with their branches in the order of kind, policy and place. The caller owns the result.
+// Expressions returns the expressions with their branches in the order of kind, name and place. The caller owns the result.
 func (p *Profile) Expressions() []Expression {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -105,7 +104,7 @@ func (p *Profile) Expressions() []Expression {
 		sorted = append(sorted, copied)
 	}
 	slices.SortFunc(sorted, func(a, b Expression) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Policy, b.Policy), strings.Compare(a.Position.File, b.Position.File),
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), strings.Compare(a.Position.File, b.Position.File),
 			cmp.Compare(a.Position.Line, b.Position.Line), strings.Compare(a.Field, b.Field))
 	})
 	return sorted

@@ -179,7 +179,7 @@ func (a *Answer) addReview(found *suite.Answer) {
 
 func newExpression(e *suite.EvaluatedExpression) Expression {
 	out := Expression{
-		Kind: e.Kind, Policy: e.Policy, Place: newPlace(e.Position, e.Field), Text: e.Text, Omitted: e.Omitted, Summary: e.Summary(),
+		Kind: e.Kind, Policy: e.Name, Place: newPlace(e.Position, e.Field), Text: e.Text, Omitted: e.Omitted, Summary: e.Summary(),
 	}
 	for _, evaluation := range e.Evaluations {
 		x := Evaluation{Value: evaluation.Value, Error: evaluation.Failed, Cost: evaluation.Cost, Part: evaluation.Part}

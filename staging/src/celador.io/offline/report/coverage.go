@@ -19,10 +19,11 @@ type Coverage struct {
 	Expressions []CoveredExpression `json:"expressions"`
 }
 
-// A CoveredExpression is an expression of a policy with its branches.
+// A CoveredExpression is an expression of an object with its branches.
 type CoveredExpression struct {
-	Kind     string            `json:"kind"`
-	Policy   string            `json:"policy"`
+	Kind string `json:"kind"`
+	// Name is the name of the object.
+	Name     string            `json:"name"`
 	Field    string            `json:"field"`
 	Position manifest.Position `json:"position"`
 	Text     string            `json:"text"`
@@ -48,7 +49,7 @@ func newCoverage(profile *coverage.Profile) *Coverage {
 	c := &Coverage{Summary: summary, Percent: summary.Percent(), Expressions: []CoveredExpression{}}
 	for i := range expressions {
 		e := &expressions[i]
-		out := CoveredExpression{Kind: e.Kind, Policy: e.Policy, Field: e.Field, Position: e.Position, Text: e.Text, Summary: e.Summary()}
+		out := CoveredExpression{Kind: e.Kind, Name: e.Name, Field: e.Field, Position: e.Position, Text: e.Text, Summary: e.Summary()}
 		for _, b := range e.Branches {
 			branch := CoveredBranch{Text: b.Text, Outcome: b.Outcome, Covered: b.Covered}
 			if !b.Covered {
@@ -82,11 +83,11 @@ func missing(e *coverage.Expression) []string {
 
 // writeCoverage writes a table with a row for each expression, and the branches that no case reached.
 func writeCoverage(w io.Writer, expressions []coverage.Expression) error {
-	table := newTable("Policy", "Expression", "Covered")
+	table := newTable("Kind", "Name", "Expression", "Covered")
 	for i := range expressions {
 		e := &expressions[i]
 		s := e.Summary()
-		addRow(table, e.Policy, e.Field, fmt.Sprintf("%d/%d", s.Covered, s.Branches))
+		addRow(table, e.Kind, e.Name, e.Field, fmt.Sprintf("%d/%d", s.Covered, s.Branches))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err

@@ -28,7 +28,7 @@ func profile() *coverage.Profile {
 	} {
 		text := branches[0].Text
 		p.Add(coverage.Expression{
-			Kind: "ValidatingAdmissionPolicy", Policy: "p.example.com", Field: "spec." + text, Position: manifest.Position{File: "p.yaml", Line: i + 5}, Text: text,
+			Kind: "ValidatingAdmissionPolicy", Name: "p.example.com", Field: "spec." + text, Position: manifest.Position{File: "p.yaml", Line: i + 5}, Text: text,
 			Branches: branches,
 		})
 	}
@@ -38,10 +38,10 @@ func profile() *coverage.Profile {
 func TestCoverage(t *testing.T) {
 	for format, want := range map[string][]string{
 		"table": {`
-POLICY          EXPRESSION   COVERED
-p.example.com   spec.x       1/2
-p.example.com   spec.y       1/1
-p.example.com   spec.z       0/2
+KIND                        NAME            EXPRESSION   COVERED
+ValidatingAdmissionPolicy   p.example.com   spec.x       1/2
+ValidatingAdmissionPolicy   p.example.com   spec.y       1/1
+ValidatingAdmissionPolicy   p.example.com   spec.z       0/2
 
 p.yaml:5: spec.x
     x was never false
@@ -79,7 +79,7 @@ p.yaml:7: spec.z
         ]`,
 		},
 		"junit": {
-			`<testsuite name="2 of 5 branches covered (40%)"`, `<testcase name="spec.x" classname="p.example.com" file="p.yaml" line="5" time="0">`, `<system-out>x was never false</system-out>`,
+			`<testsuite name="2 of 5 branches covered (40%)"`, `<testcase name="spec.x" classname="ValidatingAdmissionPolicy/p.example.com" file="p.yaml" line="5" time="0">`, `<system-out>x was never false</system-out>`,
 		},
 		"sarif": {`"ruleId": "coverage",
           "level": "note",

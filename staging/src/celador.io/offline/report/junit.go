@@ -95,7 +95,7 @@ func junitCoverage(expressions []coverage.Expression) junitSuite {
 	for i := range expressions {
 		e := &expressions[i]
 		s.Cases = append(s.Cases, junitCase{
-			Name: e.Field, Class: e.Policy, File: e.Position.File, Line: e.Position.Line, Time: "0", Output: strings.Join(missing(e), "\n"),
+			Name: e.Field, Class: e.Kind + "/" + e.Name, File: e.Position.File, Line: e.Position.Line, Time: "0", Output: strings.Join(missing(e), "\n"),
 		})
 	}
 	return s

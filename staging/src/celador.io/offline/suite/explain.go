@@ -25,13 +25,13 @@ type Answer struct {
 	Review *cluster.Review
 	// Unguarded is the object in the answer to the same request without policies. It is nil if this answer has none.
 	Unguarded *unstructured.Unstructured
-	// Expressions are the expressions of all policies in the order of kind (mutating first), policy and place.
+	// Expressions are the expressions of all objects that coverage counts, in the order of kind, name and place.
 	Expressions []EvaluatedExpression
 	// TypeWarnings are the warnings of the type checks of all policies.
 	TypeWarnings []PolicyWarning
 }
 
-// An EvaluatedExpression is an expression of a policy, whose Branches are those that its evaluations reached.
+// An EvaluatedExpression is an expression of an object, whose Branches are those that its evaluations reached.
 type EvaluatedExpression struct {
 	coverage.Expression
 	// Evaluations are the first evaluations, at most maxEvaluations. A policy with several params evaluates an expression for each of them.
@@ -142,7 +142,7 @@ func (x *explainer) sorted() []EvaluatedExpression {
 		all = append(all, *e)
 	}
 	slices.SortFunc(all, func(a, b EvaluatedExpression) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Policy, b.Policy), cmp.Compare(a.Position.Line, b.Position.Line),
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(a.Position.Line, b.Position.Line),
 			cmp.Compare(a.Position.Column, b.Position.Column), strings.Compare(a.Field, b.Field))
 	})
 	return all

@@ -36,7 +36,7 @@ type Runner struct {
 	Parallel int
 	// Progress is called after each case, with the number of cases that are done and the number of all selected ones. Calls do not overlap. May be nil.
 	Progress func(done, total int)
-	// Coverage collects the branches of the expressions of all policies that cases reach. May be nil.
+	// Coverage collects the branches that cases reach of the expressions of all policies, webhooks and CustomResourceDefinitions. May be nil.
 	Coverage *coverage.Profile
 }
 
@@ -168,7 +168,7 @@ func (f fixture) with(ctx context.Context, objects []object) fixture {
 		if err != nil {
 			return nil, err
 		}
-		return newTracing(created, objects)
+		return newTracing(ctx, created, objects)
 	})
 	return f
 }

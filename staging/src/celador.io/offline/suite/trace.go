@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -26,16 +27,16 @@ type tracedExpression struct {
 }
 
 // newTracing returns the tracing of a cluster with the given objects.
-func newTracing(c *cluster.Cluster, objects []object) (*tracing, error) {
-	traced, err := c.Trace()
+func newTracing(ctx context.Context, c *cluster.Cluster, objects []object) (*tracing, error) {
+	traced, err := c.Trace(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t := &tracing{traced, map[*cluster.Expression]tracedExpression{}}
 	for _, e := range traced.Expressions {
 		plan := coverage.NewPlan(e.Checked)
-		found := coverage.Expression{Kind: e.Kind, Policy: e.Policy, Field: e.Field, Text: plan.Text(), Branches: plan.Branches()}
-		if i := slices.IndexFunc(objects, func(o object) bool { return o.content.GetKind() == e.Kind && o.content.GetName() == e.Policy }); i >= 0 {
+		found := coverage.Expression{Kind: e.Kind, Name: e.Name, Field: e.Field, Text: plan.Text(), Branches: plan.Branches()}
+		if i := slices.IndexFunc(objects, func(o object) bool { return o.content.GetKind() == e.Kind && o.content.GetName() == e.Name }); i >= 0 {
 			found.Position = objects[i].document.Position(e.Field)
 		}
 		t.expressions[e] = tracedExpression{found, plan}
@@ -43,7 +44,7 @@ func newTracing(c *cluster.Cluster, objects []object) (*tracing, error) {
 	return t, nil
 }
 
-// cover adds the expressions of the policies and the branches that evaluations reached.
+// cover adds the expressions and the branches that evaluations reached.
 func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluation) {
 	for _, e := range t.expressions {
 		profile.Add(e.Expression)
@@ -56,8 +57,8 @@ func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluat
 	}
 }
 
-// explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch of the decision also gets the
-// expressions that led to it.
+// explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch of the decision or of the webhooks also
+// gets the expressions that led to it.
 func (c *checker) explainValues(t *tracing, expect *Expectation, decision Decision, evaluations []cluster.Evaluation) {
 	for i := range c.mismatches {
 		m := &c.mismatches[i]
@@ -65,7 +66,7 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Decisi
 			e := t.expressions[evaluation.Expression]
 			known := slices.IndexFunc(m.Expressions, func(shown Expression) bool { return shown.Position == e.Position })
 			if known < 0 {
-				if m.Field != "decision" || expect.Policy != "" && expect.Policy != e.Policy || !leadsTo(decision, &e, &evaluation) {
+				if !leadsTo(m.Field, decision, expect, &e, &evaluation) {
 					continue
 				}
 				known = len(m.Expressions)
@@ -80,9 +81,22 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Decisi
 	}
 }
 
-// leadsTo reports whether the value of an expression is a reason for a decision.
-func leadsTo(decision Decision, e *tracedExpression, evaluation *cluster.Evaluation) bool {
+// leadsTo reports whether the value of an expression is a reason for the actual value of a field of an expectation.
+func leadsTo(field string, decision Decision, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
+	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind
+	switch {
+	case field == "webhooks":
+		return isWebhook && value != types.True
+	case field != "decision":
+		return false
+	case decision == Rejected:
+		return e.Kind == cluster.DefinitionKind && strings.HasSuffix(e.Field, ".rule") && value != types.True || isWebhook && types.IsError(value)
+	}
+	kind, name := cutKind(expect.Policy)
+	if !slices.Contains(policyKinds, e.Kind) || kind != "" && kind != e.Kind || name != "" && name != e.Name {
+		return false
+	}
 	isCondition, isValidation := strings.HasPrefix(e.Field, "spec.matchConditions"), strings.HasPrefix(e.Field, "spec.validations") && strings.HasSuffix(e.Field, "].expression")
 	switch decision {
 	case NoMatch:

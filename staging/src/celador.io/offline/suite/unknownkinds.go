@@ -22,7 +22,7 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	known := map[schema.GroupKind]bool{}
 	for _, objects := range test.manifests() {
 		for _, o := range objects {
-			if o.content.GetKind() == "CustomResourceDefinition" {
+			if o.content.GetKind() == cluster.DefinitionKind {
 				known[definedKind(o.content)] = true
 			}
 		}
@@ -97,7 +97,7 @@ func definedKind(definition *unstructured.Unstructured) schema.GroupKind {
 func newDefinition(kind schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
 	d := &apiextensionsv1.CustomResourceDefinition{
-		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},
+		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: cluster.DefinitionKind},
 		ObjectMeta: metav1.ObjectMeta{Name: plural.GroupResource().String()},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: kind.Group,

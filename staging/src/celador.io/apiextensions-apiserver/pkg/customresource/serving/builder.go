@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
@@ -34,6 +35,8 @@ type Builder struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// MaxRequestBodyBytes limits the bodies of requests. 0 means no limit.
 	MaxRequestBodyBytes int64
+	// Tracer learns how the validation rules of served versions evaluate. Nil for none.
+	Tracer schemaexpression.Tracer
 }
 
 // Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it. The strategy
@@ -122,7 +125,7 @@ func (k *kind) addVersions(resource *Resource) error {
 		resource.versions[v.Name] = version
 		options := codecs.NewOptionsScheme(k.gv(v.Name))
 		typer := codecs.NewTyper(options)
-		if err := k.addStorage(version, v, typer); err != nil {
+		if err := k.addStorage(version, i, typer); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		if err := k.addScopes(version, v, options, typer); err != nil {

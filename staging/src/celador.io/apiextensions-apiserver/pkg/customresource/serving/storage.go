@@ -6,17 +6,22 @@ package serving
 import (
 	apiextensionsinternal "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, typer codecs.Typer) error {
+// addStorage sets the storage of a version, which is at an index in spec.versions.
+func (k *kind) addStorage(version *Version, index int, typer codecs.Typer) error {
+	v := &k.crd.Spec.Versions[index]
 	gv, names := k.gv(v.Name), &k.crd.Status.AcceptedNames
 	gvk := gv.WithKind(names.Kind)
 
@@ -56,7 +61,13 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 	if rules := k.schemas.DefaultRules(v.Name); rules != nil {
 		config.Defaults = rules
 	}
-	if rules := k.schemas.ValidationRules(v.Name); rules != nil {
+	rules := k.schemas.ValidationRules(v.Name)
+	if rules != nil && k.Tracer != nil && v.Served {
+		if rules, err = k.tracedRules(index, schema); err != nil {
+			return err
+		}
+	}
+	if rules != nil {
 		config.Rules = rules
 	}
 	if v.Storage && strategyOf(k.crd) == v1.ConversionRules {
@@ -64,6 +75,16 @@ func (k *kind) addStorage(version *Version, v *apiextensionsv1.CustomResourceDef
 	}
 	version.Storage, err = customresource.NewStorage(config)
 	return err
+}
+
+// tracedRules returns the validation rules of a schema, which report to the tracer.
+func (k *kind) tracedRules(index int, schema *apiextensionsinternal.JSONSchemaProps) (*validationrules.Rules, error) {
+	structural, err := structuralschema.NewStructural(schema)
+	if err != nil {
+		return nil, err
+	}
+	path := field.NewPath("spec", "versions").Index(index).Child("schema", "openAPIV3Schema")
+	return validationrules.TakeTraced(structural, true, k.Tracer, k.crd.Name, path), nil
 }
 
 func (k *kind) clusterScoped() bool { return k.crd.Spec.Scope == apiextensionsv1.ClusterScoped }

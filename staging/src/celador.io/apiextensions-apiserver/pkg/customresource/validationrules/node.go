@@ -29,6 +29,8 @@ type node struct {
 	items, additional *node
 	properties        []property // by name
 	allOf             []*node
+	// position is the index of the node in allOf of its parent.
+	position int
 	// mayReadOld is false if no rule of the node or below reads oldSelf.
 	mayReadOld bool
 }
@@ -51,29 +53,32 @@ func (n *node) path(rule *apiextensionsv1.ValidationRule) string {
 	return path.String()
 }
 
-// newNode returns the node of a schema, or nil if the rules below apply to fields that expressions cannot read. The type is
+// A builder builds nodes whose rules a compiler compiles.
+type builder struct{ compiler *schemaexpression.Compiler }
+
+// build returns the node of a schema, or nil if the rules below apply to fields that expressions cannot read. The type is
 // nil if expressions cannot read values of the schema.
-func newNode(s *source, schema *structuralschema.Structural, resourceRoot bool, declared *apiservercel.DeclType) *node {
-	n := &node{schema: schema, rules: s.rules}
+func (b builder) build(s *source, schema *structuralschema.Structural, resourceRoot bool, declared *apiservercel.DeclType) *node {
+	n := &node{schema: schema, rules: s.rules, position: s.position}
 	if len(s.rules) > 0 {
-		n.addProgram(resourceRoot, declared)
+		b.addProgram(n, resourceRoot, declared)
 	}
 	var element *apiservercel.DeclType
 	if declared != nil {
 		element = declared.ElemType
 	}
 	if s.items != nil && schema.Items != nil {
-		n.items = n.below(newNode(s.items, schema.Items, schema.Items.XEmbeddedResource, element))
+		n.items = n.below(b.build(s.items, schema.Items, schema.Items.XEmbeddedResource, element))
 	}
 	if s.additional != nil && schema.AdditionalProperties != nil && schema.AdditionalProperties.Structural != nil {
 		values := schema.AdditionalProperties.Structural
-		n.additional = n.below(newNode(s.additional, values, values.XEmbeddedResource, element))
+		n.additional = n.below(b.build(s.additional, values, values.XEmbeddedResource, element))
 	}
 	for name, rules := range s.properties {
 		// A value validation may name properties that the schema does not specify.
 		if field, ok := schema.Properties[name]; ok {
 			if fieldType := propertyType(declared, name, &field); fieldType != nil {
-				if below := n.below(newNode(rules, &field, field.XEmbeddedResource, fieldType)); below != nil {
+				if below := n.below(b.build(rules, &field, field.XEmbeddedResource, fieldType)); below != nil {
 					n.properties = append(n.properties, property{name, below})
 				}
 			}
@@ -81,7 +86,7 @@ func newNode(s *source, schema *structuralschema.Structural, resourceRoot bool, 
 	}
 	slices.SortFunc(n.properties, func(a, b property) int { return strings.Compare(a.name, b.name) })
 	for _, rules := range s.allOf {
-		if all := n.below(newNode(rules, schema, resourceRoot, declared)); all != nil {
+		if all := n.below(b.build(rules, schema, resourceRoot, declared)); all != nil {
 			n.allOf = append(n.allOf, all)
 		}
 	}
@@ -115,7 +120,7 @@ func (n *node) below(child *node) *node {
 	return child
 }
 
-func (n *node) addProgram(resourceRoot bool, declared *apiservercel.DeclType) {
+func (b builder) addProgram(n *node, resourceRoot bool, declared *apiservercel.DeclType) {
 	for i := range n.rules {
 		n.mayReadOld = n.mayReadOld || strings.Contains(n.rules[i].Rule, schemaexpression.OldSelf)
 	}
@@ -125,5 +130,5 @@ func (n *node) addProgram(resourceRoot bool, declared *apiservercel.DeclType) {
 	}
 	n.values = schemaexpression.NewSchema(&model.Structural{Structural: values})
 	rules := n.rules
-	n.program = sync.OnceValue(func() *program { return compile(rules, declared) })
+	n.program = sync.OnceValue(func() *program { return compile(b.compiler, rules, declared) })
 }

@@ -42,13 +42,13 @@ type compiledRule struct {
 
 // compile compiles the rules of a node whose values have the declared type. The type is nil if expressions cannot read
 // such values.
-func compile(rules apiextensionsv1.ValidationRules, declared *apiservercel.DeclType) *program {
+func compile(compiler *schemaexpression.Compiler, rules apiextensionsv1.ValidationRules, declared *apiservercel.DeclType) *program {
 	start := time.Now()
 	defer func() { metrics.Metrics.ObserveCompilation(time.Since(start)) }()
 	if declared == nil {
 		return &program{err: errors.New("failed to convert to declType for CEL validation rules")}
 	}
-	environments := environments{self: declared.MaybeAssignTypeName(selfType)}
+	environments := environments{compiler: compiler, self: declared.MaybeAssignTypeName(selfType)}
 	p := &program{rules: make([]compiledRule, len(rules))}
 	for i := range rules {
 		rule := &rules[i]
@@ -67,6 +67,7 @@ func compile(rules apiextensionsv1.ValidationRules, declared *apiservercel.DeclT
 
 // environments holds the environments of the rules of a node, which differ in the type of oldSelf.
 type environments struct {
+	compiler        *schemaexpression.Compiler
 	self            *apiservercel.DeclType
 	plain, optional *schemaexpression.Environment
 }
@@ -78,7 +79,7 @@ func (e *environments) of(rule *apiextensionsv1.ValidationRule) (*schemaexpressi
 	}
 	var err error
 	if *cached == nil {
-		*cached, err = schemaexpression.Default().Environment(scope, environment.StoredExpressions)
+		*cached, err = e.compiler.Environment(scope, environment.StoredExpressions)
 	}
 	return *cached, err
 }

@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+
+	"celador.io/admission/schemaexpression"
 )
 
 // Rules are the validation rules of one version of custom resources. They are safe for concurrent use.
@@ -39,7 +41,8 @@ func Take(schema *structuralschema.Structural, resourceRoot bool) *Rules {
 		return nil
 	}
 	return &Rules{schema: schema, tree: sync.OnceValue(func() *node {
-		return newNode(taken, schema, resourceRoot, model.SchemaDeclType(schema, resourceRoot))
+		b := builder{schemaexpression.Default()}
+		return b.build(taken, schema, resourceRoot, model.SchemaDeclType(schema, resourceRoot))
 	})}
 }
 

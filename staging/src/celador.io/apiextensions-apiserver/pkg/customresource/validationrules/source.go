@@ -15,6 +15,8 @@ type source struct {
 	items, additional *source
 	properties        map[string]*source
 	allOf             []*source
+	// position is the index of the source in allOf of its parent.
+	position int
 }
 
 func (s *source) empty() bool {
@@ -83,6 +85,7 @@ func (s *source) addAllOf(validation *structuralschema.ValueValidation) {
 	}
 	for i := range validation.AllOf {
 		if all := nested(&validation.AllOf[i]); all != nil {
+			all.position = i
 			s.allOf = append(s.allOf, all)
 		}
 	}

@@ -1,0 +1,53 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validationrules
+
+import (
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/admission/schemaexpression"
+)
+
+// TakeTraced is Take for rules that report to a tracer. It compiles them at once, and calls Compiled of the tracer with the name of the
+// CustomResourceDefinition and with fields below path, which is the field of the schema.
+func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, definition string, path *field.Path) *Rules {
+	taken, found := take(schema)
+	if !found {
+		return nil
+	}
+	b := builder{schemaexpression.Default().Traced(tracer)}
+	root := b.build(taken, schema, resourceRoot, model.SchemaDeclType(schema, resourceRoot))
+	root.announce(path, func(path *field.Path, program *schemaexpression.Program) {
+		tracer.Compiled(definition, path.String(), program)
+	})
+	return &Rules{schema: schema, tree: func() *node { return root }}
+}
+
+// announce calls compiled with the programs of the node and of the nodes below, and their fields. path is the field of the node's schema.
+func (n *node) announce(path *field.Path, compiled func(*field.Path, *schemaexpression.Program)) {
+	if n == nil {
+		return
+	}
+	if n.program != nil {
+		for i, rule := range n.program().rules {
+			at := path.Child("x-kubernetes-validations").Index(i)
+			if rule.rule != nil {
+				compiled(at.Child("rule"), rule.rule)
+			}
+			if rule.message != nil {
+				compiled(at.Child("messageExpression"), rule.message)
+			}
+		}
+	}
+	for _, all := range n.allOf {
+		all.announce(path.Child("allOf").Index(all.position), compiled)
+	}
+	n.items.announce(path.Child("items"), compiled)
+	n.additional.announce(path.Child("additionalProperties"), compiled)
+	for _, p := range n.properties {
+		p.node.announce(path.Child("properties").Key(p.name), compiled)
+	}
+}
