@@ -60,6 +60,13 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 
 With --init POLICY, write a first suite for the policies of a file instead, with cases that satisfy and violate each validation. It is written to the
 file that the argument names, to standard output if the argument is -, and by default to suite.yaml beside the policy.`,
+		Args: func(cmd *cobra.Command, _ []string) error {
+			// Cobra checks groups of flags later, and its error would have another exit code.
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return unusable("%w", err)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// Registries log what they allocate, and what objects cannot be.
 			discardLogs()
@@ -84,6 +91,7 @@ file that the argument names, to standard output if the argument is -, and by de
 	command.Flags().BoolVar(&options.convert, "convert", false, "print suites of other tools as native suites, and run nothing")
 	command.Flags().BoolVar(&options.allowUnknownKinds, "allow-unknown-kinds", false,
 		"serve kinds that neither the server nor a CustomResourceDefinition of the suite has, without a schema")
+	command.MarkFlagsMutuallyExclusive("init", "watch", "convert")
 	return command
 }
 

@@ -74,6 +74,10 @@ func TestSuites(t *testing.T) {
 		{name: "expression", file: "suite.yaml", args: []string{"--run", "("}, stderr: "celador: --run ( is not a regular expression: ", code: 2},
 		{name: "format", file: "suite.yaml", args: []string{"-o", "xml"}, stderr: "celador: -o xml is not a format: want json, junit, sarif, table, tap\n", code: 2},
 		{name: "flag", file: "suite.yaml", args: []string{"--nonsense"}, stderr: "celador: unknown flag: --nonsense\n", code: 2},
+		{
+			name: "exclusive flags", file: "suite.yaml", args: []string{"--watch", "--convert"}, code: 2,
+			stderr: "celador: if any flags in the group [init watch convert] are set none of the others can be; [convert watch] were all set\n",
+		},
 		{name: "missing file", file: "suite.yaml", args: []string{"missing.yaml"}, stderr: "celador: stat missing.yaml: no such file or directory\n", code: 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
