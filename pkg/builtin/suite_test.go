@@ -307,6 +307,11 @@ func TestUnusableCases(t *testing.T) {
 		{"expression does not compile", strings.Replace(guarded, "size(object.data) < 3", "size(object.data <", 1) + object, "suite.yaml:15: manifests[0].spec.validations[0].expression: "},
 		{"unknown field of an object", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      dat: {}\n  expect: {decision: NoMatch}\n", "suite.yaml:80: cases[0].request.object.dat: unknown field"},
 		{"unknown option", guarded + "- name: a\n  request:\n    object: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    options:\n      x: 1\n  expect: {decision: NoMatch}\n", "suite.yaml:78: cases[0].request.options.x: unknown field"},
+		{"type of an option", guarded + "- name: a\n  request:\n    oldObject: {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    operation: DELETE\n    options:\n      gracePeriodSeconds: soon\n  expect: {decision: NoMatch}\n", "suite.yaml:79: cases[0].request.options.gracePeriodSeconds: a value of type string is not allowed here, want integer"},
+		{
+			"rule does not compile", strings.Replace(ruled, "self <= 5", "self <=", 1),
+			"suite.yaml:24: manifests[0].spec.versions[0].schema.openAPIV3Schema.properties[size].x-kubernetes-validations[0].rule: ",
+		},
 		{"type of a field", guarded + "- name: a\n  request:\n    object:\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: x}\n      data:\n        a: x\n        b: 5\n  expect: {decision: NoMatch}\n", "suite.yaml:82: cases[0].request.object.data.b: a value of type number is not allowed here, want string"},
 		{"type of a field of a policy", strings.Replace(guarded, "metadata: {name: color}\n", "metadata: {name: color, labels: {a: yes}}\n", 1) + object, "suite.yaml:60: manifests[8].metadata.labels.a: a value of type bool is not allowed here, want string"},
 		{"unknown kind", guarded + "- name: a\n  request: {object: {apiVersion: example.com/v1, kind: Thing, metadata: {name: x}}}\n  expect: {decision: NoMatch}\n", "suite.yaml:75: cases[0].request: "},

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	kjson "sigs.k8s.io/json"
 )
 
 // Admit returns the review of a request. It does not change the cluster. It returns an error if the request
@@ -219,7 +220,15 @@ func decodeOptions(request *Request, options any) error {
 	if request.DryRun {
 		content["dryRun"] = []any{metav1.DryRunAll}
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, options, true); err != nil {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return fmt.Errorf("options: %w", err)
+	}
+	strict, err := kjson.UnmarshalStrict(data, options)
+	if err == nil && len(strict) > 0 {
+		err = runtime.NewStrictDecodingError(strict)
+	}
+	if err != nil {
 		return fmt.Errorf("options: %w", err)
 	}
 	return nil

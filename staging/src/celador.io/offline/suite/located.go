@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
@@ -17,6 +18,9 @@ import (
 // strictError matches the errors of the API about fields that it does not know or finds twice.
 var strictError = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
 
+// hoisted matches the field that Kubernetes names in errors about the schema of a CustomResourceDefinition whose versions have one schema.
+var hoisted = regexp.MustCompile(`^spec\.validation\b`)
+
 // located returns an error of the API about the object of a document, with the position of each field that it names.
 func located(document *manifest.Document, err error) error {
 	var errs []error
@@ -29,7 +33,7 @@ func located(document *manifest.Document, err error) error {
 	var status apierrors.APIStatus
 	if len(errs) == 0 && errors.As(err, &status) && status.Status().Details != nil {
 		for _, cause := range status.Status().Details.Causes {
-			errs = append(errs, document.Errorf(cause.Field, "%s", cause.Message))
+			errs = append(errs, document.Errorf(hoisted.ReplaceAllString(cause.Field, "spec.versions[0].schema"), "%s", cause.Message))
 		}
 	}
 	if len(errs) == 0 {
@@ -62,11 +66,13 @@ func flatten(err error) []error {
 }
 
 // refused returns the error of a request that no client can send. Errors about fields have the position in the
-// object of the request, others the position of the request.
+// object or the options of the request, others the position of the request.
 func (c *testCase) refused(suite *manifest.Document, err error) error {
 	document := c.object
-	if match := strictError.FindStringSubmatch(err.Error()); match != nil && strings.HasPrefix(err.Error(), "options: ") {
-		return suite.Errorf(c.path+".request.options."+match[2], "%s field", match[1])
+	if strings.HasPrefix(err.Error(), "options: ") {
+		if raw, marshalErr := json.Marshal(c.spec.Request.Options); marshalErr == nil {
+			return located(suite.Field(c.path+".request.options", raw), err)
+		}
 	}
 	if strings.HasPrefix(err.Error(), "oldObject: ") {
 		document = c.oldObject
