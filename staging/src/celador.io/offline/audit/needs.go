@@ -24,7 +24,7 @@ type Needs struct {
 func NeedsOf(objects []*unstructured.Unstructured) (*Needs, error) {
 	n := &Needs{}
 	for _, object := range objects {
-		if key, ok := identify(object); !ok || key.kind != cluster.ValidatingKind {
+		if kind := object.GroupVersionKind().GroupKind(); !IsPolicy(kind) || kind.Kind != cluster.ValidatingKind {
 			continue
 		}
 		p, err := convert[v1.ValidatingAdmissionPolicy](object)

@@ -22,13 +22,11 @@ type selection struct {
 	policies []*v1.ValidatingAdmissionPolicy
 	// bindings has the bindings by the names of their policies.
 	bindings map[string][]*v1.ValidatingAdmissionPolicyBinding
-	used     map[identity]bool
+	// used has the names of policies and bindings by their kinds.
+	used map[[2]string]bool
 	// unbound are bindings for policies that have none.
 	unbound []*unstructured.Unstructured
 }
-
-// identity identifies a policy or binding.
-type identity struct{ kind, name string }
 
 const bindingKind = cluster.ValidatingKind + "Binding"
 
@@ -38,25 +36,19 @@ func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
 }
 
-// identify reports whether the object is a policy or binding, and which.
-func identify(object *unstructured.Unstructured) (identity, bool) {
-	kind := object.GroupVersionKind().GroupKind()
-	return identity{kind.Kind, object.GetName()}, IsPolicy(kind)
-}
-
 // readSelection returns the policies and bindings of a Config. None is used yet.
 func readSelection(config Config) (*selection, error) {
-	s := &selection{bindings: map[string][]*v1.ValidatingAdmissionPolicyBinding{}, used: map[identity]bool{}}
-	last := map[identity]*unstructured.Unstructured{}
+	s := &selection{bindings: map[string][]*v1.ValidatingAdmissionPolicyBinding{}, used: map[[2]string]bool{}}
+	last := map[cluster.Identity]*unstructured.Unstructured{}
 	for _, objects := range [][]*unstructured.Unstructured{config.Stored, config.Added} {
 		for _, object := range objects {
-			if key, ok := identify(object); ok {
+			if key := cluster.Identify(object); IsPolicy(key.Kind) {
 				last[key] = object
 			}
 		}
 	}
 	for key, object := range last {
-		if key.kind == bindingKind {
+		if key.Kind.Kind == bindingKind {
 			b, err := convert[v1.ValidatingAdmissionPolicyBinding](object)
 			if err != nil {
 				return nil, err
@@ -75,9 +67,9 @@ func readSelection(config Config) (*selection, error) {
 
 // use makes the policy and its bindings part of the cluster.
 func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) {
-	s.used[identity{cluster.ValidatingKind, p.Name}] = true
+	s.used[[2]string{cluster.ValidatingKind, p.Name}] = true
 	for _, b := range bindings {
-		s.used[identity{bindingKind, b.Name}] = true
+		s.used[[2]string{bindingKind, b.Name}] = true
 	}
 }
 
@@ -101,7 +93,7 @@ func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluste
 // keep returns the objects that are neither policies nor bindings or are used, and their indexes.
 func (s *selection) keep(objects []*unstructured.Unstructured) (kept []*unstructured.Unstructured, indexes []int) {
 	for i, object := range objects {
-		if key, ok := identify(object); !ok || s.used[key] {
+		if !IsPolicy(object.GroupVersionKind().GroupKind()) || s.used[[2]string{object.GetKind(), object.GetName()}] {
 			kept, indexes = append(kept, object), append(indexes, i)
 		}
 	}

@@ -59,13 +59,13 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
 	var errs []error
-	replaced := map[identity]bool{}
+	replaced := map[Identity]bool{}
 	for _, object := range added {
-		replaced[identify(object)] = true
+		replaced[Identify(object)] = true
 	}
 	restore := func(definitions bool) {
 		for _, object := range stored {
-			if isDefinition(object) != definitions || replaced[identify(object)] {
+			if isDefinition(object) != definitions || replaced[Identify(object)] {
 				continue
 			}
 			if err := c.accept(ctx, object, c.restore); err != nil {
@@ -98,16 +98,16 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	return c, nil
 }
 
-// identity is what no two objects of a cluster share.
-type identity struct {
-	kind            schema.GroupKind
-	namespace, name string
+// An Identity is what no two objects of a cluster share.
+type Identity struct {
+	Kind            schema.GroupKind
+	Namespace, Name string
 }
 
-func identify(object *unstructured.Unstructured) identity {
-	// Objects without a namespace are in this one, or have none at all.
+// Identify returns the identity of an object. An object without a namespace is in the namespace default, or its type has none at all.
+func Identify(object *unstructured.Unstructured) Identity {
 	namespace := cmp.Or(object.GetNamespace(), corev1.NamespaceDefault)
-	return identity{object.GroupVersionKind().GroupKind(), namespace, object.GetName()}
+	return Identity{object.GroupVersionKind().GroupKind(), namespace, object.GetName()}
 }
 
 // accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves its custom resources afterwards.

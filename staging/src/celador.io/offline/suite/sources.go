@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
@@ -21,34 +20,24 @@ type object struct {
 	content  *unstructured.Unstructured
 }
 
-// An identity is what no two objects of a cluster share.
-type identity struct {
-	kind            schema.GroupKind
-	namespace, name string
-}
-
-func (o object) identity() identity {
-	return identity{o.content.GroupVersionKind().GroupKind(), o.content.GetNamespace(), o.content.GetName()}
-}
-
 func (o object) isPolicy() bool {
 	return cluster.IsPolicy(o.content.GroupVersionKind().GroupKind())
 }
 
 // overlay returns objects and the objects of over. Those of over take the place of others with the same identity.
 func overlay(objects, over []object) []object {
-	replaced := map[identity]bool{}
+	replaced := map[cluster.Identity]bool{}
 	for _, o := range over {
-		replaced[o.identity()] = true
+		replaced[cluster.Identify(o.content)] = true
 	}
-	kept := slices.DeleteFunc(slices.Clone(objects), func(o object) bool { return replaced[o.identity()] })
+	kept := slices.DeleteFunc(slices.Clone(objects), func(o object) bool { return replaced[cluster.Identify(o.content)] })
 	return append(kept, over...)
 }
 
 // manifests returns the objects of a list of sources. Two with the same identity are an error.
 func (l *loader) manifests(path string, sources []Source) []object {
 	var objects []object
-	first := map[identity]object{}
+	first := map[cluster.Identity]object{}
 	for i := range sources {
 		field := fmt.Sprintf("%s[%d]", path, i)
 		for _, document := range l.documents(field, &sources[i], true) {
@@ -62,10 +51,10 @@ func (l *loader) manifests(path string, sources []Source) []object {
 				l.errs = append(l.errs, document.Errorf("metadata.name", "must be a string, not %s: put quotes around it", toJSON(name)))
 			} else if !found {
 				l.errs = append(l.errs, document.Errorf("metadata.name", "required: objects of the cluster have a name"))
-			} else if other, found := first[o.identity()]; found {
+			} else if other, found := first[cluster.Identify(o.content)]; found {
 				l.errs = append(l.errs, document.Errorf("metadata.name", "%s %q is already in %s", content.GetKind(), content.GetName(), other.document.Position("")))
 			} else {
-				first[o.identity()] = o
+				first[cluster.Identify(o.content)] = o
 				objects = append(objects, o)
 			}
 		}
