@@ -60,7 +60,7 @@ test-integration:
 	$(GO_TEST) ./test/integration/...
 
 .PHONY: verify
-verify: ## Check generated code, format, vet, lint, licenses, imports and modules.
+verify: ## Check generated code, format, vet, lint, licenses, imports, modules and rules.
 	hack/verify.sh
 
 .PHONY: update
