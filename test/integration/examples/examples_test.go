@@ -27,8 +27,8 @@ import (
 
 // TestWithGates applies the examples to a server with the alpha features that they need.
 func TestWithGates(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "audit.log")
-	admin := testserver.Start(t, t.TempDir(), "--audit-policy-file=testdata/audit-policy.yaml", "--audit-log-path="+log,
+	log, files := filepath.Join(t.TempDir(), "audit.log"), t.TempDir()
+	admin := testserver.Start(t, t.TempDir(), "--audit-policy-file=testdata/audit-policy.yaml", "--audit-log-path="+log, admissionFiles(t, files),
 		"--feature-gates=CustomResourceConversionRules=true,CustomResourceDefaultExpressions=true,ValidatingAdmissionPolicySingleton=true,"+
 			"ValidatingAdmissionPolicyValidationFailurePolicy=true,ValidatingAdmissionPolicyFallbackBinding=true,"+
 			"AdmissionPolicyTypeEnforcement=true,MutatingAdmissionPolicyInlineExpressions=true").Clients()
@@ -36,6 +36,7 @@ func TestWithGates(t *testing.T) {
 	t.Run("default expressions", func(t *testing.T) { testDefaultExpressions(t, admin) })
 	t.Run("validation rules", func(t *testing.T) { testValidationRules(t, admin) })
 	t.Run("suites", func(t *testing.T) { testSuites(t, &live{admin: admin, log: log}) })
+	t.Run("monitoring", func(t *testing.T) { testMonitoring(t, &live{admin: admin, log: log}, files) })
 }
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
