@@ -45,12 +45,15 @@ func newAuditCommand() *cobra.Command {
 		Use:   "audit [FILE|DIR ...]",
 		Short: "Find the objects that validating policies would deny",
 		Long: `Evaluate validating policies over the objects in files and directories, or else over those of the cluster of the current kubeconfig context. The
-policies are those in the files of --filename, or else those of the cluster, or of the objects' files. Objects are presented as created.
+policies are those in the files of --filename, or else those of the cluster, or of the objects' files. Objects are presented as created. The file -
+is standard input.
 
 The exit code is 0 if all objects satisfy the policies, 1 if one does not or cannot be evaluated, and 2 if the input is not usable.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.manifests = args
-			return options.audit(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			// Decoders log what objects cannot be.
+			discardLogs()
+			return options.audit(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
@@ -67,8 +70,8 @@ The exit code is 0 if all objects satisfy the policies, 1 if one does not or can
 	return command
 }
 
-// audit writes the report of an audit to w, and the progress to stderr.
-func (o *auditOptions) audit(ctx context.Context, w, stderr io.Writer) error {
+// audit writes the report of an audit to w, and the progress to stderr. The path - stands for stdin.
+func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.Writer) error {
 	write := report.ForAudit(o.output)
 	if write == nil {
 		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.AuditFormats(), ", "))
@@ -93,7 +96,7 @@ func (o *auditOptions) audit(ctx context.Context, w, stderr io.Writer) error {
 			return unusable("%w", err)
 		}
 	}
-	s := auditSources{options: o, cluster: cluster}
+	s := auditSources{options: o, cluster: cluster, stdin: readAll(stdin)}
 	auditor, err := s.auditor(ctx)
 	if err != nil {
 		return err
@@ -114,6 +117,9 @@ func (o *auditOptions) audit(ctx context.Context, w, stderr io.Writer) error {
 	}
 	if err != nil {
 		return unusable("%w", err)
+	}
+	if !slices.ContainsFunc(result.Policies, func(p audit.Policy) bool { return p.NotAuditable == "" }) {
+		return unusable("no policy was evaluated: the results say why")
 	}
 	if result.Violations()+result.Errors() > 0 {
 		return exitError{nil, exitFailed}
@@ -138,11 +144,10 @@ func (o *auditOptions) replaceReports(ctx context.Context, w io.Writer, cluster 
 		Manager: "celador-audit", Kinds: report.ReportKinds(o.output), Labels: report.ReportLabels, Namespace: *o.config.Namespace,
 	}
 	return cluster.Replace(ctx, replacement, reports, func(object *unstructured.Unstructured, what string) {
-		name := strings.ToLower(object.GetKind()) + "." + object.GroupVersionKind().Group + "/" + object.GetName()
 		if object.GetNamespace() != "" {
 			what += " in namespace " + object.GetNamespace()
 		}
-		fmt.Fprintln(w, name, what)
+		fmt.Fprintln(w, report.ObjectName(object.GroupVersionKind().GroupKind(), object.GetName()), what)
 	})
 }
 

@@ -12,6 +12,15 @@ import (
 
 const auditExample = "../../examples/replica-limit"
 
+func exampleText(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(auditExample, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func TestAudit(t *testing.T) {
 	directory := t.TempDir()
 	invalid := filepath.Join(directory, "invalid.yaml")
@@ -21,9 +30,11 @@ func TestAudit(t *testing.T) {
 	}
 	const clean = "Objects, evaluated as if they were created now: 1. Violations: 0, errors: 0.\n"
 	policy, binding := filepath.Join(auditExample, "policy.yaml"), filepath.Join(auditExample, "binding.yaml")
+	denied, policyText := exampleText(t, "deployment-denied.yaml"), exampleText(t, "policy.yaml")
 	for _, test := range []struct {
 		name   string
 		args   []string
+		stdin  string
 		stdout string // a part of the output
 		stderr string // a part of the errors
 		code   int
@@ -39,6 +50,16 @@ func TestAudit(t *testing.T) {
 		},
 		{name: "namespace", args: []string{"-n", "other", "-f", policy, auditExample}, stdout: strings.Replace(clean, ": 1.", ": 0.", 1)},
 		{name: "selector", args: []string{"-l", "no=one", "-f", policy, auditExample}, stdout: strings.Replace(clean, ": 1.", ": 0.", 1)},
+		{
+			name: "standard input", args: []string{"-f", policy, "-"}, stdin: denied + "\n---\n" + strings.Replace(denied, "name: web-denied", "name: other", 1), code: 1,
+			stdout: "demo-policy.example.com   <none>    <none>    0        2          0\n",
+		},
+		{name: "policies of standard input", args: []string{"-f", "-", filepath.Join(auditExample, "deployment-denied.yaml")}, stdin: "a: [\n", code: 2, stderr: "stdin:1: not valid YAML"},
+		{
+			name: "not auditable", args: []string{"-f", "-", auditExample}, code: 2, stderr: "celador: no policy was evaluated: the results say why\n",
+			stdin:  strings.Replace(policyText, "object.spec.replicas <= 5", "request.userInfo.username != 'jane'", 1),
+			stdout: "Policy demo-policy.example.com was not evaluated: spec.validations[0].expression: the expression reads request.userInfo, which an audit does not know\n",
+		},
 		{name: "no policy", args: []string{filepath.Join(auditExample, "namespace.yaml")}, code: 2, stderr: "celador: there is no ValidatingAdmissionPolicy to evaluate"},
 		{name: "unknown policy", args: []string{"--policy", "none", auditExample}, code: 2, stderr: "celador: --policy none: there is no such ValidatingAdmissionPolicy\n"},
 		{name: "invalid policy", args: []string{"-f", invalid, auditExample}, code: 2, stderr: "invalid.yaml:9: spec.validations[0].expression: "},
@@ -49,7 +70,9 @@ func TestAudit(t *testing.T) {
 		{name: "apply a table", args: []string{"--apply", auditExample}, code: 2, stderr: "celador: --apply needs -o openreports or -o wgpolicy, not -o table\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			stdout, stderr, code := run(t, celador(t, "", append([]string{"audit"}, test.args...)...))
+			command := celador(t, "", append([]string{"audit"}, test.args...)...)
+			command.Stdin = strings.NewReader(test.stdin)
+			stdout, stderr, code := run(t, command)
 			if code != test.code || !strings.Contains(stdout, test.stdout) || !strings.Contains(stderr, test.stderr) || test.stderr == "" && stderr != "" {
 				t.Errorf("exit code %d, want %d, output:\n%s\nerrors:\n%s", code, test.code, stdout, stderr)
 			}

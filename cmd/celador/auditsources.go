@@ -6,10 +6,12 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -30,6 +32,43 @@ type auditSources struct {
 	options *auditOptions
 	// cluster is nil unless policies or objects come from a cluster, or reports go to it.
 	cluster *live.Cluster
+	// stdin returns the documents of standard input.
+	stdin func() ([]*manifest.Document, error)
+}
+
+// stdinPath is the path that stands for standard input, as in kubectl.
+const stdinPath = "-"
+
+// readAll returns the documents of standard input. Files may be read more than once, so it keeps them in memory.
+func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
+	return sync.OnceValues(func() ([]*manifest.Document, error) {
+		data, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, err
+		}
+		return manifest.Parse("stdin", data)
+	})
+}
+
+// each yields the documents of files and directories as manifest.Each does, and first those of standard input, if it is among the paths.
+func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error] {
+	files := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == stdinPath })
+	if len(files) == len(paths) {
+		return manifest.Each(paths...)
+	}
+	return func(yield func(*manifest.Document, error) bool) {
+		documents, err := s.stdin()
+		if err != nil && !yield(nil, err) {
+			return
+		}
+		for _, sequence := range []iter.Seq2[*manifest.Document, error]{manifest.Items(documents), manifest.Each(files...)} {
+			for document, err := range sequence {
+				if !yield(document, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // located are objects of files.
@@ -45,10 +84,10 @@ func (l *located) add(document *manifest.Document, object *unstructured.Unstruct
 	}
 }
 
-// read adds the objects in files and directories whose kinds are kept.
-func (l *located) read(paths []string, keep func(schema.GroupKind) bool) error {
+// read adds the objects of documents whose kinds are kept.
+func (l *located) read(documents iter.Seq2[*manifest.Document, error], keep func(schema.GroupKind) bool) error {
 	var errs []error
-	for document, err := range manifest.Each(paths...) {
+	for document, err := range documents {
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -73,7 +112,7 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 		return nil, err
 	}
 	config := audit.Config{
-		Types: builtin.Types, Added: added.objects, Select: s.options.selects, MaxFindings: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
+		Types: builtin.Types, Added: added.objects, Select: s.options.selects, Namespace: *s.options.config.Namespace, MaxFindings: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
 	}
 	if s.options.readsCluster() {
 		if config.Stored, err = s.stored(ctx, added.objects); err != nil {
@@ -90,11 +129,11 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 // added returns the objects of files that are policies or that policies read. The objects to audit may be among them.
 func (s *auditSources) added() (*located, error) {
 	added := &located{}
-	if err := added.read(s.options.files, func(schema.GroupKind) bool { return true }); err != nil {
+	if err := added.read(s.each(s.options.files), func(schema.GroupKind) bool { return true }); err != nil {
 		return nil, err
 	}
 	others := map[schema.GroupKind]bool{}
-	err := added.read(s.options.manifests, func(kind schema.GroupKind) bool {
+	err := added.read(s.each(s.options.manifests), func(kind schema.GroupKind) bool {
 		others[kind] = true
 		return isRead(kind) || audit.IsPolicy(kind) && len(s.options.files) == 0
 	})
@@ -108,7 +147,7 @@ func (s *auditSources) added() (*located, error) {
 	// The files are read again only if they have params, so that not all objects are in memory.
 	isParam := func(kind schema.GroupKind) bool { return others[kind] && !isRead(kind) && needs.Reads(kind) }
 	if slices.ContainsFunc(slices.Collect(maps.Keys(others)), isParam) {
-		err = added.read(s.options.manifests, isParam)
+		err = added.read(s.each(s.options.manifests), isParam)
 	}
 	return added, err
 }
@@ -155,13 +194,13 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 		return s.liveObjects(ctx, auditor)
 	}
 	return func(yield func(audit.Object, error) bool) {
-		for document, err := range manifest.Each(s.options.manifests...) {
+		for document, err := range s.each(s.options.manifests) {
 			object := audit.Object{}
 			if err == nil {
 				object.Position = document.Position("")
 				object.Unstructured, err = document.Object()
 			}
-			if err == nil && !s.selects(object.Unstructured, auditor, selector) {
+			if err == nil && !isObject(object.Unstructured, selector) {
 				continue
 			}
 			if !yield(object, err) {
@@ -171,10 +210,9 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 	}
 }
 
-// selects reports whether to audit an object of a file.
-func (s *auditSources) selects(object *unstructured.Unstructured, auditor *audit.Auditor, selector labels.Selector) bool {
-	namespace := *s.options.config.Namespace
-	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && (namespace == "" || auditor.Namespace(object) == namespace) && selector.Matches(labels.Set(object.GetLabels()))
+// isObject reports whether to audit an object of a file.
+func isObject(object *unstructured.Unstructured, selector labels.Selector) bool {
+	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
 // liveObjects yields the objects of the cluster.

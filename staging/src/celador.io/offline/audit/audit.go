@@ -100,18 +100,18 @@ func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], p
 // evaluate evaluates the policies over one object, if one may apply. It returns the error of the context; other errors are part of the report.
 func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, object *Object) error {
 	reference := object.reference()
-	resource, namespace, err := a.cluster.Locate(object.Unstructured)
+	located, err := a.cluster.Locate(object.Unstructured)
 	if err != nil {
 		// Only the server knows the name of the resource.
-		if resource = (schema.GroupResource{Group: reference.Group}); a.Matches(resource) {
+		if a.selects(reference.Namespace) && a.Matches(schema.GroupResource{Group: reference.Group}) {
 			c.fail(sequence, reference, err)
 		}
 		return nil
 	}
-	if reference.Namespace = namespace; !a.Matches(resource) {
+	if reference.Namespace = located.Namespace; !a.selects(reference.Namespace) || !a.Matches(located.Resource) {
 		return nil
 	}
-	decisions, err := a.cluster.Evaluate(ctx, object.Unstructured, auditor)
+	decisions, err := a.cluster.Evaluate(ctx, located, auditor)
 	switch {
 	case err == nil:
 		c.add(sequence, reference, object.written(), decisions)
@@ -123,12 +123,7 @@ func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, obje
 	return nil
 }
 
-// Namespace returns the namespace of an object: that which it names, or default. It is empty if the object has none, or its type is not
-// known.
-func (a *Auditor) Namespace(object *unstructured.Unstructured) string {
-	_, namespace, err := a.cluster.Locate(object)
-	if err != nil {
-		return object.GetNamespace()
-	}
-	return namespace
+// selects reports whether the objects of a namespace are audited.
+func (a *Auditor) selects(namespace string) bool {
+	return a.namespace == "" || a.namespace == namespace
 }

@@ -27,6 +27,8 @@ type Config struct {
 	Stored, Added []*unstructured.Unstructured
 	// Select reports whether to evaluate a policy. Nil selects all.
 	Select func(policy string) bool
+	// Namespace is the only namespace whose objects are evaluated. Objects without a namespace are then left out. Empty means all.
+	Namespace string
 	// MaxFindings is the number of findings that a report has of each policy and binding. Those that are left out are
 	// counted. 0 means no limit.
 	MaxFindings int
@@ -37,6 +39,7 @@ type Config struct {
 // An Auditor evaluates policies over objects. It is safe for concurrent use.
 type Auditor struct {
 	cluster     *cluster.Cluster
+	namespace   string
 	maxFindings int
 	policies    []Policy
 	needs       Needs
@@ -47,7 +50,7 @@ type Auditor struct {
 // New returns an auditor of the policies among the objects. A policy without a binding is audited as if it were bound to everything that its
 // constraints match. Errors are those of cluster.Restore; an *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
-	a := &Auditor{maxFindings: config.MaxFindings}
+	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxFindings}
 	if config.SinceBinding {
 		a.since = map[string]time.Time{}
 	}

@@ -19,31 +19,37 @@ import (
 	"celador.io/admission/validating"
 )
 
-// Locate returns the resource of an object and its namespace, which is empty if the resource is not namespaced. It returns an error if the cluster
-// does not serve the object's type.
-func (c *Cluster) Locate(object *unstructured.Unstructured) (resource schema.GroupResource, namespace string, err error) {
+// A Located is an object with its place in a cluster. It is immutable.
+type Located struct {
+	// Resource is the resource that serves objects of the type.
+	Resource schema.GroupResource
+	// Namespace is the namespace of the object. It is empty if the resource is not namespaced.
+	Namespace string
+
+	object   *unstructured.Unstructured
+	resource *resource
+}
+
+// Locate returns the place of an object, to which it refers. It returns an error if the cluster does not serve the object's type.
+func (c *Cluster) Locate(object *unstructured.Unstructured) (*Located, error) {
 	r, err := c.resourceOf(object.GroupVersionKind())
 	if err != nil {
-		return schema.GroupResource{}, "", err
+		return nil, err
 	}
-	return r.GroupResource(), namespaceOf(r, object), nil
+	return &Located{r.GroupResource(), namespaceOf(r, object), object, r}, nil
 }
 
 // Evaluate returns the decisions of the validating policies about an object, as if the user
 // created it: satisfied validations included, in the order of policy name, binding name and validation. Unlike Admit, it
 // invokes neither mutating policies nor the API's own validation, and policies see the status of the object. Defaults and the fields of metadata that the
-// server sets are set if they are not. It returns an error if
-// the cluster does not serve the object's type, or the object has fields that the type does not have. The caller keeps
-// ownership of the object.
-func (c *Cluster) Evaluate(ctx context.Context, object *unstructured.Unstructured, user user.Info) ([]validating.Decision, error) {
-	r, err := c.resourceOf(object.GroupVersionKind())
-	if err != nil {
-		return nil, err
-	}
-	if policyspec.IsExempt(r.GroupResource()) {
+// server sets are set if they are not. object is one that Locate of the same cluster returned. Evaluate returns an error if the object has fields that
+// the type does not have. It does not change the object.
+func (c *Cluster) Evaluate(ctx context.Context, object *Located, user user.Info) ([]validating.Decision, error) {
+	if policyspec.IsExempt(object.Resource) {
 		return nil, nil
 	}
-	data, err := json.Marshal(object.Object)
+	r := object.resource
+	data, err := json.Marshal(object.object.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +61,7 @@ func (c *Cluster) Evaluate(ctx context.Context, object *unstructured.Unstructure
 	if err != nil {
 		return nil, err
 	}
-	m.SetNamespace(namespaceOf(r, object))
+	m.SetNamespace(object.Namespace)
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(m.GetGenerateName() + "xxxxx")
 	}

@@ -33,6 +33,8 @@ type group struct {
 	*genericapiserver.APIGroupInfo
 	handlers *restful.Container
 	codec    runtime.Codec
+	// names holds the names of resources by the kinds of their objects.
+	names map[schema.GroupVersionKind]string
 }
 
 // resource is a resource or subresource in one version.
@@ -180,7 +182,7 @@ func (b *Base) open(name string) (*group, error) {
 
 // install returns the group with handlers for all of its versions.
 func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
-	g := &group{APIGroupInfo: info, handlers: restful.NewContainer()}
+	g := &group{APIGroupInfo: info, handlers: restful.NewContainer(), names: map[schema.GroupVersionKind]string{}}
 	g.handlers.Router(restful.CurlyRouter{})
 	json, _ := runtime.SerializerInfoForMediaType(info.NegotiatedSerializer.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	g.codec = runtime.NewCodec(
@@ -214,6 +216,19 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 		}
 		if _, _, err := api.InstallREST(g.handlers); err != nil {
 			return nil, err
+		}
+		for path := range storage {
+			if strings.Contains(path, "/") {
+				continue
+			}
+			kind, err := endpoints.GetResourceKind(version, storage[path], info.Scheme)
+			if err != nil {
+				return nil, err
+			}
+			// Should two resources have objects of one kind, the first name counts.
+			if name, found := g.names[kind]; !found || path < name {
+				g.names[kind] = path
+			}
 		}
 	}
 	return g, nil
@@ -287,14 +302,8 @@ func (b *Base) nameOf(kind schema.GroupVersionKind) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("kind %s: %w", kind.Kind, err)
 	}
-	served := g.VersionedResourcesStorageMap[kind.Version]
-	for _, path := range slices.Sorted(maps.Keys(served)) {
-		if strings.Contains(path, "/") {
-			continue
-		}
-		if k, err := endpoints.GetResourceKind(kind.GroupVersion(), served[path], g.Scheme); err == nil && k == kind {
-			return path, nil
-		}
+	if name, found := g.names[kind]; found {
+		return name, nil
 	}
 	return "", &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }

@@ -74,16 +74,27 @@ func each(file string, yield func(*Document, error) bool) bool {
 	if err != nil && !yield(nil, err) {
 		return false
 	}
-	for _, document := range documents {
-		items, err := document.Items()
-		if err != nil && !yield(nil, err) {
+	for item, err := range Items(documents) {
+		if !yield(item, err) {
 			return false
-		}
-		for _, item := range items {
-			if !yield(item, nil) {
-				return false
-			}
 		}
 	}
 	return true
+}
+
+// Items yields documents, those of lists one by one. Errors do not end the sequence.
+func Items(documents []*Document) iter.Seq2[*Document, error] {
+	return func(yield func(*Document, error) bool) {
+		for _, document := range documents {
+			items, err := document.Items()
+			if err != nil && !yield(nil, err) {
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
 }

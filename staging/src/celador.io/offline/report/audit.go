@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/audit"
@@ -33,14 +35,16 @@ func summarizeAudit(r *audit.Report) string {
 	return fmt.Sprintf("Objects, evaluated as if they were created now: %d. Violations: %d, errors: %d.", r.Objects, r.Violations(), r.Errors())
 }
 
-// display returns the reference as kubectl names objects, such as deployment.apps/web.
-func display(r *audit.Reference) string {
-	kind := strings.ToLower(r.Kind)
-	if r.Group != "" {
-		kind += "." + r.Group
+// ObjectName returns the name of an object with its kind as kubectl prints it, such as deployment.apps/web.
+func ObjectName(kind schema.GroupKind, name string) string {
+	prefix := strings.ToLower(kind.Kind)
+	if kind.Group != "" {
+		prefix += "." + kind.Group
 	}
-	return kind + "/" + r.Name
+	return prefix + "/" + name
 }
+
+func display(r *audit.Reference) string { return ObjectName(r.GroupKind(), r.Name) }
 
 // namespaced returns the reference with its namespace, such as shop/deployment.apps/web.
 func namespaced(r *audit.Reference) string {
