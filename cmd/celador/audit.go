@@ -105,7 +105,11 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 		return err
 	}
 	line := progressOn(stderr)
-	result, err := auditor.Audit(ctx, s.objects(ctx, auditor, selector), func(read int) { line.show("%d objects", read) })
+	total := 0
+	if line != nil && len(o.manifests) == 0 {
+		total = cluster.Count(ctx, s.selection(auditor))
+	}
+	result, err := auditor.Audit(ctx, s.objects(ctx, auditor, selector), func(read int) { line.count(read, total, "objects") })
 	line.clear()
 	if err != nil {
 		return unusable("%w", err)

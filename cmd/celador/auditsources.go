@@ -215,11 +215,15 @@ func isObject(object *unstructured.Unstructured, selector labels.Selector) bool 
 	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
+// selection returns the selection of the cluster's objects.
+func (s *auditSources) selection(auditor *audit.Auditor) live.Selection {
+	return live.Selection{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}
+}
+
 // liveObjects yields the objects of the cluster.
 func (s *auditSources) liveObjects(ctx context.Context, auditor *audit.Auditor) iter.Seq2[audit.Object, error] {
-	selection := live.Selection{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}
 	return func(yield func(audit.Object, error) bool) {
-		for object, err := range s.cluster.Objects(ctx, selection) {
+		for object, err := range s.cluster.Objects(ctx, s.selection(auditor)) {
 			var unreadable *live.ResourceError
 			if errors.As(err, &unreadable) {
 				err = &audit.UnreadError{Err: err}

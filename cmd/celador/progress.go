@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -30,6 +31,21 @@ func progressOn(w io.Writer) *progress {
 	}
 	// Runs shorter than the interval show no progress.
 	return &progress{w: w, interval: 100 * time.Millisecond, last: time.Now()}
+}
+
+// barWidth is the number of characters of a full bar.
+const barWidth = 20
+
+// count replaces the line with the number of things that are done and, if their total is known, a bar. The total is then positive.
+func (p *progress) count(done, total int, things string) {
+	if total <= 0 {
+		p.show("%d %s", done, things)
+		return
+	}
+	// There may be more than were counted before.
+	part := min(done, total)
+	filled := strings.Repeat("=", part*barWidth/total)
+	p.show("[%-*s] %d%%, %d of %d %s", barWidth, filled, part*100/total, done, total, things)
 }
 
 // show replaces the line.

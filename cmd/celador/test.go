@@ -141,7 +141,7 @@ func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests 
 		Types:             builtin.Types,
 		AllowUnknownKinds: o.allowUnknownKinds,
 		Select:            func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
-		Progress:          func(done, total int) { line.show("%d of %d cases", done, total) },
+		Progress:          func(done, total int) { line.count(done, total, "cases") },
 		Coverage:          profile,
 	}
 	results := runner.Run(ctx, tests)

@@ -151,6 +151,28 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	remaining := func(n string) string {
+		return strings.Replace(configMaps("second", "a"), `"continue"`, `"remainingItemCount": `+n+`, "continue"`, 1)
+	}
+	for name, test := range map[string]struct {
+		responses responses
+		want      int
+	}{
+		"one page":         {responses{"/api/v1/configmaps?limit=1": configMaps("", "a")}, 1},
+		"more pages":       {responses{"/api/v1/configmaps?limit=1": remaining("41"), "/api/v1/secrets?limit=1": configMaps("", "b")}, 43},
+		"not told":         {responses{"/api/v1/configmaps?limit=1": configMaps("second", "a"), "/api/v1/secrets?limit=1": configMaps("", "b")}, 0},
+		"one not readable": {responses{"/api/v1/configmaps?limit=1": remaining("1"), "/api/v1/secrets?limit=1": forbidden}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, test.responses)
+			if got := c.Count(t.Context(), live.Selection{Resource: func(schema.GroupResource) bool { return true }}); got != test.want {
+				t.Errorf("%d objects, want %d", got, test.want)
+			}
+		})
+	}
+}
+
 func TestParams(t *testing.T) {
 	c := newCluster(t, responses{"/api/v1/configmaps?limit=500": configMaps("", "a")})
 	for kind, want := range map[schema.GroupVersionKind]int{
