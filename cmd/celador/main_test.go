@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // celador returns a command that runs celador with args. dir is the data directory, or empty for the default.
-func celador(t *testing.T, dir string, args ...string) *exec.Cmd {
+func celador(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0], args...)
 	for _, variable := range os.Environ() {
@@ -54,7 +54,7 @@ func celador(t *testing.T, dir string, args ...string) *exec.Cmd {
 }
 
 // run runs a command and returns its output and exit code.
-func run(t *testing.T, command *exec.Cmd) (stdout, stderr string, code int) {
+func run(t testing.TB, command *exec.Cmd) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errOut
