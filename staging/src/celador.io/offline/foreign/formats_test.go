@@ -77,7 +77,7 @@ func TestCases(t *testing.T) {
 			"replicas/deny/many replicas [2]: 2 violations", "replicas/deny/many replicas [3]: 0 violations nonsense", "replicas/deny/many replicas [4]: Denied team",
 			"replicas/deny/excluded namespace: 0 violations", "replicas/deny/without a namespace: Denied", "replicas/deny/not an object of the API: 0 violations",
 			"replicas/deny/no annotation [0]: Denied", "replicas/deny/no annotation [1]: 1 violations no such key", "replicas/deny/update by someone else: 1 violations operators",
-			"replicas/deny/deletion: Denied keep", "replicas/deny/later: skipped",
+			"replicas/deny/update by root: 0 violations", "replicas/deny/deletion: Denied keep", "replicas/deny/later: skipped",
 			"replicas/warn/a name that does not match: 0 violations", "replicas/warn/many replicas [0]: Allowed", "replicas/warn/many replicas [1]: 2 violations",
 			"replicas/production/the namespace has the label: Denied", "replicas/production/the namespace has no label: 0 violations",
 			"replicas/limit of another type/the constraint is invalid: Rejected", "replicas/expanded/pod of a deployment: skipped", "replicas/rego/many replicas: skipped",

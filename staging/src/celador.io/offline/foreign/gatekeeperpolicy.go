@@ -61,8 +61,9 @@ type gatekeeperTemplate struct {
 type (
 	// A gatekeeperSource is code in CEL.
 	gatekeeperSource struct {
-		Validations     []gatekeeperValidation `json:"validations"`
-		FailurePolicy   string                 `json:"failurePolicy"`
+		Validations   []gatekeeperValidation `json:"validations"`
+		FailurePolicy string                 `json:"failurePolicy"`
+		// Gatekeeper reads matchCondition. Policies have matchConditions.
 		MatchCondition  []gatekeeperExpression `json:"matchCondition"`
 		MatchConditions []gatekeeperExpression `json:"matchConditions"`
 		Variables       []gatekeeperExpression `json:"variables"`
@@ -193,8 +194,18 @@ func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
 	for i := range t.source.Variables {
 		g.origins[fmt.Sprintf("%svariables[%d]", at, gatekeeperVariables+i)] = manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.variables[%d]", t.sourcePath, i)}
 	}
+	var origins []manifest.Origin
 	for i := range t.source.MatchCondition {
-		g.origins[fmt.Sprintf("%smatchConditions[%d]", at, i)] = manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.matchCondition[%d]", t.sourcePath, i)}
+		origins = append(origins, manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.matchCondition[%d]", t.sourcePath, i)})
+	}
+	for i := range t.source.MatchConditions {
+		origins = append(origins, manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.matchConditions[%d]", t.sourcePath, i)})
+	}
+	for range spec.Match.conditions() {
+		origins = append(origins, manifest.Origin{Document: constraint.origin, Path: "spec.match"})
+	}
+	for i, origin := range origins {
+		g.origins[fmt.Sprintf("%smatchConditions[%d]", at, i)] = origin
 	}
 	g.manifest(constraint)
 	binding := map[string]any{
