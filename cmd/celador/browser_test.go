@@ -124,7 +124,10 @@ func (b *browser) look(t *testing.T, scheme string, width, height int64) {
 	perform(t, b, chromedp.EmulateViewport(width, height))
 	perform(t, b, func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme},
+				{Name: "prefers-reduced-motion", Value: "reduce"}, // screenshots show no transitions
+			},
 		})
 		return chromedp.Void{}, err
 	})

@@ -158,7 +158,7 @@ func testPlaygroundLinks(t *testing.T, page *browser, address string) {
 	page.see(t, "decision", "Allowed")
 	page.see(t, "panel-policy", "every ConfigMap has an owner")
 
-	for _, fragment := range []string{"#v1=" + strings.TrimPrefix(link, address+"/#v1=")[:40], "#v1=%", "#v1=e30", "#nonsense"} {
+	for _, fragment := range []string{strings.TrimPrefix(link, address+"/")[:40], "#nonsense"} {
 		page.open(t, address+"/"+fragment)
 		page.see(t, "notice", "The link")
 		page.see(t, "decision", "Denied")

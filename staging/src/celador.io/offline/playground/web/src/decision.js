@@ -8,7 +8,7 @@ const decisions = {
   Allowed: { tone: "good", sign: "✓", title: "Allowed", text: "A policy applies, and none denies the request." },
   Denied: { tone: "bad", sign: "✗", title: "Denied", text: "A policy denies the request." },
   Error: { tone: "bad", sign: "!", title: "Error", text: "A policy rejects the request because it cannot be evaluated." },
-  NoMatch: { tone: "neutral", sign: "–", title: "No policy applies", text: "The server performs the request without asking a policy." },
+  NoMatch: { tone: "neutral", sign: "–", title: "No match", text: "No policy applies." },
   Rejected: { tone: "bad", sign: "!", title: "Rejected", text: "The server itself rejects the request." },
 };
 

@@ -21,23 +21,30 @@ export function expressions(answer, jump) {
   );
 }
 
-// rows returns a row for each evaluation of an expression, and one if there is none. The server omits some of many evaluations.
+// rows returns two rows for each evaluation of an expression: what fits into the columns, and below, in the whole width, what
+// explains it. The server omits some of many evaluations.
 function rows(expression, severalPolicies, jump) {
-  const [first, ...others] = expression.evaluations ?? [];
-  const about = element(
+  const { policy, field, text, evaluations, covered, branches, omitted } = expression;
+  const [first, ...others] = evaluations ?? [];
+  const name = element(
     "th",
-    { scope: "row" },
-    element("div", { class: "where" }, severalPolicies ? element("small", {}, expression.policy) : null, place(expression, jump, expression.field) ?? code(expression.field)),
-    element("code", { class: "source" }, expression.text),
-    first ? explanation(expression, first) : null,
-    missing(expression.missing),
+    { scope: "rowgroup" },
+    element("div", { class: "where" }, severalPolicies ? element("small", {}, policy) : null, place(expression, jump, field) ?? code(field)),
   );
-  const branches = expression.branches > 0 ? `${expression.covered ?? 0} of ${expression.branches}` : "";
+  const cells = first ? valueAndCost(first) : [element("td", { colspan: "2", class: "none" }, "not evaluated")];
   return [
-    element("tr", {}, about, ...(first ? valueAndCost(first) : [element("td", { colspan: "2", class: "none" }, "not evaluated")]), element("td", {}, branches)),
-    ...others.map((evaluation) => element("tr", {}, element("td", {}, explanation(expression, evaluation)), ...valueAndCost(evaluation), element("td", {}))),
-    ...(expression.omitted > 0 ? [element("tr", {}, element("td", { colspan: "4", class: "none" }, `and ${expression.omitted} more evaluations`))] : []),
+    element("tr", {}, name, ...cells, element("td", {}, branches > 0 ? `${covered ?? 0} of ${branches}` : "")),
+    wide(element("code", { class: "source" }, text), first ? explanation(expression, first) : null, missing(expression.missing)),
+    ...others.flatMap((evaluation, i) => [
+      element("tr", {}, element("td", { class: "none" }, `evaluation ${i + 2}`), ...valueAndCost(evaluation), element("td", {})),
+      wide(explanation(expression, evaluation)),
+    ]),
+    ...(omitted > 0 ? [wide(`and ${omitted} more evaluations`)] : []),
   ];
+}
+
+function wide(...content) {
+  return element("tr", { class: "wide" }, element("td", { colspan: "4" }, ...content));
 }
 
 function valueAndCost({ value, error, cost }) {

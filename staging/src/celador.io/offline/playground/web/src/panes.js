@@ -23,7 +23,7 @@ export const groups = [
         hint: "operation: CREATE\nuserInfo:\n  username: alice\n  groups: [system:authenticated]",
       },
       { name: "rbac", title: "RBAC", hint: "Roles and bindings that answer checks of authorizer" },
-      { name: "manifests", title: "Other", hint: "Namespaces, CustomResourceDefinitions and other objects of the server" },
+      { name: "manifests", title: "Manifests", hint: "Namespaces, CustomResourceDefinitions and other objects of the server" },
     ],
   },
 ];

@@ -6,12 +6,12 @@ import { place } from "./place.js";
 
 // problems lists input that is not usable, with the places in the panes.
 export function problems(answer, jump) {
-  return remarks(answer.problems, "bad", jump, ({ message }) => element("p", { class: "message" }, message));
+  return remarks(answer.problems, "bad", jump, ({ message }) => message);
 }
 
-// typeWarnings lists the warnings of type checks, which point with ASCII art to a part of an expression.
+// typeWarnings lists the warnings of type checks.
 export function typeWarnings(answer, jump) {
-  return remarks(answer.typeWarnings, "warn", jump, ({ warning }) => element("code", { class: "message" }, warning));
+  return remarks(answer.typeWarnings, "warn", jump, ({ warning }) => warning);
 }
 
 // diagnostics returns the problems and warnings of an answer for the editors.
@@ -22,17 +22,19 @@ export function diagnostics(answer) {
   ];
 }
 
+// Messages of several lines point with ASCII art to a part of an expression, which needs a monospaced font.
 function remarks(list, tone, jump, text) {
   if (!list?.length) {
     return null;
   }
-  const items = list.map((remark) =>
-    element(
+  const items = list.map((remark) => {
+    const message = text(remark);
+    return element(
       "li",
       {},
       element("div", { class: "where" }, place(remark, jump), remark.field ? code(remark.field) : null),
-      text(remark),
-    ),
-  );
+      element(message.includes("\n") ? "code" : "p", { class: "message" }, message),
+    );
+  });
   return element("ul", { class: `remarks ${tone}` }, ...items);
 }
