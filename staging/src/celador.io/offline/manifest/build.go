@@ -40,43 +40,98 @@ func New(value any, origins map[string]Origin) (*Document, error) {
 	}
 	node := root.Content[0]
 	d := &Document{file: origins[""].Document.file, node: node, place: node, raw: raw.Bytes(), places: map[*nodes.Node]place{}}
-	d.adopt(node, node, "", origins[""], origins)
+	d.adopt(node, node, "", newSource(origins[""]), origins)
 	return d, nil
 }
 
-// adopt records the places of node and of the values in it, and writes them in block style. key has the position of node.
-func (d *Document) adopt(key, node *nodes.Node, path string, origin Origin, origins map[string]Origin) {
-	if own, found := origins[path]; found {
-		origin = own
-	}
-	at := place{origin.Document.Position(origin.Path), origin.Document.fieldAt(origin.Path)}
-	d.places[key], d.places[node] = at, at
-	if node.Kind != nodes.ScalarNode {
-		node.Style = 0
-	} else if node.Tag == "!!str" {
-		node.Style = scalarStyle(node.Value)
-	}
-	// A field that the origin does not have has the place of its parent.
-	below := func(step func(string) string) Origin {
-		if _, _, rest := walk(origin.Document.node, step(origin.Path)); rest != "" {
-			return origin
-		}
-		return Origin{origin.Document, step(origin.Path)}
-	}
-	switch node.Kind {
-	case nodes.MappingNode:
+// A source is the value of an origin in its document, or the place of a value that the origin does not have.
+type source struct {
+	document *Document
+	node     *nodes.Node // nil without a value
+	place    place
+}
+
+func newSource(o Origin) source {
+	node, _ := find(o.Document.node, o.Path)
+	return source{o.Document, node, place{o.Document.Position(o.Path), o.Document.fieldAt(o.Path)}}
+}
+
+// members returns the values of an object by their keys. It is empty for other values.
+func (s source) members() map[string]source {
+	found := map[string]source{}
+	if node := resolved(s.node); node != nil && node.Kind == nodes.MappingNode {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			name := node.Content[i].Value
-			node.Content[i].Style = scalarStyle(name)
-			step := func(path string) string { return member(path, name) }
-			d.adopt(node.Content[i], node.Content[i+1], step(path), below(step), origins)
-		}
-	case nodes.SequenceNode:
-		for i, child := range node.Content {
-			step := func(path string) string { return item(path, i) }
-			d.adopt(child, child, step(path), below(step), origins)
+			found[name] = s.below(node.Content[i], node.Content[i+1], member(s.place.field, name))
 		}
 	}
+	return found
+}
+
+// items returns the items of a list. It is empty for other values.
+func (s source) items() []source {
+	var found []source
+	if node := resolved(s.node); node != nil && node.Kind == nodes.SequenceNode {
+		for i, child := range node.Content {
+			found = append(found, s.below(child, child, item(s.place.field, i)))
+		}
+	}
+	return found
+}
+
+// below returns the source of a value in the value of s. key has its position.
+func (s source) below(key, node *nodes.Node, field string) source {
+	at, found := s.document.places[key]
+	if !found {
+		at = place{s.document.at(key), field}
+	}
+	return source{s.document, node, at}
+}
+
+// adopt records the places of node and of the values in it. key has the position of node.
+func (d *Document) adopt(key, node *nodes.Node, path string, from source, origins map[string]Origin) {
+	if own, found := origins[path]; found {
+		from = newSource(own)
+	}
+	d.places[key], d.places[node] = from.place, from.place
+	// A value that the origin does not have has the place of its parent.
+	missing := source{document: from.document, place: from.place}
+	switch node.Kind {
+	case nodes.MappingNode:
+		members := from.members()
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			name := node.Content[i].Value
+			child, found := members[name]
+			if !found {
+				child = missing
+			}
+			d.adopt(node.Content[i], node.Content[i+1], member(path, name), child, origins)
+		}
+	case nodes.SequenceNode:
+		items := from.items()
+		for i, value := range node.Content {
+			child := missing
+			if i < len(items) {
+				child = items[i]
+			}
+			d.adopt(value, value, item(path, i), child, origins)
+		}
+	}
+}
+
+// inBlockStyle returns a copy of node in block style.
+func inBlockStyle(node *nodes.Node) *nodes.Node {
+	styled := *node
+	styled.Content = nil
+	for _, child := range node.Content {
+		styled.Content = append(styled.Content, inBlockStyle(child))
+	}
+	if node.Kind != nodes.ScalarNode {
+		styled.Style = 0
+	} else if node.Tag == "!!str" {
+		styled.Style = scalarStyle(node.Value)
+	}
+	return &styled
 }
 
 // scalarStyle returns the style of a string that reads as the same string in YAML 1.1, which has more booleans and
@@ -92,13 +147,13 @@ func scalarStyle(value string) nodes.Style {
 	return nodes.DoubleQuotedStyle
 }
 
-// YAML returns the value as a YAML document in block style. It is meant for documents of New; others keep the style of their file.
+// YAML returns the value as a YAML document in block style.
 func (d *Document) YAML() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := nodes.NewEncoder(&out)
 	encoder.SetIndent(2)
 	encoder.CompactSeqIndent()
-	if err := encoder.Encode(d.node); err != nil {
+	if err := encoder.Encode(inBlockStyle(d.node)); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), encoder.Close()

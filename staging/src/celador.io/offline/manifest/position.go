@@ -77,23 +77,23 @@ func (d *Document) at(node *nodes.Node) Position {
 // find returns the node at a path, or its nearest parent, and the node that marks its place, which is the key of a field.
 // A path is written as in the API's errors: spec.items[0], labels[key]. Keys may have dots.
 func find(node *nodes.Node, path string) (value, place *nodes.Node) {
-	value, place, _ = walk(node, path)
-	return value, place
-}
-
-// walk returns what find does, and the part of the path that does not exist.
-func walk(node *nodes.Node, path string) (value, place *nodes.Node, missing string) {
 	place = node
 	for {
-		for node.Kind == nodes.AliasNode {
-			node = node.Alias
-		}
+		node = resolved(node)
 		key, child, rest := step(node, path)
 		if child == nil {
-			return node, place, path
+			return node, place
 		}
 		node, place, path = child, key, rest
 	}
+}
+
+// resolved returns the value that an alias stands for. It returns other nodes as they are.
+func resolved(node *nodes.Node) *nodes.Node {
+	for node != nil && node.Kind == nodes.AliasNode {
+		node = node.Alias
+	}
+	return node
 }
 
 // step returns the child of node that path begins with, the node that marks its place, and the rest of the path. child
