@@ -79,6 +79,10 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, erro
 	if c.request != nil {
 		err = answer.admit(ctx, c, f, visitor)
 	}
+	if ctx.Err() != nil {
+		// The handlers of the API may still evaluate expressions.
+		return nil, ctx.Err()
+	}
 	answer.Expressions = visitor.sorted()
 	if err != nil {
 		return answer, c.refused(test.document, err)
@@ -89,7 +93,7 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, erro
 // admit adds the answers to a request with and without policies.
 func (a *Answer) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
 	review, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	a.Review = review

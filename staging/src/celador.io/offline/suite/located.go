@@ -21,10 +21,13 @@ var strictError = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
 // hoisted matches the field that Kubernetes names in errors about the schema of a CustomResourceDefinition whose versions have one schema.
 var hoisted = regexp.MustCompile(`^spec\.validation\b`)
 
-// located returns an error of the API about the object of a document, with the position of each field that it names.
+// maxCauses is the number of fields of an object for which located returns errors. To find their positions takes time, and nobody reads more.
+const maxCauses = 100
+
+// located returns an error of the API about the object of a document, with the position of each field that it names, up to maxCauses.
 func located(document *manifest.Document, err error) error {
 	var errs []error
-	for _, match := range strictError.FindAllStringSubmatch(err.Error(), -1) {
+	for _, match := range strictError.FindAllStringSubmatch(err.Error(), maxCauses) {
 		errs = append(errs, document.Errorf(match[2], "%s field", match[1]))
 	}
 	if mismatch := document.MismatchError(err); mismatch != nil && len(errs) == 0 {
@@ -32,8 +35,12 @@ func located(document *manifest.Document, err error) error {
 	}
 	var status apierrors.APIStatus
 	if len(errs) == 0 && errors.As(err, &status) && status.Status().Details != nil {
-		for _, cause := range status.Status().Details.Causes {
+		causes := status.Status().Details.Causes
+		for _, cause := range causes[:min(len(causes), maxCauses)] {
 			errs = append(errs, document.Errorf(hoisted.ReplaceAllString(cause.Field, "spec.versions[0].schema"), "%s", cause.Message))
+		}
+		if more := len(causes) - maxCauses; more > 0 {
+			errs = append(errs, document.Errorf("", "%d more fields are invalid", more))
 		}
 	}
 	if len(errs) == 0 {
