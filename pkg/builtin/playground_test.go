@@ -228,6 +228,32 @@ func TestPlayground(t *testing.T) {
 			want:  []string{" allowed=false", "problem object:5 date: unknown field"}, all: true,
 		},
 		{
+			name:  "many invalid fields",
+			input: playground.Input{Panes: playground.Panes{Manifests: "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n" + manyContainers(150)}},
+			want: []string{
+				" allowed=false", "problem manifests:6 spec.containers[0].name: Invalid value: ", "problem manifests:105 spec.containers[99].name: Invalid value: ", "problem manifests:1 : 50 more fields are invalid",
+			},
+		},
+		{
+			name: "match condition of a webhook",
+			input: playground.Input{Panes: playground.Panes{Object: configMap, Manifests: `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: w}
+webhooks:
+- name: w.example.com
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {url: "https://localhost/"}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  matchConditions:
+  - {name: big, expression: object.data.size() > 1}
+`}},
+			want: []string{
+				"NoMatch allowed=true", "webhook w.example.com called=false", "expression w manifests:11 webhooks[0].matchConditions[0].expression: object.data.size() > 1 (1/3)",
+				"value false error=false cost=4",
+			},
+		},
+		{
 			name:  "unknown kind",
 			input: playground.Input{Panes: playground.Panes{Object: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: x}\n"}},
 			want:  []string{" allowed=false", `problem object:1 : kind Widget: API group "example.com" is not served: custom resources need their CustomResourceDefinition among the objects`}, all: true,
@@ -298,6 +324,15 @@ func TestPlayground(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyContainers returns containers with invalid names.
+func manyContainers(count int) string {
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, "  - {name: C%d, image: x}\n", i)
+	}
+	return text.String()
 }
 
 // indentItem returns a document as an item of a list.

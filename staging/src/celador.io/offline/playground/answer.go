@@ -85,8 +85,9 @@ type Place struct {
 	Field string `json:"field,omitempty"`
 }
 
-// An Expression is an expression of a policy with its evaluations.
+// An Expression is an expression with its evaluations.
 type Expression struct {
+	// Kind and Policy are the kind and name of the object: a policy, a webhook configuration or a CustomResourceDefinition.
 	Kind   string `json:"kind"`
 	Policy string `json:"policy"`
 	Place
