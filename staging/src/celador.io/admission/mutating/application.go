@@ -89,7 +89,10 @@ func (r *application) invoke(i *invocation) error {
 	}
 	invoked, err := r.mutate(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
 	if err != nil {
-		i.CountEvaluation(policy.Failed)
+		// That a client gives up is no failure of the policy.
+		if r.request.Interrupted() == nil {
+			i.CountEvaluation(policy.Failed)
+		}
 		return err
 	}
 	if len(invoked) > 0 {
