@@ -81,6 +81,7 @@ func TestCases(t *testing.T) {
 			"replicas/warn/a name that does not match: 0 violations", "replicas/warn/many replicas [0]: Allowed", "replicas/warn/many replicas [1]: 2 violations",
 			"replicas/production/the namespace has the label: Denied", "replicas/production/the namespace has no label: 0 violations",
 			"replicas/limit of another type/the constraint is invalid: Rejected", "replicas/expanded/pod of a deployment: skipped", "replicas/rego/many replicas: skipped",
+			"replicas/named/many replicas: Denied", "replicas/named/an object without metadata: 0 violations",
 		},
 	} {
 		tests, err := loader.Load(file)

@@ -144,7 +144,9 @@ func (m *gatekeeperMatch) conditions() []gatekeeperExpression {
 		add("excluded_namespaces", "!("+inNamespace+" && "+globs("request.namespace", m.ExcludedNamespaces)+")")
 	}
 	if m.Name != "" {
-		add("name", globs("(object != null ? object : oldObject).metadata.name", []string{m.Name}))
+		// Objects of connections have no metadata, and objects with a generated name have no name yet. They do not match.
+		const metadata = "(object != null ? object : oldObject).metadata"
+		add("name", allOf("has("+metadata+")", "has("+metadata+".name)", globs(metadata+".name", []string{m.Name})))
 	}
 	return conditions
 }
