@@ -70,7 +70,11 @@ func servePlayground(out io.Writer, port int, files []string) error {
 		release() // the next signal ends the process
 		limited, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		stopped <- server.Shutdown(limited)
+		err := server.Shutdown(limited)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close() // an evaluation does not end
+		}
+		stopped <- err
 	})
 	fmt.Fprintf(out, "http://%s/ until Ctrl-C\n", listener.Addr())
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

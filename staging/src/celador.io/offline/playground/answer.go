@@ -5,6 +5,7 @@ package playground
 
 import (
 	"errors"
+	"fmt"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -129,7 +130,7 @@ type Problem struct {
 
 // newAnswer returns the answer for the result of suite.Explain.
 func newAnswer(found *suite.Answer, err error) *Answer {
-	a := &Answer{Problems: problems(err)}
+	a := &Answer{Problems: bounded(problems(err))}
 	if found == nil {
 		return a
 	}
@@ -200,6 +201,18 @@ func newExpression(e *suite.EvaluatedExpression) Expression {
 // newPlace returns the place of a position, whose file is the name of a pane.
 func newPlace(p manifest.Position, field string) Place {
 	return Place{Pane: p.File, Line: p.Line, Field: field}
+}
+
+// maxProblems is the number of problems in an answer. A page with tens of thousands does not respond.
+const maxProblems = 500
+
+// bounded returns the first problems and, if there are more, their number.
+func bounded(all []Problem) []Problem {
+	more := len(all) - maxProblems
+	if more <= 0 {
+		return all
+	}
+	return append(all[:maxProblems:maxProblems], Problem{Message: fmt.Sprintf("there are %d more problems", more)})
 }
 
 // problems returns the errors that err joins.

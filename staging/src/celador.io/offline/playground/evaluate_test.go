@@ -6,6 +6,7 @@ package playground_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"celador.io/offline/cluster"
@@ -64,5 +65,18 @@ func TestQueue(t *testing.T) {
 	close(types.release)
 	if answer := <-first; len(answer.Problems) != 1 || answer.Problems[0].Pane != "featureGates" || answer.Problems[0].Message != "no gates" {
 		t.Errorf("answer %+v", answer)
+	}
+}
+
+// TestManyProblems evaluates more unusable documents than a page can show.
+func TestManyProblems(t *testing.T) {
+	evaluator := playground.NewEvaluator(blocking{})
+	answer, err := evaluator.Evaluate(t.Context(), &playground.Input{Panes: playground.Panes{Manifests: strings.Repeat("a: 1\n---\n", 2000)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(answer.Problems) - 1
+	if last != 500 || answer.Problems[0].Line != 1 || !strings.Contains(answer.Problems[last].Message, " more problems") {
+		t.Errorf("%d problems, from %+v to %+v", last+1, answer.Problems[0], answer.Problems[last])
 	}
 }

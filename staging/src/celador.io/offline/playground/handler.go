@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 )
 
 // assets is the page, which web/ has the sources of.
@@ -79,7 +80,7 @@ func guard(address string, next http.Handler) http.Handler {
 		if _, _, err := net.SplitHostPort(host); err != nil {
 			host = net.JoinHostPort(host, "80")
 		}
-		if !slices.Contains(hosts, host) {
+		if !slices.Contains(hosts, strings.ToLower(host)) {
 			refuse(w, &requestError{http.StatusForbidden, fmt.Sprintf("the host is %q: open http://%s/ instead", r.Host, address)})
 			return
 		}

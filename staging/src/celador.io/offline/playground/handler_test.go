@@ -47,6 +47,7 @@ func TestEvaluateOverHTTP(t *testing.T) {
 		{name: "localhost", host: "localhost:10270", body: body, code: 200, want: `"reason":"p"`},
 		{name: "own origin", header: map[string]string{"Origin": "http://" + address}, body: body, code: 200},
 		{name: "charset", header: map[string]string{"Content-Type": "application/json; charset=utf-8"}, body: body, code: 200},
+		{name: "host in upper case", host: "LocalHost:10270", body: body, code: 200, want: `"reason":"p"`},
 		{name: "other host", host: "evil.example.com:10270", body: body, code: 403, want: "open http://127.0.0.1:10270/ instead"},
 		{name: "other port", host: "127.0.0.1:80", body: body, code: 403},
 		{name: "host without port", host: "localhost", body: body, code: 403},
