@@ -3,11 +3,7 @@
 
 package deploy
 
-import (
-	"encoding/json"
-	"fmt"
-	"io/fs"
-)
+import "encoding/json"
 
 // Dashboard is the part of a Grafana dashboard that tests check.
 type Dashboard struct {
@@ -59,20 +55,13 @@ type Variable struct {
 
 // Dashboards returns all dashboards.
 func Dashboards() (dashboards []Dashboard, err error) {
-	names, err := fs.Glob(Files, "dashboards/*.json")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		text, err := fs.ReadFile(Files, name)
-		if err != nil {
-			return nil, err
-		}
+	err = eachFile("dashboards/*.json", func(name string, text []byte) error {
 		dashboard := Dashboard{File: name}
 		if err := json.Unmarshal(text, &dashboard); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		dashboards = append(dashboards, dashboard)
-	}
-	return dashboards, nil
+		return nil
+	})
+	return dashboards, err
 }

@@ -8,6 +8,7 @@ package deploy
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -19,6 +20,24 @@ import (
 //
 //go:embed dashboards/*.json rules/*.yaml
 var Files embed.FS
+
+// eachFile calls decode with the name and the text of each file that matches a pattern. It returns the first error, with the name.
+func eachFile(pattern string, decode func(name string, text []byte) error) error {
+	names, err := fs.Glob(Files, pattern)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(Files, name)
+		if err == nil {
+			err = decode(name, text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
 
 // Query is a query of a dashboard or a rule.
 type Query struct {

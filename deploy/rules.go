@@ -3,12 +3,7 @@
 
 package deploy
 
-import (
-	"fmt"
-	"io/fs"
-
-	"sigs.k8s.io/yaml"
-)
+import "sigs.k8s.io/yaml"
 
 // Rule is a recording or an alerting rule.
 type Rule struct {
@@ -26,15 +21,7 @@ type Rule struct {
 
 // Rules returns the rules of all files. It returns an error if a file has unknown fields.
 func Rules() (rules []Rule, err error) {
-	names, err := fs.Glob(Files, "rules/*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		text, err := fs.ReadFile(Files, name)
-		if err != nil {
-			return nil, err
-		}
+	err = eachFile("rules/*.yaml", func(name string, text []byte) error {
 		var file struct {
 			Groups []struct {
 				Name  string `json:"name"`
@@ -42,7 +29,7 @@ func Rules() (rules []Rule, err error) {
 			} `json:"groups"`
 		}
 		if err := yaml.UnmarshalStrict(text, &file); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		for _, group := range file.Groups {
 			for _, rule := range group.Rules {
@@ -50,6 +37,7 @@ func Rules() (rules []Rule, err error) {
 				rules = append(rules, rule)
 			}
 		}
-	}
-	return rules, nil
+		return nil
+	})
+	return rules, err
 }
