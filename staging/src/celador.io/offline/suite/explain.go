@@ -57,8 +57,7 @@ type Evaluation struct {
 // have their positions.
 func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, error) {
 	c := &test.cases[0]
-	none := fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
-	f := none.with(ctx, overlay(test.objects, c.objects))
+	f := newFixture(base).with(ctx, overlay(test.objects, c.objects))
 	created, err := f.cluster()
 	if err != nil {
 		return nil, err

@@ -148,11 +148,16 @@ func fixtureKey(objects []object) string {
 
 // fixture returns the fixture of a suite's manifests.
 func (r *Runner) fixture(ctx context.Context, base *cluster.Base, test *Test) fixture {
-	none := fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
+	none := newFixture(base)
 	if r.AllowUnknownKinds {
 		none.definitions = sync.OnceValues(func() ([]object, error) { return unknownKinds(base, test) })
 	}
 	return none.with(ctx, test.objects)
+}
+
+// newFixture returns a fixture to derive others from. It has no cluster, and no definitions of unknown kinds.
+func newFixture(base *cluster.Base) fixture {
+	return fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
 }
 
 // with returns the fixture of other manifests.
