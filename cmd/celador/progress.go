@@ -38,22 +38,18 @@ const barWidth = 20
 
 // count replaces the line with the number of things that are done and, if their total is known, a bar. The total is then positive.
 func (p *progress) count(done, total int, things string) {
+	if p == nil || time.Since(p.last) < p.interval {
+		return
+	}
+	p.last = time.Now()
 	if total <= 0 {
-		p.show("%d %s", done, things)
+		fmt.Fprintf(p.w, clearLine+"%d %s", done, things)
 		return
 	}
 	// There may be more than were counted before.
 	part := min(done, total)
 	filled := strings.Repeat("=", part*barWidth/total)
-	p.show("[%-*s] %d%%, %d of %d %s", barWidth, filled, part*100/total, done, total, things)
-}
-
-// show replaces the line.
-func (p *progress) show(format string, args ...any) {
-	if p != nil && time.Since(p.last) >= p.interval {
-		p.last = time.Now()
-		fmt.Fprintf(p.w, clearLine+format, args...)
-	}
+	fmt.Fprintf(p.w, clearLine+"[%-*s] %d%%, %d of %d %s", barWidth, filled, part*100/total, done, total, things)
 }
 
 // clear removes the line.
