@@ -50,13 +50,13 @@ var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 // If IsFatal returns true for the error, no further expression of the series may be evaluated. Any
 // other error concerns this expression alone.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
-	e := p.run(s)
-	return p.conclude(s.budget, &e)
+	value, charge, err := p.run(s)
+	return p.conclude(s.budget, value, charge, err)
 }
 
 // conclude charges an evaluation to a budget and returns its value or error.
-func (p *Program) conclude(budget *Budget, e *programs.Evaluation) (ref.Val, error) {
-	if !e.HasCost {
+func (p *Program) conclude(budget *Budget, value ref.Val, charge programs.Charge, err error) (ref.Val, error) {
+	if !charge.Known {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
@@ -64,17 +64,17 @@ func (p *Program) conclude(budget *Budget, e *programs.Evaluation) (ref.Val, err
 		}}
 	}
 	// The variables that this expression has read first have added their costs.
-	budget.add(e.Cost)
-	if charged := budget.charge(); charged != nil {
-		return nil, charged
+	budget.add(charge.Cost)
+	if exceeded := budget.charge(); exceeded != nil {
+		return nil, exceeded
 	}
-	if e.Err != nil {
-		return nil, p.failed(e.Err)
+	if err == nil {
+		err = limits.Result(value)
 	}
-	if err := limits.Result(e.Value); err != nil {
+	if err != nil {
 		return nil, p.failed(err)
 	}
-	return e.Value, nil
+	return value, nil
 }
 
 // failed returns the error to report for this expression. It wraps err, so that callers can tell
@@ -87,9 +87,11 @@ func (p *Program) failed(err error) error {
 	}
 }
 
-func (p *Program) run(s *Series) programs.Evaluation {
+// run evaluates the program or finds its value in the results of the series. It does not charge the cost. Its results are
+// no struct, because a struct of this size is passed in memory.
+func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if err := s.next(); err != nil {
-		return programs.Evaluation{HasCost: true, Err: err}
+		return nil, programs.Charge{Known: true}, err
 	}
 	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/internal/programs"
 )
 
 // Recur makes s keep the results of count programs that EvaluateOnce evaluates. Match conditions of several
@@ -20,17 +22,24 @@ func (s *Series) Continue(budget *Budget) {
 	s.meter.Reset()
 }
 
+// A keptResult holds the results of Program.run. Its charge is known, unless the program was not evaluated.
+type keptResult struct {
+	value  ref.Val
+	charge programs.Charge
+	err    error
+}
+
 // EvaluateOnce is Evaluate for a program with a number less than the count of Recur. It charges the cost to
 // each budget, and evaluates the program only in the first call with the number.
 func (p *Program) EvaluateOnce(s *Series, number int) (ref.Val, error) {
 	kept := &s.kept[number]
-	if !kept.HasCost {
-		e := p.run(s)
+	if !kept.charge.Known {
+		value, charge, err := p.run(s)
 		if s.meter.Err() != nil {
 			// A meter error depends on what other expressions have used before.
-			return p.conclude(s.budget, &e)
+			return p.conclude(s.budget, value, charge, err)
 		}
-		*kept = e
+		*kept = keptResult{value, charge, err}
 	}
-	return p.conclude(s.budget, kept)
+	return p.conclude(s.budget, kept.value, kept.charge, kept.err)
 }

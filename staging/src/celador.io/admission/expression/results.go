@@ -81,26 +81,26 @@ func (r *reads) add(position int) {
 func (s *Series) Share(results *Results) { s.results = results }
 
 // shared returns the result of p, which recurs, from another series if it holds for this one.
-func (s *Series) shared(p *Program) programs.Evaluation {
+func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 	found := &s.results.entries[p.number%uint32(len(s.results.entries))]
 	if found.program == p {
 		if known := *found; s.confirms(&known) {
-			return programs.Evaluation{Value: known.value, Cost: known.cost, HasCost: true}
+			return known.value, programs.Charge{Cost: known.cost, Known: true}, nil
 		}
 	}
 	before := s.meter.Mark()
 	s.reads = reads{}
-	e := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
+	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
 	// cel-go reads a variable through its own cache. The memory and the comparisons of an evaluation count for
 	// each policy.
-	if e.Interpreted || e.Err != nil || s.reads.count > maxReads || s.meter.Mark() != before {
-		return e
+	if charge.Interpreted || err != nil || s.reads.count > maxReads || s.meter.Mark() != before {
+		return value, charge, err
 	}
-	*found = result{program: p, value: e.Value, cost: e.Cost, reads: s.reads}
+	*found = result{program: p, value: value, cost: charge.Cost, reads: s.reads}
 	for i, position := range s.reads.positions[:s.reads.count] {
 		found.values[i] = s.variable(int(position))
 	}
-	return e
+	return value, charge, nil
 }
 
 // confirms reports whether the variables have the values that a result depends on. It reads the variables that the

@@ -17,7 +17,6 @@ import (
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
-	"celador.io/admission/internal/programs"
 )
 
 // A Series is a sequence of evaluations that share the variables of a policy and a cost budget. A
@@ -44,7 +43,7 @@ type Series struct {
 	// reads lists the variables that the current program has read.
 	reads reads
 	// kept holds the results of EvaluateOnce.
-	kept []programs.Evaluation
+	kept []keptResult
 }
 
 // NewSeries returns a series with the given variables, which must have been prepared with Link. The
@@ -66,18 +65,27 @@ func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, v
 func (s *Series) End() {
 	clear(s.values)
 	clear(s.kept)
-	*s = Series{values: s.values[:0], kept: s.kept[:0], memory: s.memory}
+	// One by one, because an assignment of the whole series would copy its memory.
+	s.Activation, s.ctx, s.variables, s.budget, s.object, s.results = nil, nil, nil, nil, nil, nil
+	s.meter, s.evaluated, s.reads = limits.Meter{}, 0, reads{}
+	s.values, s.kept = s.values[:0], s.kept[:0]
 }
 
 // next returns an error if no further expression may be evaluated. It checks the context after
 // every celconfig.CheckFrequency expressions, as cel-go does for iterations of a comprehension, and
 // returns an error with the same text.
 func (s *Series) next() error {
+	s.evaluated++
+	if s.meter.Err() == nil && s.evaluated%celconfig.CheckFrequency != 0 {
+		return nil
+	}
+	return s.ended()
+}
+
+// ended returns the error of the limit that the series exceeded or of the context, or nil.
+func (s *Series) ended() error {
 	if err := s.meter.Err(); err != nil {
 		return err
-	}
-	if s.evaluated++; s.evaluated%celconfig.CheckFrequency != 0 {
-		return nil
 	}
 	if err := s.meter.Interrupted(); err != nil {
 		return fmt.Errorf("%w: %w", err, context.Cause(s.ctx))
@@ -166,14 +174,14 @@ func (v *Variable) evaluate(s *Series) ref.Val {
 		return types.NewErr("composited variable %q fails to compile: %v", v.Name, v.Err)
 	}
 	before := s.meter.Mark()
-	e := v.Program.run(s)
+	value, charge, err := v.Program.run(s)
 	s.meter.Keep(before)
-	if !e.HasCost {
+	if !charge.Known {
 		return types.NewErr("unable to calculate cost of variable %q", v.Name)
 	}
-	s.budget.add(e.Cost)
-	if e.Err != nil {
-		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, e.Err)
+	s.budget.add(charge.Cost)
+	if err != nil {
+		return types.NewErr("composited variable %q fails to evaluate: %v", v.Name, err)
 	}
-	return e.Value
+	return value
 }

@@ -58,10 +58,10 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	}
 	in.meter.Done = ctx.Done()
 	memory := memories.Get().(*evaluator.Memory)
-	e := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
+	value, charge, err := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
 	memories.Put(memory)
-	if e.Err != nil {
-		e.Value = nil
+	if err != nil {
+		value = nil
 	}
-	return Evaluation{e.Value, e.Cost, e.HasCost, e.Err}
+	return Evaluation{value, charge.Cost, charge.Known, err}
 }

@@ -86,7 +86,13 @@ func chain(base step, qualifiers []qualifier, cost uint64) step {
 	if cost == 0 && len(qualifiers) == 0 {
 		return base
 	}
-	if names, ok := fields(qualifiers); ok {
+	if names, ok := fields(qualifiers); ok && len(names) == 1 {
+		name := names[0]
+		return func(f *frame) ref.Val {
+			f.cost += cost
+			return field(base(f), name)
+		}
+	} else if ok {
 		return func(f *frame) ref.Val {
 			f.cost += cost
 			value := base(f)

@@ -114,8 +114,8 @@ func (l *loop) eval(f *frame) ref.Val {
 
 // each evaluates the loop for the elements of a list or the keys of a map. It returns false to decline.
 func (l *loop) each(f *frame, elements ref.Val) bool {
-	c, ok := newCursor(elements)
-	if !ok {
+	var c cursor
+	if !c.begin(elements) {
 		return false
 	}
 	for item := c.advance(); item != nil; item = c.advance() {

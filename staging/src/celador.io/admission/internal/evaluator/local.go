@@ -51,39 +51,44 @@ func (l local) read() step {
 
 // A positional list returns its elements without a CEL value for the index.
 type positional interface {
-	// At returns the element at an index, which must be at least 0 and less than the size.
+	Len() int
+	// At returns the element at an index, which must be at least 0 and less than Len.
 	At(i int) ref.Val
 }
 
 // A cursor iterates over the elements of a list or the keys of a map.
 type cursor struct {
-	list traits.Lister
-	// elements is the list if it is positional.
+	// elements is set for positional lists, list for others, and it for maps.
 	elements   positional
+	list       traits.Lister
 	next, size types.Int
 	it         traits.Iterator
 }
 
-// newCursor returns false for values that are neither lists nor iterable.
-func newCursor(value ref.Val) (c cursor, ok bool) {
+// begin puts the cursor, which must be zero, before the first element. It returns false for values that are neither
+// lists nor iterable.
+func (c *cursor) begin(value ref.Val) (ok bool) {
+	if c.elements, ok = value.(positional); ok {
+		c.size = types.Int(c.elements.Len())
+		return true
+	}
 	if c.list, ok = value.(traits.Lister); ok {
 		c.size, ok = c.list.Size().(types.Int)
-		c.elements, _ = value.(positional)
-		return c, ok
+		return ok
 	}
 	if value == nil || !value.Type().HasTrait(traits.IterableType) {
-		return c, false
+		return false
 	}
 	iterable, ok := value.(traits.Iterable)
 	if ok {
 		c.it = iterable.Iterator()
 	}
-	return c, ok
+	return ok
 }
 
 // advance returns the next element or key, or nil at the end.
 func (c *cursor) advance() ref.Val {
-	if c.list == nil {
+	if c.it != nil {
 		if c.it.HasNext() != types.True {
 			return nil
 		}

@@ -58,8 +58,8 @@ func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (
 
 func quantify(elements step, slot int, predicate step, decisive types.Bool, condition uint64) step {
 	return func(f *frame) ref.Val {
-		c, ok := newCursor(elements(f))
-		if !ok {
+		var c cursor
+		if !c.begin(elements(f)) {
 			return nil
 		}
 		result := !decisive
@@ -70,7 +70,8 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 			}
 			f.slots[slot] = item
 			f.cost++
-			if result, ok = predicate(f).(types.Bool); !ok || !f.nextIteration() {
+			var isBool bool
+			if result, isBool = predicate(f).(types.Bool); !isBool || !f.nextIteration() {
 				return nil
 			}
 		}
@@ -125,8 +126,8 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (
 // nil, it accepts all items.
 func collect(elements step, slot int, accept, element step, cost uint64, adapter types.Adapter) step {
 	return func(f *frame) ref.Val {
-		c, ok := newCursor(elements(f))
-		if !ok {
+		var c cursor
+		if !c.begin(elements(f)) {
 			return nil
 		}
 		collected := make([]ref.Val, 0, c.size)
@@ -134,7 +135,8 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 			f.slots[slot] = item
 			accepted := types.True
 			if accept != nil {
-				if accepted, ok = accept(f).(types.Bool); !ok {
+				var isBool bool
+				if accepted, isBool = accept(f).(types.Bool); !isBool {
 					return nil
 				}
 			}

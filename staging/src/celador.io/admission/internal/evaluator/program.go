@@ -31,28 +31,37 @@ type Input interface {
 // variable waits for the evaluation of the variable's program. The zero value is ready for use. Not safe for
 // concurrent use.
 type Memory struct {
-	frame frame
+	// frames are those of the outermost evaluations, depth counts all that have not ended.
+	frames [4]frame
+	depth  int
 	// stack holds the slots of all evaluations that have not ended, used of them.
 	stack []ref.Val
 	used  int
 }
 
-// begin begins an evaluation. The caller passes the returned frame to end.
-func (m *Memory) begin(slots int) (outer frame) {
-	outer = m.frame
+// begin begins an evaluation. The caller passes the frame to end.
+func (m *Memory) begin(slots int) *frame {
 	if free := len(m.stack) - m.used; free < slots {
 		// Evaluations that have begun before keep their slots in the old stack.
 		m.stack = make([]ref.Val, 2*m.used+slots)
 	}
-	m.frame = frame{slots: m.stack[m.used : m.used+slots]}
+	var f *frame
+	if m.depth < len(m.frames) {
+		f = &m.frames[m.depth]
+	} else {
+		f = &frame{}
+	}
+	f.slots = m.stack[m.used : m.used+slots]
 	m.used += slots
-	return outer
+	m.depth++
+	return f
 }
 
-func (m *Memory) end(outer frame) {
-	m.used -= len(m.frame.slots)
-	clear(m.frame.slots)
-	m.frame = outer
+func (m *Memory) end(f *frame) {
+	m.depth--
+	m.used -= len(f.slots)
+	clear(f.slots)
+	*f = frame{}
 }
 
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
@@ -62,15 +71,14 @@ func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, input Input) (v
 	if p.eval == nil {
 		return nil, 0, false
 	}
-	outer := memory.begin(p.slots)
+	f := memory.begin(p.slots)
 	defer func() {
 		// cel-go, which evaluates the expression next, turns the panic into an error.
 		if recover() != nil {
 			value, cost, ok = nil, 0, false
 		}
-		memory.end(outer)
+		memory.end(f)
 	}()
-	f := &memory.frame
 	f.input, f.done = input, done
 	value, cost = p.eval(f), f.cost
 	if value == nil || cost > celconfig.PerCallLimit {

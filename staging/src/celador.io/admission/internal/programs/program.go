@@ -70,41 +70,41 @@ func (p *Program) Planned() int { return p.closures.Planned() }
 // errCostLimit is cel-go's error for an expression that exceeds the cost limit.
 var errCostLimit = interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "operation cancelled: actual cost limit exceeded"}
 
-// An Evaluation is the outcome of evaluating a program.
-type Evaluation struct {
-	Value ref.Val
-	// Cost is the CEL cost. HasCost is false if cel-go did not return it.
-	Cost    uint64
-	HasCost bool
+// A Charge is the CEL cost of an evaluation.
+type Charge struct {
+	// Cost is valid if Known is set. cel-go does not return the cost of some errors.
+	Cost  uint64
+	Known bool
 	// Interpreted is set if cel-go evaluated the program.
 	Interpreted bool
-	Err         error
 }
 
 // Evaluate evaluates the program in the given memory. meter is the meter that input resolves. Cancelling ctx interrupts the
-// evaluation if it also closes the Done channel of the meter.
+// evaluation if it also closes the Done channel of the meter. An evaluation that fails has a charge, too.
 //
 // Closures that exceed the cost limit decline. cel-go then needs a multiple of their time to reach the limit
 // again, because it searches a list of all values that are in use for each step. With stop, Evaluate does not
 // repeat the evaluation and returns the error of the limit. Closures charge some costs earlier than cel-go,
 // so that an expression that fails close to the limit may have another error than cel-go's.
-func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) Evaluation {
+func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
 	before := meter.Mark()
 	value, cost, ok := p.closures.Evaluate(memory, meter.Done, input)
 	if ok {
-		return Evaluation{Value: value, Cost: cost, HasCost: true}
+		return value, Charge{Cost: cost, Known: true}, nil
 	}
 	if stop && cost > celconfig.PerCallLimit {
-		return Evaluation{Cost: cost, HasCost: true, Err: errCostLimit}
+		return nil, Charge{Cost: cost, Known: true}, errCostLimit
 	}
 	meter.Repeat(before)
 	program, err := p.interpreted.program()
 	if err != nil {
-		return Evaluation{Err: err}
+		return nil, Charge{}, err
 	}
 	value, details, err := program.ContextEval(ctx, input)
+	charge.Interpreted = true
 	if actual := details.ActualCost(); actual != nil {
-		return Evaluation{Value: value, Cost: *actual, HasCost: true, Interpreted: true, Err: err}
+		charge.Cost, charge.Known = *actual, true
+		return value, charge, err
 	}
-	return Evaluation{Interpreted: true, Err: err}
+	return nil, charge, err
 }

@@ -23,7 +23,10 @@ type listValue struct {
 	children []ref.Val
 }
 
-// At returns an element without a CEL value for the index. It implements an interface of package evaluator.
+// Len returns the number of elements. With At, it implements an interface of package evaluator.
+func (l *listValue) Len() int { return l.object.Len() }
+
+// At returns an element without a CEL value for the index.
 func (l *listValue) At(i int) ref.Val { return l.child(i) }
 
 func (l *listValue) child(i int) ref.Val {
