@@ -114,7 +114,7 @@ func TestMisconfigured(t *testing.T) {
 				policy.Spec.FailurePolicy = &failurePolicy
 				var want []validating.Decision
 				for _, d := range test.want {
-					d.Outcome, d.Actions, d.Ignored = validating.Misconfigured, []v1.ValidationAction{v1.Deny}, failurePolicy == v1.Ignore
+					d.Index, d.Outcome, d.Actions, d.Ignored = -1, validating.Misconfigured, []v1.ValidationAction{v1.Deny}, failurePolicy == v1.Ignore
 					want = append(want, d)
 				}
 				wantDecisions(t, evaluate(t, newServer(), create(1), store(policy, test.binding).Snapshot()).Decisions(), want)
@@ -167,7 +167,7 @@ func TestAbsentNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured, Message: `failed to configure policy: namespaces "nowhere" not found`}})
+	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Index: -1, Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured, Message: `failed to configure policy: namespaces "nowhere" not found`}})
 }
 
 // A policy is evaluated once for all of its bindings. All policies share the cached decisions of the

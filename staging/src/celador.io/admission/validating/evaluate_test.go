@@ -158,13 +158,13 @@ func TestMatchConditions(t *testing.T) {
 		"true":              {[]string{"object.spec.replicas == 9"}, denied(0, "failed expression: false"), denied(0, "failed expression: false")},
 		"false":             {[]string{few}, validating.Decision{}, validating.Decision{}},
 		"true, false":       {[]string{"true", few}, validating.Decision{}, validating.Decision{}},
-		"error":             {[]string{failing}, failed(0, noKey), validating.Decision{}},
-		"error, true":       {[]string{failing, "true"}, failed(0, noKey), validating.Decision{}},
+		"error":             {[]string{failing}, failed(-1, noKey), validating.Decision{}},
+		"error, true":       {[]string{failing, "true"}, failed(-1, noKey), validating.Decision{}},
 		"error, false":      {[]string{failing, few}, validating.Decision{}, validating.Decision{}},
 		"false, error":      {[]string{few, failing}, validating.Decision{}, validating.Decision{}},
-		"two errors":        {[]string{failing, "object.metadata.labels.a == 'b'"}, failed(0, "["+noKey+", "+noLabel+"]"), validating.Decision{}},
-		"same error twice":  {[]string{failing, failing}, failed(0, noKey), validating.Decision{}},
-		"compile error":     {[]string{"object.spec"}, failed(0, notBool), validating.Decision{}},
+		"two errors":        {[]string{failing, "object.metadata.labels.a == 'b'"}, failed(-1, "["+noKey+", "+noLabel+"]"), validating.Decision{}},
+		"same error twice":  {[]string{failing, failing}, failed(-1, noKey), validating.Decision{}},
+		"compile error":     {[]string{"object.spec"}, failed(-1, notBool), validating.Decision{}},
 		"namespaceObject":   {[]string{"namespaceObject == null"}, denied(0, "failed expression: false"), denied(0, "failed expression: false")},
 		"authorizer":        {[]string{"authorizer.requestResource.check('read').allowed()"}, denied(0, "failed expression: false"), denied(0, "failed expression: false")},
 		"authorizer, false": {[]string{"authorizer.requestResource.check('write').allowed()"}, validating.Decision{}, validating.Decision{}},
@@ -212,12 +212,12 @@ func TestAuditAnnotations(t *testing.T) {
 		"null":            {v1.Fail, []string{"null", "'x'"}, pairs{{Key: "p/b", Value: "x"}}, nil},
 		"empty":           {v1.Fail, []string{"''", "'\\t'"}, nil, nil},
 		"cut off":         {v1.Fail, []string{"'" + long + "bc'"}, pairs{{Key: "p/a", Value: long}}, nil},
-		"error":           {v1.Fail, []string{"string(object.missing)", "'x'"}, pairs{{Key: "p/b", Value: "x"}}, decisions{failed(0, noKey)}},
+		"error":           {v1.Fail, []string{"string(object.missing)", "'x'"}, pairs{{Key: "p/b", Value: "x"}}, decisions{failed(-1, noKey)}},
 		"error, ignored":  {v1.Ignore, []string{"string(object.missing)", "'x'"}, pairs{{Key: "p/b", Value: "x"}}, nil},
-		"no text":         {v1.Fail, []string{"1"}, nil, decisions{failed(0, "compilation error: must evaluate to one of [string null_type] but got int")}},
+		"no text":         {v1.Fail, []string{"1"}, nil, decisions{failed(-1, "compilation error: must evaluate to one of [string null_type] but got int")}},
 		"no text, ignore": {v1.Ignore, []string{"1"}, nil, nil},
 		"authorizer": {v1.Fail, []string{"authorizer.path('/').check('get').reason()"}, nil,
-			decisions{failed(0, "expression 'authorizer.path('/').check('get').reason()' resulted in error: no such attribute(s): authorizer")}},
+			decisions{failed(-1, "expression 'authorizer.path('/').check('get').reason()' resulted in error: no such attribute(s): authorizer")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := v1.ValidatingAdmissionPolicySpec{FailurePolicy: &test.failurePolicy}
@@ -276,9 +276,9 @@ func TestBudgets(t *testing.T) {
 		want []validating.Decision
 	}{
 		"each within its own": {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(2), AuditAnnotations: annotations(10), Validations: slices.Repeat(policytest.Validations(search), 10)}, allAdmitted},
-		"conditions":          {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(3), Validations: policytest.Validations("false")}, []validating.Decision{failed(0, exhausted)}},
-		"validations":         {v1.ValidatingAdmissionPolicySpec{Validations: append(policytest.Validations("false"), slices.Repeat(policytest.Validations(search), 11)...)}, []validating.Decision{failed(0, exhausted)}},
-		"annotations":         {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: annotations(11), Validations: policytest.Validations("false")}, []validating.Decision{failed(0, exhausted)}},
+		"conditions":          {v1.ValidatingAdmissionPolicySpec{MatchConditions: conditions(3), Validations: policytest.Validations("false")}, []validating.Decision{failed(-1, exhausted)}},
+		"validations":         {v1.ValidatingAdmissionPolicySpec{Validations: append(policytest.Validations("false"), slices.Repeat(policytest.Validations(search), 11)...)}, []validating.Decision{failed(-1, exhausted)}},
+		"annotations":         {v1.ValidatingAdmissionPolicySpec{AuditAnnotations: annotations(11), Validations: policytest.Validations("false")}, []validating.Decision{failed(-1, exhausted)}},
 		"messages":            {v1.ValidatingAdmissionPolicySpec{Validations: withMessages}, allFailed},
 		"messages not needed": {v1.ValidatingAdmissionPolicySpec{Validations: unused}, withUnused},
 	} {

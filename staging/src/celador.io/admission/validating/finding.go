@@ -78,7 +78,7 @@ func (f *finding) outcome() (_ policy.Outcome, evaluated bool) {
 // fail makes the finding that of a policy that failed altogether.
 func (f *finding) fail(policy v1.FailurePolicyType, err error) {
 	*f = f.cleared()
-	f.objections = append(f.objections, failed(Decision{}, policy, err))
+	f.objections = append(f.objections, failed(Decision{Index: -1}, policy, err))
 }
 
 // evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match

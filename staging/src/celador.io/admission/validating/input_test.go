@@ -138,7 +138,7 @@ func TestConversionFails(t *testing.T) {
 			t.Errorf("message is %q, want %q", text, message)
 		}
 		d.Message, d.Err = "", errors.New("")
-		want := decision(0, validating.Misconfigured, "")
+		want := decision(-1, validating.Misconfigured, "")
 		want.Ignored = failurePolicy == v1.Ignore
 		wantDecisions(t, []validating.Decision{d}, []validating.Decision{want})
 	}

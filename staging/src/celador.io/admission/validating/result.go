@@ -61,7 +61,8 @@ type Decision struct {
 	Policy, Binding string
 	// Actions are the binding's validationActions. They must not be changed.
 	Actions []v1.ValidationAction
-	// Index is the position of the validation in spec.validations.
+	// Index is the position of the validation in spec.validations. It is -1 if the decision is not of one validation: a
+	// match condition or an audit annotation failed, the policy exceeded its cost budget, or the outcome is Misconfigured.
 	Index   int
 	Outcome Outcome
 	// Ignored is set on failures that the failurePolicy ignores.
@@ -110,6 +111,7 @@ func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *finding) 
 
 // object adds a decision that does not belong to a validation.
 func (r *Result) object(d Decision) {
+	d.Index = -1
 	r.applications = append(r.applications, application{objections: 1})
 	r.Objections = append(r.Objections, d)
 }
@@ -238,7 +240,8 @@ func (r Result) AuditAnnotations() (annotations []Annotation, omitted int) {
 	omitted = max(0, len(audited)-maxFailures)
 	var failures []failure
 	for _, d := range audited[:len(audited)-omitted] {
-		failures = append(failures, failure{d.Message, d.Policy, d.Binding, d.Index, d.Actions})
+		// Kubernetes has the index 0 for decisions without a validation.
+		failures = append(failures, failure{d.Message, d.Policy, d.Binding, max(d.Index, 0), d.Actions})
 	}
 	value, err := json.Marshal(failures)
 	if err != nil {

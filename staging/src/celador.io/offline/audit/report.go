@@ -73,7 +73,7 @@ type Policy struct {
 // A Finding is a validation that an object violates, or that could not be evaluated.
 type Finding struct {
 	Object Reference
-	// Index is the position of the validation in spec.validations.
+	// Index is the position of the validation in spec.validations, or -1 if the finding is not of one validation.
 	Index   int
 	Outcome validating.Outcome
 	Message string

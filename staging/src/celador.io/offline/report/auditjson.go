@@ -41,12 +41,12 @@ type AuditPolicy struct {
 	Omitted  int            `json:"omittedFindings,omitempty"`
 }
 
-// An AuditFinding is a validation that an object violates, or that could not be evaluated.
+// An AuditFinding is a validation that an object violates, or a part of a policy that could not be evaluated.
 type AuditFinding struct {
 	AuditObject
 	// Result is Violated or Error.
 	Result string `json:"result"`
-	// Validation is the index in spec.validations.
+	// Validation is the index in spec.validations, or -1 if the finding is not of one validation.
 	Validation int    `json:"validation"`
 	Message    string `json:"message"`
 	Reason     string `json:"reason,omitempty"`

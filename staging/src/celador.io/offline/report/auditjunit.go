@@ -27,7 +27,10 @@ func AuditJUnit(w io.Writer, report *audit.Report) error {
 		}
 		for j := range p.Findings {
 			f := &p.Findings[j]
-			problem := &junitProblem{f.Message, fmt.Sprintf("spec.validations[%d]: %s", f.Index, f.Message)}
+			problem := &junitProblem{f.Message, f.Message}
+			if f.Index >= 0 {
+				problem.Text = fmt.Sprintf("spec.validations[%d]: %s", f.Index, f.Message)
+			}
 			c := junitCase{Name: namespaced(&f.Object), Class: name, File: f.Object.Position.File, Line: f.Object.Position.Line, Time: "0"}
 			if c.Failure = problem; result(f) != "Violated" {
 				c.Failure, c.Error = nil, problem

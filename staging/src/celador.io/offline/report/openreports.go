@@ -159,8 +159,11 @@ func (api *reportsAPI) report(namespace string) *openReport {
 
 func newOpenResult(p *audit.Policy, f *audit.Finding, at metav1.Timestamp) openResult {
 	r := openResult{
-		Source: source, Policy: p.Name, Rule: fmt.Sprintf("validations[%d]", f.Index), Result: "fail", Scored: true, Message: f.Message, Timestamp: at,
+		Source: source, Policy: p.Name, Result: "fail", Scored: true, Message: f.Message, Timestamp: at,
 		Resources: []corev1.ObjectReference{objectReference(&f.Object)}, Properties: map[string]string{},
+	}
+	if f.Index >= 0 {
+		r.Rule = fmt.Sprintf("validations[%d]", f.Index)
 	}
 	if result(f) != "Violated" {
 		r.Result = "error"

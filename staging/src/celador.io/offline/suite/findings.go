@@ -58,9 +58,6 @@ func Findings(reviews []cluster.PolicyReview) []Finding {
 				Ignored:  decision.Ignored,
 				Enforced: !decision.Ignored && slices.Contains(decision.Actions, admissionv1.Deny),
 			}
-			if decision.Outcome == validating.Misconfigured {
-				f.Validation = -1
-			}
 			found = append(found, f)
 		}
 		for _, failure := range review.Failures {
