@@ -40,6 +40,7 @@ func TestParse(t *testing.T) {
 		{"several documents", "---\na: 1\n---\n\n--- # comment\nb: yes\n", []string{`{"a":1}`, `{"b":true}`}},
 		{"separator in text", "a: |\n  x\n  ---\n  y\n---x: 1\n", []string{`{"---x":1,"a":"x\n---\ny\n"}`}},
 		{"JSON", "{\n\t\"a\": [1, 2]\n}\n", []string{`{"a":[1,2]}`}},
+		{"escapes of JSON", `{"a": "\/b\\\/c\u0041", "d\ud83d\ude00": "\ud83dx \u00e9\n"}`, []string{`{"a":"/b\\/cA","d😀":"�x é\n"}`}},
 		{"Windows line ends", "a: 1\r\n---\r\nb: 2\r\n", []string{`{"a":1}`, `{"b":2}`}},
 		{"aliases", "a: &x {c: 1}\nb: *x\n", []string{`{"a":{"c":1},"b":{"c":1}}`}},
 	} {

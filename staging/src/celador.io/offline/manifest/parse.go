@@ -93,6 +93,7 @@ func isSeparator(line []byte) bool {
 
 // parse returns the document of a chunk, or nil if it has no content.
 func parse(file string, c chunk) (*Document, error) {
+	c.text = withoutJSONEscapes(c.text)
 	decoder := nodes.NewDecoder(bytes.NewReader(c.text))
 	var root nodes.Node
 	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
