@@ -235,6 +235,9 @@ tests:
 - template: template.yaml
   constraint: strange.yaml
   cases: [{object: configmap.yaml, assertions: [{}]}]
+- template: template.yaml
+  constraint: new.yaml
+  cases: [{object: configmap.yaml, assertions: [{}]}]
 `, []string{
 			"suite.yaml:4: tests[0].template: open ", "suite.yaml:6: tests[1].cases: required", "configmap.yaml:2: kind: want a constraint of the template, Limit of ",
 			"policy.yaml:2: kind: want a ConstraintTemplate", "suite.yaml:15: tests[4].cases: a test with invalid: true has no cases",
@@ -242,13 +245,15 @@ tests:
 			"suite.yaml:23: tests[5].cases[2].assertions[0].message: not a regular expression", "review.yaml:3: request: required: a DELETE has an oldObject",
 			"suite.yaml:26: tests[5].cases[4].object: required", "strict.yaml:10: spec.targets[0].code[0].source.validation: unknown field",
 			`strange.yaml:4: spec.enforcementAction: unknown action "refuse", want one of deny, dryrun, warn`,
+			"new.yaml:1: apiVersion: Gatekeeper does not serve constraints.gatekeeper.sh/v1: want a version of v1beta1 or v1alpha1",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := write(t, map[string]string{
 				test.file: test.content, "policy.yaml": policy, "configmap.yaml": object, "c/x/policy.yaml": policy, "test-resources/configmap.yaml": object,
 				"template.yaml": gatekeeperTemplate, "constraint.yaml": gatekeeperConstraint, "strict.yaml": strings.Replace(gatekeeperTemplate, "validations:", "validation:", 1),
-				"strange.yaml": "apiVersion: constraints.gatekeeper.sh/v1\nkind: Limit\nmetadata: {name: strange}\nspec: {enforcementAction: refuse}\n",
+				"strange.yaml": "apiVersion: constraints.gatekeeper.sh/v1beta1\nkind: Limit\nmetadata: {name: strange}\nspec: {enforcementAction: refuse}\n",
+				"new.yaml":     "apiVersion: constraints.gatekeeper.sh/v1\nkind: Limit\nmetadata: {name: new}\n",
 				"review.yaml":  "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {operation: DELETE, object: {apiVersion: v1, kind: Pod}}\n",
 			})
 			loader := &suite.Loader{Formats: foreign.Formats()}
@@ -259,6 +264,48 @@ tests:
 			lines := strings.Split(strings.ReplaceAll(err.Error(), directory+"/", ""), "\n")
 			if !slices.EqualFunc(lines, test.want, strings.HasPrefix) {
 				t.Errorf("errors:\n%s\nwant:\n%s", strings.Join(lines, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestSomeUnusable loads suites of which some tests are wrong.
+func TestSomeUnusable(t *testing.T) {
+	const (
+		object  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+		policy  = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\n"
+		binding = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {name: b}\nspec: {policyName: a}\n"
+	)
+	for _, test := range []struct{ file, content, want, problem string }{
+		{"suite.yaml", `apiVersion: test.gatekeeper.sh/v1alpha1
+kind: Suite
+tests:
+- {name: wrong, template: none.yaml, constraint: constraint.yaml, cases: [{object: configmap.yaml, assertions: [{}]}]}
+- {name: right, template: template.yaml, constraint: constraint.yaml, cases: [{object: configmap.yaml, assertions: [{}]}]}
+`, "right: configmap.yaml", "tests[0].template"},
+		{"c/x/tests.json", `[{"name": "right", "template": "configmap.yaml", "expected": "pass"}, {"name": "wrong", "template": "none.yaml", "expected": "pass"},
+{"name": "changed", "template": "configmap.yaml", "expected": "fail", "field_change_list": ["metadata.name=b"]}]`, "x: right, changed", "[1].template"},
+		{"c/x/tests.json", `[{"name": "wrong", "template": "none.yaml", "expected": "pass"}]`, "", "[0].template"},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			directory := write(t, map[string]string{
+				test.file: test.content, "configmap.yaml": object, "template.yaml": gatekeeperTemplate, "constraint.yaml": gatekeeperConstraint,
+				"c/x/policy.yaml": policy, "test-resources/configmap.yaml": object, "test-resources/policy-binding.yaml": binding,
+			})
+			tests, err := (&suite.Loader{Formats: foreign.Formats()}).Load(filepath.Join(directory, test.file))
+			if err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.Contains(err.Error(), test.problem) {
+				t.Errorf("error %v, want one at %s", err, test.problem)
+			}
+			var got []string
+			for _, loaded := range tests {
+				var cases []string
+				for _, c := range loaded.Suite.Cases {
+					cases = append(cases, c.Name)
+				}
+				got = append(got, loaded.Name+": "+strings.Join(cases, ", "))
+			}
+			if strings.Join(got, "; ") != test.want {
+				t.Errorf("loaded %q, want %q", got, test.want)
 			}
 		})
 	}

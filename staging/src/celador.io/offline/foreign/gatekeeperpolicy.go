@@ -121,8 +121,15 @@ func (g *gatekeeperBuilder) checkConstraint(t *gatekeeperTemplate, constraint *o
 		g.errs = append(g.errs, constraint.origin.Errorf("kind", "want a constraint of the template, %s of %s, not %s of %s", want, gatekeeperConstraints, kind.Kind, kind.GroupVersion()))
 		return false
 	}
+	if !slices.Contains(gatekeeperVersions, kind.Version) {
+		g.errs = append(g.errs, constraint.origin.Errorf("apiVersion", "Gatekeeper does not serve %s: want a version of %s", kind.GroupVersion(), strings.Join(gatekeeperVersions, " or ")))
+		return false
+	}
 	return true
 }
+
+// gatekeeperVersions are the versions of constraints.
+var gatekeeperVersions = []string{"v1beta1", "v1alpha1"}
 
 // definition returns the CustomResourceDefinition of constraints, in the version of a constraint.
 func (t *gatekeeperTemplate) definition(constraint *object) *object {

@@ -80,14 +80,19 @@ func (Kubescape) Convert(file string) ([]*manifest.Document, error) {
 	if !k.open() {
 		return nil, errors.Join(k.errs...)
 	}
+	var errs []error
 	for i := range tests {
-		k.test(fmt.Sprintf("[%d]", i), &tests[i])
+		cases := len(k.suite.Cases)
+		if k.test(fmt.Sprintf("[%d]", i), &tests[i]); len(k.errs) > 0 {
+			k.suite.Cases = k.suite.Cases[:cases]
+			errs, k.errs = append(errs, k.errs...), nil
+		}
+	}
+	if len(errs) > 0 && (k.incomplete || len(k.suite.Cases) == 0) {
+		return nil, errors.Join(errs...)
 	}
 	document, err := k.build()
-	if err != nil {
-		return nil, err
-	}
-	return []*manifest.Document{document}, nil
+	return []*manifest.Document{document}, errors.Join(append(errs, err)...)
 }
 
 // A kubescapeSuite builds the suite of a tests.json.
@@ -98,8 +103,9 @@ type kubescapeSuite struct {
 	definition string
 	policy     *unstructured.Unstructured
 	hasParams  bool // the policy has a paramKind
-	// shared are the templates whose object is among the manifests of the suite.
-	shared map[string]bool
+	// shared are the templates whose object is among the manifests of the suite. incomplete is set if one of them cannot be.
+	shared     map[string]bool
+	incomplete bool
 	// definitions are the CustomResourceDefinitions among the templates that are not among the manifests of the suite yet. Nil before they are read.
 	definitions map[schema.GroupKind]*object
 }
@@ -289,10 +295,11 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 				continue
 			}
 		}
+		failed := len(k.errs)
 		objects := k.template(joined(path, part.field), part.template)
 		if len(objects) > 1 {
 			k.fail(joined(path, part.field), "%s has %d objects, want 1", part.template, len(objects))
-			continue
+			objects = nil
 		}
 		for _, o := range objects {
 			k.define(o)
@@ -307,5 +314,6 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 				k.manifest(o)
 			}
 		}
+		k.incomplete = k.incomplete || !own && len(k.errs) > failed
 	}
 }

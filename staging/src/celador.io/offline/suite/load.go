@@ -47,17 +47,20 @@ type testCase struct {
 	pattern           *regexp.Regexp             // nil without messagePattern
 }
 
-// Load returns the suites of a file. Errors join one error for each problem, with its file, line and field.
+// Load returns the suites of a file. Errors join one error for each problem, with its file, line and field. The suites
+// without problems are returned together with the errors of others.
 func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
 
-// Convert returns the native form of the suites of a file, or nil if none of Formats detects the file.
+// Convert returns the native form of the suites of a file, or nil if none of Formats detects the file. Suites that can be
+// converted are returned together with the errors of others.
 func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	if format := l.format(file, content); format != nil {
-		return format.Convert(file)
+		documents, err := format.Convert(file)
+		return slices.DeleteFunc(documents, func(d *manifest.Document) bool { return d == nil }), err
 	}
 	return nil, nil
 }
@@ -68,22 +71,19 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 	if err == nil && documents == nil {
 		documents, err = manifest.Read(file)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
+	if err == nil && len(documents) == 0 {
+		err = fmt.Errorf("%s: the file is empty: a suite has apiVersion: %s and kind: %s", file, APIVersion, Kind)
 	}
 	var tests []*Test
-	var errs []error
+	errs := []error{err}
 	for _, document := range documents {
 		test, err := load(file, document)
-		tests, errs = append(tests, test), append(errs, err)
+		if err == nil {
+			tests = append(tests, test)
+		}
+		errs = append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return tests, nil
+	return tests, errors.Join(errs...)
 }
 
 // Parse returns the suite of a document. Errors join one error for each problem, with its file, line and field. Paths in the document are relative to
