@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,7 +38,7 @@ func located(document *manifest.Document, err error) error {
 	if len(errs) == 0 && errors.As(err, &status) && status.Status().Details != nil {
 		causes := status.Status().Details.Causes
 		for _, cause := range causes[:min(len(causes), maxCauses)] {
-			errs = append(errs, document.Errorf(hoisted.ReplaceAllString(cause.Field, "spec.versions[0].schema"), "%s", cause.Message))
+			errs = append(errs, document.Errorf(hoisted.ReplaceAllString(cause.Field, "spec.versions[0].schema"), "%s", withoutExpression(cause.Message)))
 		}
 		if more := len(causes) - maxCauses; more > 0 {
 			errs = append(errs, document.Errorf("", "%d more fields are invalid", more))
@@ -47,6 +48,20 @@ func located(document *manifest.Document, err error) error {
 		return document.Errorf("", "%v", err)
 	}
 	return errors.Join(errs...)
+}
+
+// withoutExpression removes the quoted value of a field from the message of a CEL error, which quotes the line with the mistake again.
+func withoutExpression(message string) string {
+	const prefix = "Invalid value: "
+	text, found := strings.CutPrefix(message, prefix)
+	if !found || !strings.Contains(message, "ERROR: <input>:") {
+		return message
+	}
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil {
+		return message
+	}
+	return prefix + strings.TrimPrefix(text[len(quoted):], ": ")
 }
 
 // Locate returns an error of cluster.New or cluster.Restore with the positions of the fields. documents are those of the objects that were added, in
