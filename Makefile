@@ -25,11 +25,25 @@ all: build
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
 build: ## Build bin/kube-apiserver and bin/celador.
 	$(GO_BUILD) -o bin/ ./cmd/kube-apiserver ./cmd/celador
+
+# The name of the image. Tags cannot contain a +.
+IMAGE := celador.io/kube-apiserver:$(subst +,_,$(VERSION))
+
+.PHONY: image
+image: ## Write _output/kube-apiserver.tar, a container image. GOARCH=arm64 writes kube-apiserver-arm64.tar.
+	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' hack/image.sh _output/kube-apiserver$(if $(GOARCH),-$(GOARCH)).tar
+
+bin/etcd: go.mod
+	$(GO_BUILD) -o $@ go.etcd.io/etcd/server/v3
+
+.PHONY: image-e2e
+image-e2e: build bin/etcd image ## Run the image with podman and show a policy at work.
+	IMAGE='$(IMAGE)' hack/image-e2e.sh
 
 .PHONY: demo
 demo: build ## Show a policy at work on a throw-away server.
@@ -53,6 +67,7 @@ test-concurrent:
 .PHONY: test-unit
 test-unit:
 	hack/install-chromium.sh
+	cd hack/image && GOWORK=off ../test.sh -v ./...
 	$(GO_TEST) $$(go list ./... $(STAGING) | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
 .PHONY: test-integration

@@ -1,0 +1,113 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// The paths of files in the image. kubeadm's static pods call kube-apiserver without a directory, so its directory is in PATH.
+const (
+	binaryPath = "usr/local/bin/kube-apiserver"
+	sbomPath   = "usr/local/share/sbom/kube-apiserver.spdx.json"
+)
+
+// users are those that Kubernetes' own image has.
+const users = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
+
+// image returns an image with the program. The files of its system, which seldom change, are a layer below that of the program.
+func (b *binary) image(sbom []byte, created time.Time) (v1.Image, error) {
+	system := []file{
+		{name: "etc/passwd", content: []byte(users), mode: 0o644},
+		{name: "etc/nsswitch.conf", content: []byte("hosts: files dns\n"), mode: 0o644},
+		{name: "tmp/", mode: 0o1777},
+	}
+	program := []file{
+		{name: binaryPath, content: b.content, mode: 0o755},
+		{name: sbomPath, content: sbom, mode: 0o644},
+	}
+	image := v1.Image(empty.Image)
+	for _, files := range [][]file{system, program} {
+		layer, err := newLayer(files, created)
+		if err != nil {
+			return nil, err
+		}
+		addendum := mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: created}, CreatedBy: "make image"}}
+		if image, err = mutate.Append(image, addendum); err != nil {
+			return nil, err
+		}
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture, config.Created = "linux", b.architecture, v1.Time{Time: created}
+	config.Config = v1.Config{
+		Entrypoint: []string{"/" + binaryPath},
+		Env:        []string{"PATH=/" + path.Dir(binaryPath)},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":       "kube-apiserver",
+			"org.opencontainers.image.description": "Kubernetes' kube-apiserver with the admission policies of Celador",
+			"org.opencontainers.image.version":     b.version,
+			"org.opencontainers.image.revision":    b.revision,
+			"org.opencontainers.image.created":     created.Format(time.RFC3339),
+			"org.opencontainers.image.licenses":    "Apache-2.0",
+			"org.opencontainers.image.vendor":      "The Celador Authors",
+		},
+	}
+	return mutate.ConfigFile(image, config)
+}
+
+// A file of a layer. The name of a directory ends with a slash.
+type file struct {
+	name    string
+	content []byte
+	mode    int64
+}
+
+// newLayer returns a layer with files of root and the directories above them.
+func newLayer(files []file, modified time.Time) (v1.Layer, error) {
+	var archive bytes.Buffer
+	writer := tar.NewWriter(&archive)
+	written := map[string]bool{}
+	add := func(f file) error {
+		written[f.name] = true
+		header := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: modified, Typeflag: tar.TypeReg}
+		if strings.HasSuffix(f.name, "/") {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := writer.WriteHeader(header); err != nil {
+			return err
+		}
+		_, err := writer.Write(f.content)
+		return err
+	}
+	for _, f := range files {
+		for i, char := range f.name {
+			if parent := f.name[:i+1]; char == '/' && parent != f.name && !written[parent] {
+				if err := add(file{name: parent, mode: 0o755}); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := add(f); err != nil {
+			return nil, err
+		}
+	}
+	if err := writer.Close(); err != nil {
+		return nil, err
+	}
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil })
+}
