@@ -64,6 +64,8 @@ func (p policies) Admit(ctx context.Context, a admission.Attributes, objects adm
 	if r == nil {
 		return nil
 	}
+	ctx, release := attach(ctx)
+	defer release()
 	if err := p.mutate(ctx, r, a, objects); err != nil {
 		return err
 	}
@@ -117,6 +119,8 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 	if r == nil || r.policies.validating == nil {
 		return nil
 	}
+	ctx, release := attach(ctx)
+	defer release()
 	p.mismatches(ctx, r, ValidatingKind, a, objects)
 	r.validated = true
 	if err := r.validate(ctx, a, objects); err != nil {

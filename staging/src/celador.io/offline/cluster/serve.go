@@ -60,7 +60,7 @@ func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.U
 			return nil, nil, err
 		}
 	}
-	r, err := http.NewRequestWithContext(request.WithUser(ctx, call.user), call.method, call.url().String(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(request.WithUser(detach(ctx), call.user), call.method, call.url().String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
 	}

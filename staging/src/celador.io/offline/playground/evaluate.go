@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"celador.io/offline/cluster"
@@ -20,14 +22,21 @@ const maxTime = 10 * time.Second
 // maxWaiting is the number of inputs that may wait while another one is evaluated.
 const maxWaiting = 8
 
-// ErrBusy is the error of an input for which there is no place in the queue.
-var ErrBusy = errors.New("too many evaluations are waiting: try again later")
+// ErrBusy is the error of an input that cannot be evaluated now.
+var ErrBusy = errors.New("the server is busy")
+
+var (
+	errQueue   = fmt.Errorf("%w: too many evaluations are waiting", ErrBusy)
+	errOverdue = fmt.Errorf("%w: an earlier evaluation takes longer than %s, cannot be stopped and still runs", ErrBusy, maxTime)
+)
 
 // An Evaluator evaluates inputs, one at a time, because feature gates apply to the process. It is safe for concurrent use.
 type Evaluator struct {
 	types cluster.Types
 	// queue has an element for each input that waits or is evaluated, and turn one for the input that is evaluated.
 	queue, turn chan struct{}
+	// overdue is set while an evaluation runs whose time is over.
+	overdue atomic.Bool
 	// base and gates are those of the latest evaluation. The goroutine that put an element into turn reads and writes them.
 	base  *cluster.Base
 	gates map[string]bool
@@ -38,30 +47,69 @@ func NewEvaluator(types cluster.Types) *Evaluator {
 	return &Evaluator{types: types, queue: make(chan struct{}, 1+maxWaiting), turn: make(chan struct{}, 1)}
 }
 
-// Evaluate answers the request of an input. An input that is not usable has an answer with Problems. The error is ErrBusy or the one of ctx.
+// Evaluate answers the request of an input. An input that is not usable has an answer with Problems. The error wraps ErrBusy or is the one of ctx.
+//
+// An evaluation whose time is over, or whose ctx is done, ends with the next expression. Kubernetes' own code does not end before its time. Until it does, no
+// other evaluation starts.
 func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error) {
+	if e.overdue.Load() {
+		return nil, errOverdue
+	}
 	select {
 	case e.queue <- struct{}{}:
 		defer func() { <-e.queue }()
 	default:
-		return nil, ErrBusy
-	}
-	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, errQueue
 	}
 	limited, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	found, err := e.explain(limited, input)
-	if ctx.Err() != nil {
+	select {
+	case e.turn <- struct{}{}:
+	case <-limited.Done():
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, errOverdue
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if reason := recover(); reason != nil {
+				o.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack())
+			}
+			ended <- o
+			e.overdue.Store(false)
+			<-e.turn
+		}()
+		found, err := e.explain(limited, input)
+		o.answer = newAnswer(found, err)
+	}()
+	var o outcome
+	select {
+	case o = <-ended:
+	case <-limited.Done():
+		e.overdue.Store(ctx.Err() == nil)
+		if len(ended) > 0 {
+			e.overdue.Store(false)
+		}
+	}
+	switch {
+	case o.panicked != "":
+		panic(o.panicked)
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return &Answer{Problems: []Problem{{Message: fmt.Sprintf("the evaluation took longer than %s: evaluate fewer or cheaper expressions, or smaller objects", maxTime)}}}, nil
 	}
-	if limited.Err() != nil {
-		return &Answer{Problems: []Problem{{Message: fmt.Sprintf("the evaluation took longer than %s: evaluate fewer or cheaper expressions", maxTime)}}}, nil
-	}
-	return newAnswer(found, err), nil
+	return o.answer, nil
+}
+
+// An outcome is how an evaluation ended.
+type outcome struct {
+	answer *Answer
+	// panicked is the reason of a panic with its stack, or empty.
+	panicked string
 }
 
 // explain returns the answer to the request of an input.

@@ -6,8 +6,11 @@ package playground_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"celador.io/offline/cluster"
 	"celador.io/offline/playground"
@@ -78,5 +81,60 @@ func TestManyProblems(t *testing.T) {
 	last := len(answer.Problems) - 1
 	if last != 500 || answer.Problems[0].Line != 1 || !strings.Contains(answer.Problems[last].Message, " more problems") {
 		t.Errorf("%d problems, from %+v to %+v", last+1, answer.Problems[0], answer.Problems[last])
+	}
+}
+
+// TestOverdue evaluates an input that does not end with its time, and others meanwhile and afterwards.
+func TestOverdue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		types := blocking{entered: make(chan struct{}, 2), release: make(chan struct{})}
+		evaluator := playground.NewEvaluator(types)
+		evaluate := func() (string, error) {
+			answer, err := evaluator.Evaluate(t.Context(), &playground.Input{})
+			if err != nil {
+				return "", err
+			}
+			return answer.Problems[0].Message, nil
+		}
+		waited := make(chan error)
+		go func() {
+			time.Sleep(time.Second) // of the fake clock: the evaluation has begun
+			_, err := evaluate()
+			waited <- err
+		}()
+		if problem, err := evaluate(); err != nil || !strings.Contains(problem, "took longer than 10s") {
+			t.Errorf("overdue: %q, %v", problem, err)
+		}
+		if _, err := evaluate(); !errors.Is(err, playground.ErrBusy) || !strings.Contains(err.Error(), "still runs") {
+			t.Errorf("while it runs: %v", err)
+		}
+		if err := <-waited; !errors.Is(err, playground.ErrBusy) {
+			t.Errorf("waiting: %v", err)
+		}
+		close(types.release)
+		synctest.Wait()
+		if problem, err := evaluate(); err != nil || problem != "no gates" {
+			t.Errorf("afterwards: %q, %v", problem, err)
+		}
+	})
+}
+
+// TestManyEntries evaluates maps and lists that are too long, also through aliases.
+func TestManyEntries(t *testing.T) {
+	evaluator := playground.NewEvaluator(blocking{})
+	for name, test := range map[string]struct{ object, field string }{
+		"map":  {"kind: ConfigMap\napiVersion: v1\ndata:\n  a: {" + strings.Repeat("%: 0, ", 10_001) + "}\n", "data.a"},
+		"list": {"kind: ConfigMap\napiVersion: v1\ndata: [[" + strings.Repeat("0, ", 10_001) + "]]\n", "data[0]"},
+	} {
+		for i := range 10_001 {
+			test.object = strings.Replace(test.object, "%", fmt.Sprint(i), 1)
+		}
+		answer, err := evaluator.Evaluate(t.Context(), &playground.Input{Panes: playground.Panes{Object: test.object}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(answer.Problems) != 1 || answer.Problems[0].Field != test.field || answer.Problems[0].Message != "has more than 10000 entries" {
+			t.Errorf("%s: %+v", name, answer.Problems)
+		}
 	}
 }

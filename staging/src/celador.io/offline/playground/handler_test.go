@@ -62,7 +62,7 @@ func TestEvaluateOverHTTP(t *testing.T) {
 		{name: "two values", body: body + body, code: 400, want: "more than one value"},
 		{name: "too large", body: `{"panes":{"policy":"` + strings.Repeat("a", playground.MaxBody) + `"}}`, code: 413, want: "more than 1048576 bytes"},
 		{name: "panic", body: `{"panes":{"policy":"panic"}}`, code: 500, want: "no luck"},
-		{name: "busy", body: `{"panes":{"policy":"busy"}}`, code: 429, want: "waiting"},
+		{name: "busy", body: `{"panes":{"policy":"busy"}}`, code: 429, want: "busy"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.method == "" {

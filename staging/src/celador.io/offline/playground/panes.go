@@ -180,6 +180,12 @@ func (r *reader) documents(p pane) []*manifest.Document {
 		if err != nil {
 			r.errs = append(r.errs, err)
 		}
+		for _, item := range expanded {
+			if path, found := wideField(item); found {
+				r.errs = append(r.errs, item.Errorf(path, "has more than %d entries", maxEntries))
+				return nil
+			}
+		}
 		items = append(items, expanded...)
 	}
 	return items

@@ -1,0 +1,52 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package playground
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"celador.io/offline/manifest"
+)
+
+// maxEntries is the number of entries that a map or list of a document may have. The time in which Kubernetes tracks the managers of fields grows with the square of
+// it, and cannot be bounded otherwise.
+const maxEntries = 10_000
+
+// wideField returns the path of a map or list in a document with more than maxEntries entries, and whether there is one.
+func wideField(document *manifest.Document) (path string, found bool) {
+	var value any
+	if err := json.Unmarshal(document.Raw(), &value); err != nil {
+		return "", false // others report it
+	}
+	return wideValue("", value)
+}
+
+// wideValue is wideField for the value at a path.
+func wideValue(path string, value any) (string, bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		if len(value) > maxEntries {
+			return path, true
+		}
+		for key, field := range value {
+			if path != "" {
+				key = path + "." + key
+			}
+			if wide, found := wideValue(key, field); found {
+				return wide, true
+			}
+		}
+	case []any:
+		if len(value) > maxEntries {
+			return path, true
+		}
+		for i, item := range value {
+			if wide, found := wideValue(fmt.Sprintf("%s[%d]", path, i), item); found {
+				return wide, true
+			}
+		}
+	}
+	return "", false
+}
