@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,8 +149,8 @@ func (b *browser) screenshot(t *testing.T, name string) {
 }
 
 // checkConsole fails the test for each uncaught exception and each error that the browser logged, such as a violation of
-// the Content-Security-Policy. It is called once, at the end.
-func (b *browser) checkConsole(t *testing.T) {
+// the Content-Security-Policy. Errors with one of the expected texts are none. It is called once, at the end.
+func (b *browser) checkConsole(t *testing.T, expected ...string) {
 	t.Helper()
 	const end = "end of the test"
 	perform(t, b, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("console.log(%q)", end)))
@@ -158,6 +160,7 @@ func (b *browser) checkConsole(t *testing.T) {
 			t.Fatal(err)
 		case message.Text == end:
 			return
+		case slices.ContainsFunc(expected, func(text string) bool { return strings.Contains(message.Text, text) }):
 		case message.IsException() || message.Type == chromedp.ConsoleError:
 			t.Errorf("the browser logged an error: %v", message)
 		}

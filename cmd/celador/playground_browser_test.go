@@ -4,8 +4,11 @@
 package main
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -51,7 +54,8 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Config.Handler = handler
+	failing := &failingEvaluations{next: handler}
+	server.Config.Handler = failing
 	server.Start()
 	t.Cleanup(server.Close)
 	page := openBrowser(t)
@@ -65,12 +69,52 @@ func TestPlaygroundInBrowser(t *testing.T) {
 		{"problems", testPlaygroundProblems},
 		{"keyboard", testPlaygroundKeyboard},
 		{"links", testPlaygroundLinks},
+		{"failures", failing.test},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, page, server.URL) }) {
 			return
 		}
 	}
-	page.checkConsole(t)
+	page.checkConsole(t, "a status of 413", "a status of 429", "a status of 500")
+}
+
+// failingEvaluations is the handler of the page, which fails some evaluations.
+type failingEvaluations struct {
+	next http.Handler
+	// busy and broken are the numbers of the next evaluations that are answered with 429 and then with 500.
+	busy, broken atomic.Int32
+}
+
+func (f *failingEvaluations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path != "/api/evaluate":
+	case f.busy.Add(-1) >= 0:
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"message": "the server has no time"}`))
+		return
+	case f.broken.Add(-1) >= 0:
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write([]byte(`{"message": "the server is broken"}`))
+		return
+	}
+	f.next.ServeHTTP(w, r)
+}
+
+// The page says why there is no answer, shows no old one, and tries again if the server is busy.
+func (f *failingEvaluations) test(t *testing.T, page *browser, address string) {
+	page.open(t, address)
+	page.see(t, "decision", "Denied")
+	f.broken.Store(1)
+	edit(t, page, "object", "\n# 1")
+	page.see(t, "decision", "the server is broken")
+	if evaluate[bool](t, page, "document.getElementById('results').innerText !== '' || document.getElementById('results').ariaBusy === 'true'") {
+		t.Error("the page shows results of another input")
+	}
+	f.busy.Store(2)
+	edit(t, page, "object", "\n# 2")
+	page.see(t, "decision", "the server has no time. The page tries again by itself.")
+	page.see(t, "decision", "Denied")
+	page.see(t, "status", "failed expression")
 }
 
 // The page starts with an example and explains the decision about it.
@@ -81,8 +125,10 @@ func testPlaygroundExample(t *testing.T, page *browser, address string) {
 	page.see(t, "status", "failed expression: object.spec.replicas <= 5")
 	page.see(t, "expressions", "object.spec.replicas is 6")
 	page.screenshot(t, "light")
+	readable(t, page)
 	page.look(t, "dark", 1440, 1000)
 	page.screenshot(t, "dark")
+	readable(t, page)
 	page.look(t, "light", 420, 900)
 	page.screenshot(t, "narrow")
 	page.look(t, "light", 1440, 1000)
@@ -104,9 +150,7 @@ func testPlaygroundTyping(t *testing.T, page *browser, _ string) {
 	page.see(t, "status", "every ConfigMap has an owner")
 	page.see(t, "decision", "Denied")
 
-	focusEditor(t, page, "object")
-	page.press(t, kb.End, chromedp.ModifierCtrl)
-	page.insert(t, typedLabels)
+	edit(t, page, "object", typedLabels)
 	page.see(t, "decision", "Allowed")
 }
 
@@ -144,7 +188,58 @@ func testPlaygroundKeyboard(t *testing.T, page *browser, _ string) {
 	page.press(t, kb.Escape)
 	page.press(t, kb.Tab)
 	focused(t, page, "tab-object")
+	page.press(t, kb.Tab)
+	focused(t, page, "panel-object")
+	page.press(t, kb.Escape)
+	page.press(t, kb.Tab)
+	focused(t, page, "answer")
+	for range 2 {
+		page.press(t, kb.Tab, chromedp.ModifierShift)
+	}
+	focused(t, page, "tab-object")
+
+	page.focus(t, "#example")
+	page.press(t, kb.Tab)
+	focused(t, page, "feature-gates")
+	page.press(t, kb.Tab)
+	focused(t, page, "share")
+	if got := evaluate[[]string](t, page, unlabelled); len(got) > 0 {
+		t.Errorf("without a label: %q", got)
+	}
 }
+
+// unlabelled returns the tags of controls without a name for screen readers.
+const unlabelled = `[...document.querySelectorAll("button, input, select, summary, [role=textbox], [role=region], [role=tablist], [role=tabpanel]")]
+	.filter((e) => !(e.labels?.length || e.ariaLabel || document.getElementById(e.getAttribute("aria-labelledby")) || e.innerText.trim() || e.textContent.trim()))
+	.map((e) => e.outerHTML.slice(0, 100))`
+
+// readable checks that the contrast of all visible text with its background is at least 4.5, the level AA of WCAG 2.
+func readable(t *testing.T, page *browser) {
+	t.Helper()
+	got := evaluate[[]string](t, page, lowContrast)
+	if slices.Sort(got); len(got) > 0 {
+		t.Errorf("too little contrast:\n%s", strings.Join(slices.Compact(got), "\n"))
+	}
+}
+
+// lowContrast returns the texts with less contrast, and their colours.
+const lowContrast = `(() => {
+	const parse = (colour) => { const [r, g, b, a = 1] = colour.match(/[\d.]+/g).map(Number); return { c: [r, g, b], a }; };
+	const over = (top, below) => top.c.map((v, i) => v * top.a + below[i] * (1 - top.a));
+	const background = (e) => e === null ? [255, 255, 255] : over(parse(getComputedStyle(e).backgroundColor), background(e.parentElement));
+	const luminance = (c) => c.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const found = [];
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walker.nextNode()) {
+		const text = walker.currentNode, e = text.parentElement;
+		if (text.data.trim() === "" || !e.checkVisibility() || e.closest("noscript, option")) continue;
+		const below = background(e), above = over(parse(getComputedStyle(e).color), below);
+		const [dark, light] = [luminance(below), luminance(above)].sort((a, b) => a - b);
+		const ratio = (light + 0.05) / (dark + 0.05);
+		if (ratio < 4.5) found.push(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + text.data.slice(0, 40) + " " + getComputedStyle(e).color + " on " + below);
+	}
+	return found;
+})()`
 
 // A link has the state of the page. A damaged one is refused with a message.
 func testPlaygroundLinks(t *testing.T, page *browser, address string) {
@@ -158,11 +253,40 @@ func testPlaygroundLinks(t *testing.T, page *browser, address string) {
 	page.see(t, "decision", "Allowed")
 	page.see(t, "panel-policy", "every ConfigMap has an owner")
 
+	// A reload keeps changes.
+	edit(t, page, "object", "\n# changed")
+	page.see(t, "notice", "The address has your changes.")
+	changed := evaluate[string](t, page, "location.href")
+	if changed == link {
+		t.Fatal("the address does not have the change")
+	}
+	page.open(t, changed)
+	page.see(t, "panel-object", "# changed")
+
+	// A link carries no more than the server evaluates.
+	focusEditor(t, page, "params")
+	page.insert(t, "# "+strings.Repeat("a", 1<<20))
+	page.see(t, "notice", "more than 1 MiB")
+	page.see(t, "decision", "more than 1048576 bytes")
+	page.click(t, "share")
+	page.see(t, "notice", "more than 1 MiB")
+	if got := evaluate[string](t, page, "location.href"); got != address+"/" {
+		t.Errorf("the address is %.100s", got)
+	}
+
 	for _, fragment := range []string{strings.TrimPrefix(link, address+"/")[:40], "#nonsense"} {
 		page.open(t, address+"/"+fragment)
 		page.see(t, "notice", "The link")
 		page.see(t, "decision", "Denied")
 	}
+}
+
+// edit inserts text at the end of a pane.
+func edit(t *testing.T, page *browser, pane, text string) {
+	t.Helper()
+	focusEditor(t, page, pane)
+	page.press(t, kb.End, chromedp.ModifierCtrl)
+	page.insert(t, text)
 }
 
 // focusEditor shows the editor of a pane and puts the cursor into it.

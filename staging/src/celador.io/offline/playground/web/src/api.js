@@ -16,6 +16,9 @@ export function evaluate(state, signal) {
   });
 }
 
+// A BusyError says that the server answers the same request later.
+export class BusyError extends Error {}
+
 // call throws an Error with a message for the user. The message does not matter if a signal aborts the request.
 async function call(path, options) {
   let response;
@@ -25,6 +28,9 @@ async function call(path, options) {
     answer = await response.json();
   } catch (error) {
     throw new Error("The server does not answer. Is celador playground still running?", { cause: error });
+  }
+  if (response.status === 429) {
+    throw new BusyError(`${answer.message}. The page tries again by itself.`);
   }
   if (!response.ok) {
     throw new Error(answer.message || `The server answers with status ${response.status}.`);

@@ -10,9 +10,13 @@ const prefix = "#v1=";
 // limit is the largest state in bytes: what the server evaluates, too. It bounds what a malicious link can inflate to.
 const limit = 1 << 20;
 
-// encode returns the fragment of a state.
+// encode returns the fragment of a state. It throws an Error with a message for the user if the state exceeds the limit.
 export async function encode(state) {
-  const deflated = await through(new CompressionStream("deflate"), new TextEncoder().encode(JSON.stringify(state)));
+  const text = new TextEncoder().encode(JSON.stringify(state));
+  if (text.length > limit) {
+    throw new Error("The panes have more than 1 MiB, which a link cannot carry. Shorten them, then share again.");
+  }
+  const deflated = await through(new CompressionStream("deflate"), text);
   const binary = Array.from(deflated, (byte) => String.fromCharCode(byte)).join("");
   return prefix + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

@@ -22,14 +22,21 @@ const evaluator = new Evaluator({
     results.show(answer);
     editors.diagnose(diagnostics(answer));
   },
-  onFailure: (error) => results.fail(error),
+  onFailure: (error) => {
+    results.fail(error);
+    editors.diagnose([]);
+  },
 });
 const editors = new Editors(byID("editors"), { describedBy: "keys", onChange: changed });
 
 // changed evaluates what the user changes. It is then no example any more.
 function changed() {
   select.value = "";
-  evaluator.schedule(state);
+  evaluator.schedule(() => {
+    const current = state();
+    refreshLink(current);
+    return current;
+  });
 }
 
 // state returns what the server evaluates and links carry. It throws if the feature gates are not usable.
@@ -59,6 +66,28 @@ function jump(pane, line) {
   }
 }
 
+// linked tells whether the address carries the state of the page. It does after "Share", and after a link was opened.
+let linked = false;
+
+// refreshLink makes the address carry the changes of the user, so that a reload does not revert them.
+async function refreshLink(current) {
+  if (!linked) {
+    return;
+  }
+  const before = location.hash;
+  try {
+    const fragment = await link.encode(current);
+    if (fragment !== before && location.hash === before) {
+      history.replaceState(null, "", fragment);
+      tell("The address has your changes.", false);
+    }
+  } catch (error) {
+    linked = false;
+    history.replaceState(null, "", location.pathname);
+    tell(error.message, true);
+  }
+}
+
 // tell shows a message beside the controls until the next one.
 function tell(message, failed) {
   notice.textContent = message;
@@ -68,6 +97,7 @@ function tell(message, failed) {
 async function share() {
   try {
     history.replaceState(null, "", await link.encode(state()));
+    linked = true;
   } catch (error) {
     tell(error.message, true);
     return;
@@ -82,9 +112,11 @@ async function share() {
 
 // follow restores the state of the link that opened the page, and reports whether there is one.
 async function follow() {
+  linked = false;
   try {
     const shared = await link.decode(location.hash);
     if (shared !== null) {
+      linked = true;
       restore(shared);
       tell("", false);
       return true;

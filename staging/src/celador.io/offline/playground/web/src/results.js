@@ -59,8 +59,12 @@ export class Results {
     }
   }
 
-  // fail shows that there is no answer. The last one stays, dimmed.
+  // fail shows that there is no answer. The last one goes: it is not for the state that the page has.
   fail(error) {
+    this.area.setAttribute("aria-busy", "false");
     this.decision.fail(error);
+    for (const { section } of this.#sections) {
+      section.hidden = true;
+    }
   }
 }
