@@ -35,7 +35,7 @@ var auditReport = &audit.Report{
 			Name: "limits", Binding: "everywhere", Actions: []v1.ValidationAction{v1.Warn, v1.Audit}, Counts: audit.Counts{Passed: 3, Violated: 2, Failed: 1},
 			Findings: []audit.Finding{
 				{Object: web, Index: 1, Outcome: validating.Denied, Message: "too <large>", Reason: "Invalid"},
-				{Object: node, Outcome: validating.Failed, Message: "no such key"},
+				{Object: node, Index: -1, Outcome: validating.Failed, Message: "no such key"},
 			}, FindingsCount: 5,
 		},
 		{Name: "users", NotAuditable: "reads the user"},
@@ -100,6 +100,9 @@ func TestAuditJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Policies[0].Findings[0]); diff != "" {
 		t.Errorf("finding (-want +got):\n%s", diff)
+	}
+	if got.Policies[0].Findings[1].Validation != -1 {
+		t.Errorf("a finding of no validation is %+v", got.Policies[0].Findings[1])
 	}
 	if position := got.Policies[0].Findings[1].Position; position == nil || position.Line != 7 {
 		t.Errorf("position %v of an object of a file", position)
