@@ -68,6 +68,7 @@ test-concurrent:
 test-unit:
 	hack/install-chromium.sh
 	cd hack/image && GOWORK=off ../test.sh -v ./...
+	cd test/e2e/kind && GOWORK=off ../../../hack/test.sh -v ./...
 	$(GO_TEST) $$(go list ./... $(STAGING) | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
 .PHONY: test-integration
@@ -89,6 +90,17 @@ conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apis
 .PHONY: conformance-crd
 conformance-crd: ## Run Kubernetes' own integration tests of custom resources against the server of this tree.
 	hack/conformance-crd.sh
+
+.PHONY: envtest
+envtest: build bin/etcd ## Run a test with controller-runtime's envtest against bin/kube-apiserver.
+	cd test/e2e/envtest && GOWORK=off TEST_ASSET_KUBE_APISERVER=$(CURDIR)/bin/kube-apiserver TEST_ASSET_ETCD=$(CURDIR)/bin/etcd go test -v -count 1 ./...
+
+.PHONY: kubeadm-e2e
+kubeadm-e2e: ## Run a control plane as kubeadm sets it up for examples/kind, and show a policy at work. Needs root.
+	CGO_ENABLED=0 $(GO_BUILD) -o _output/static/ ./cmd/kube-apiserver ./cmd/celador
+	CGO_ENABLED=0 $(GO_BUILD) -o _output/static/etcd go.etcd.io/etcd/server/v3
+	CGO_ENABLED=0 $(UPSTREAM_BUILD) -o _output/static/ k8s.io/kubernetes/cmd/kubeadm
+	BIN=_output/static hack/kubeadm-e2e.sh
 
 .PHONY: conformance-rules
 conformance-rules: ## Run Kubernetes' own tests of x-kubernetes-validations against the rules of this tree.

@@ -5,9 +5,10 @@
 
 package main
 
-// Imports of the programs that `make conformance` builds, so that go.mod and go.sum keep their dependencies.
+// Imports of the programs that `make conformance` and `make kubeadm-e2e` build, so that go.mod and go.sum keep their dependencies.
 import (
 	_ "k8s.io/kubectl/pkg/cmd"
 	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	_ "k8s.io/kubernetes/cmd/kubeadm/app"
 	_ "k8s.io/kubernetes/test/e2e"
 )
