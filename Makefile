@@ -45,6 +45,13 @@ bin/etcd: go.mod
 image-e2e: build bin/etcd image ## Run the image with podman and show a policy at work.
 	IMAGE='$(IMAGE)' hack/image-e2e.sh
 
+# The platforms of a release. celador alone is built for windows.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+.PHONY: release
+release: ## Write the files of a release to _output/release. Each of PLATFORMS takes some minutes.
+	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' PLATFORMS='$(PLATFORMS)' hack/release.sh
+
 .PHONY: demo
 demo: build ## Show a policy at work on a throw-away server.
 	hack/demo.sh
