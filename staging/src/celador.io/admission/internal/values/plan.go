@@ -43,10 +43,10 @@ type plan struct {
 	entry *value.TypeReflectCacheEntry
 	// elem is the plan of the element type of a pointer, list or map.
 	elem *plan
-	// fields holds the fields of a struct and of its inlined structs. index maps JSON names to
-	// positions in fields.
+	// fields holds the fields of a struct and of its inlined structs. index finds them by their JSON
+	// names.
 	fields []field
-	index  map[string]int
+	index  *fieldIndex
 }
 
 type field struct {
@@ -101,11 +101,11 @@ func (s *planSet) makePlan(t reflect.Type, planned map[reflect.Type]*plan) *plan
 		p.elem = s.makePlan(t.Elem(), planned)
 	case formStruct:
 		fields, zero := p.entry.OrderedFields(), reflect.Zero(t)
-		p.fields, p.index = make([]field, len(fields)), make(map[string]int, len(fields))
+		p.fields = make([]field, len(fields))
 		for i, f := range fields {
 			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), planned), position(t, f), types.String(f.JsonName)}
-			p.index[f.JsonName] = i
 		}
+		p.index = newFieldIndex(p.fields)
 	}
 	return p
 }

@@ -57,11 +57,10 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 			}
 		}
 	}
-	i, ok := s.plan.index[name]
-	if !ok {
+	f := s.plan.index.find(s.plan.fields, name)
+	if f == nil {
 		return nil, false
 	}
-	f := &s.plan.fields[i]
 	// The same expression looks the field up with the same string, which then compares by its address.
 	c := child{name: name}
 	if v := f.from(s.object); !f.CanOmit(v) {
