@@ -17,12 +17,12 @@ const (
 	crowdBindings = 100
 )
 
-// crowd returns policies that admit the requests, with one binding for each of many namespaces, the
-// first of which is given.
-func crowd(first string) input.Cluster {
+// crowd returns policies for a resource that deployments satisfy, with one binding for each of many
+// namespaces, the first of which is given.
+func crowd(first, resource string) input.Cluster {
 	var cluster input.Cluster
 	for i := range crowdPolicies {
-		policy := input.Policy(i, "deployments")
+		policy := input.Policy(i, resource)
 		cluster.Add(policy, input.Binding(policy, 0, corev1.LabelMetadataName, first))
 		for j := 1; j < crowdBindings; j++ {
 			cluster.Bindings = append(cluster.Bindings, input.Binding(policy, j, corev1.LabelMetadataName, fmt.Sprintf("tenant-%d", j)))

@@ -95,17 +95,10 @@ func (h *host) deploy(ctx context.Context, namespace string, deployment *appsv1.
 	return err
 }
 
-// withLabel returns a deployment that policies admit, with one more label for bindings to select.
-func withLabel(key, value string) *appsv1.Deployment {
-	deployment := input.Deployment(input.Allowed)
-	deployment.Labels[key] = value
-	return deployment
-}
-
 // enforce creates policies and bindings, waits until the server enforces them, and checks that they
 // are enforced in the namespace of the requests and in no other.
 func (h *host) enforce(ctx context.Context, cluster input.Cluster) error {
-	probe := denyingAll("probe")
+	probe := denyingAll("probe", "configmaps")
 	cluster.Add(probe, forLabel(probe, 0, "probe", "true"))
 	for _, policy := range cluster.Policies {
 		if err := h.addPolicy(ctx, policy); err != nil {
@@ -117,7 +110,7 @@ func (h *host) enforce(ctx context.Context, cluster input.Cluster) error {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
 	}
-	if err := h.await(ctx, "probe", "true", apierrors.IsInvalid); err != nil {
+	if err := h.awaitDenial(ctx, "probe", "true"); err != nil {
 		return fmt.Errorf("%s: %w", h.name, err)
 	}
 	if err := h.deploy(ctx, input.NamespaceName, input.Deployment(input.Excessive), dryRun); !apierrors.IsInvalid(err) {

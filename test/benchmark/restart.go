@@ -86,7 +86,7 @@ func keeping(policies int) input.Cluster {
 		policy := input.RealisticPolicy(i)
 		cluster.Add(policy, input.Binding(policy, 0, corev1.LabelMetadataName, fmt.Sprintf("tenant-%d", i)))
 	}
-	last := denyingAll("the-last") // sorts after the others
+	last := denyingAll("the-last", "deployments") // sorts after the others
 	cluster.Add(last, input.MatchingBinding(last, 0))
 	for _, policy := range cluster.Policies {
 		policy.Status = settled(policy.Generation)

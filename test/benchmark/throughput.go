@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"celador.io/celador/test/benchmark/input"
@@ -135,12 +134,12 @@ func (h *host) storeTiers(ctx context.Context, from, to int) error {
 		}}
 	}
 	cluster.Policies, cluster.Bindings = cluster.Policies[from:], cluster.Bindings[from:]
-	probe := denyingAll(fmt.Sprintf("probe-%d", to))
+	probe := denyingAll(fmt.Sprintf("probe-%d", to), "configmaps")
 	cluster.Add(probe, forLabel(probe, 0, probe.Name, "true"))
 	if err := h.store(ctx, cluster); err != nil {
 		return err
 	}
-	return h.await(ctx, probe.Name, "true", apierrors.IsInvalid)
+	return h.awaitDenial(ctx, probe.Name, "true")
 }
 
 // rate returns the number of deployments that all clients create in a namespace in a second. It counts

@@ -40,7 +40,7 @@ func updates(s *session) error { return s.withHosts(s.updates) }
 func (s *session) updates(ctx context.Context, hosts []*host) error {
 	for _, h := range hosts {
 		s.progress("S17: storing %d bindings for %s", crowdPolicies*crowdBindings, h.name)
-		if err := h.store(ctx, crowd(input.NamespaceName)); err != nil {
+		if err := h.store(ctx, crowd(input.NamespaceName, "deployments")); err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
 	}

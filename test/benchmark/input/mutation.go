@@ -57,14 +57,12 @@ var configurations = []string{
 func Mutation(i int) (*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding) {
 	validating := PolicyOf(number("policy", i), "pods", v1.ValidatingAdmissionPolicySpec{})
 	binding := MatchingBinding(validating, 0)
-	constraints := validating.Spec.MatchConstraints
-	constraints.ResourceRules[0].APIGroups = []string{corev1.GroupName}
 	text := strings.ReplaceAll(configurations[i%len(configurations)], "#", strconv.Itoa(i))
 	return &v1.MutatingAdmissionPolicy{
 			TypeMeta:   metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: "MutatingAdmissionPolicy"},
 			ObjectMeta: validating.ObjectMeta,
 			Spec: v1.MutatingAdmissionPolicySpec{
-				MatchConstraints:   constraints,
+				MatchConstraints:   validating.Spec.MatchConstraints,
 				FailurePolicy:      validating.Spec.FailurePolicy,
 				ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
 				Mutations: []v1.Mutation{{

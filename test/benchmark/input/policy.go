@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Policy returns the i-th policy for a resource of the group apps, with one variable and three
-// validations, two of which have a messageExpression. Each policy has its own limits, so no two
-// policies have the same expressions. The objects that Create accepts satisfy all policies.
+// Policy returns the i-th policy for a resource, with one variable and three validations, two of which have
+// a messageExpression. Each policy has its own limits, so no two policies have the same expressions. The
+// objects that Create accepts satisfy all policies.
 func Policy(i int, resource string) *v1.ValidatingAdmissionPolicy {
 	return PolicyOf(number("policy", i), resource, v1.ValidatingAdmissionPolicySpec{
 		Variables: []v1.Variable{{Name: "containers", Expression: "object.spec.template.spec.containers"}},
@@ -30,7 +30,7 @@ func Policy(i int, resource string) *v1.ValidatingAdmissionPolicy {
 	})
 }
 
-// PolicyOf returns a policy for writes of a resource of the group apps, as a server stores it.
+// PolicyOf returns a policy for writes of a resource, as a server stores it.
 func PolicyOf(name, resource string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
 	spec.FailurePolicy = new(v1.Fail)
 	spec.MatchConstraints = &v1.MatchResources{
@@ -39,7 +39,7 @@ func PolicyOf(name, resource string, spec v1.ValidatingAdmissionPolicySpec) *v1.
 		ObjectSelector:    &metav1.LabelSelector{},
 		ResourceRules: []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOperations{
 			Operations: []v1.OperationType{v1.Create, v1.Update},
-			Rule:       v1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{resource}, Scope: new(v1.AllScopes)},
+			Rule:       v1.Rule{APIGroups: []string{groupOf(resource)}, APIVersions: []string{"v1"}, Resources: []string{resource}, Scope: new(v1.AllScopes)},
 		}}},
 	}
 	return &v1.ValidatingAdmissionPolicy{

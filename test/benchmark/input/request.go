@@ -42,10 +42,22 @@ func Create(object runtime.Object) (*Request, error) {
 	}, nil
 }
 
+// resources are the resources for which policies and requests are made, by kind.
 var resources = map[string]schema.GroupVersionResource{
 	"Deployment":  appsv1.SchemeGroupVersion.WithResource("deployments"),
 	"StatefulSet": appsv1.SchemeGroupVersion.WithResource("statefulsets"),
 	"Pod":         corev1.SchemeGroupVersion.WithResource("pods"),
+	"ConfigMap":   corev1.SchemeGroupVersion.WithResource("configmaps"),
+}
+
+// groupOf returns the API group of a resource.
+func groupOf(resource string) string {
+	for _, known := range resources {
+		if known.Resource == resource {
+			return known.Group
+		}
+	}
+	panic("no group is known for " + resource)
 }
 
 func interfaces() admission.ObjectInterfaces {
