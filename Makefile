@@ -109,6 +109,10 @@ kubeadm-e2e: ## Run a control plane as kubeadm sets it up for examples/kind, and
 	CGO_ENABLED=0 $(UPSTREAM_BUILD) -o _output/static/ k8s.io/kubernetes/cmd/kubeadm
 	BIN=_output/static hack/kubeadm-e2e.sh
 
+.PHONY: patches-verify
+patches-verify: ## Apply patches/ to Kubernetes, build its kube-apiserver and test the packages that they change: 10 minutes.
+	hack/patches-verify.sh
+
 .PHONY: conformance-rules
 conformance-rules: ## Run Kubernetes' own tests of x-kubernetes-validations against the rules of this tree.
 	hack/conformance-rules.sh
