@@ -102,12 +102,25 @@ conformance-crd: ## Run Kubernetes' own integration tests of custom resources ag
 envtest: build bin/etcd ## Run a test with controller-runtime's envtest against bin/kube-apiserver.
 	cd test/e2e/envtest && GOWORK=off TEST_ASSET_KUBE_APISERVER=$(CURDIR)/bin/kube-apiserver TEST_ASSET_ETCD=$(CURDIR)/bin/etcd go test -v -count 1 ./...
 
-.PHONY: kubeadm-e2e
-kubeadm-e2e: ## Run a control plane as kubeadm sets it up for examples/kind, and show a policy at work. Needs root.
+.PHONY: kind-e2e
+kind-e2e: ## Create a kind cluster of examples/kind, show a policy at work, and delete it. Needs Docker.
+	$(MAKE) build CGO_ENABLED=0
+	hack/kind-e2e.sh
+
+.PHONY: kubeadm-binaries
+kubeadm-binaries:
 	CGO_ENABLED=0 $(GO_BUILD) -o _output/static/ ./cmd/kube-apiserver ./cmd/celador
 	CGO_ENABLED=0 $(GO_BUILD) -o _output/static/etcd go.etcd.io/etcd/server/v3
-	CGO_ENABLED=0 $(UPSTREAM_BUILD) -o _output/static/ k8s.io/kubernetes/cmd/kubeadm
-	BIN=_output/static hack/kubeadm-e2e.sh
+	CGO_ENABLED=0 $(UPSTREAM_BUILD) -o _output/static/ k8s.io/kubernetes/cmd/kubeadm k8s.io/kubernetes/cmd/kube-controller-manager
+
+.PHONY: kubeadm-e2e
+kubeadm-e2e: kubeadm-binaries ## Run a control plane as kubeadm sets it up for examples/kind, and show a policy at work. Needs root.
+	BIN=_output/static IMAGE='$(IMAGE)' hack/kubeadm-e2e.sh
+
+.PHONY: kubeadm-conformance
+kubeadm-conformance: kubeadm-binaries ## Run Kubernetes' own end-to-end specs against the control plane of kubeadm-e2e. Needs root.
+	LDFLAGS='$(LDFLAGS)' hack/conformance-build.sh
+	BIN=_output/static IMAGE='$(IMAGE)' hack/kubeadm-e2e.sh --conformance
 
 .PHONY: patches-verify
 patches-verify: ## Apply patches/ to Kubernetes, build its kube-apiserver and test the packages that they change: 10 minutes.

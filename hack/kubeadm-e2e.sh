@@ -4,14 +4,14 @@
 
 # Runs the etcd and the kube-apiserver of a control plane as kubeadm sets it up for examples/kind/cluster.yaml, and shows that a policy denies a Deployment. The
 # processes have the command lines of kubeadm's static pods, and the files that the pods would see. It needs root on Linux, but neither a container engine nor a
-# kubelet. BIN has static binaries of etcd, kubeadm, kube-apiserver and celador.
+# kubelet. With --conformance, it also starts the kube-controller-manager of the control plane, and runs bin/conformance. BIN has static binaries of etcd, kubeadm, kube-apiserver and celador. IMAGE is that of the Makefile.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ "${1:-}" != --in-namespace ]]; then
   # A network of its own, because kubeadm takes no loopback address and etcd has fixed ports.
-  exec unshare --net "$0" --in-namespace
+  exec unshare --net "$0" --in-namespace "$@"
 fi
 
 readonly address=172.30.0.2 example=examples/replica-limit bin=${BIN:-bin}
@@ -61,6 +61,8 @@ apiVersion: kubeadm.k8s.io/v1beta4
 kind: ClusterConfiguration
 kubernetesVersion: v1.37.0
 controlPlaneEndpoint: ${address}:6443
+# No kubelet reports the state of the node that the specs need.
+controllerManager: {extraArgs: [{name: controllers, value: "*,-node-lifecycle-controller"}]}
 networking: {podSubnet: 10.244.0.0/16, serviceSubnet: 10.96.0.0/16}
 ---
 apiVersion: kubeadm.k8s.io/v1beta4
@@ -68,10 +70,19 @@ kind: InitConfiguration
 localAPIEndpoint: {advertiseAddress: ${address}, bindPort: 6443}
 nodeRegistration: {name: celador-control-plane, criSocket: "unix:///run/containerd/containerd.sock"}
 EOF
-for phase in "certs all" "kubeconfig all" "etcd local" "control-plane apiserver"; do
+for phase in "certs all" "kubeconfig all" "etcd local" "control-plane apiserver" "control-plane controller-manager"; do
   # shellcheck disable=SC2086 # a phase and its part
   "${bin}/kubeadm" --rootfs "${root}" init phase ${phase} --config /kubeadm.yaml
 done
+# The patch of docs/kubeadm.md changes the image and nothing else.
+cp -r examples/kubeadm/patches "${root}/patches"
+cp "${root}/etc/kubernetes/manifests/kube-apiserver.yaml" "${root}/unpatched.yaml"
+sed 's|^kind: InitConfiguration$|&\npatches: {directory: /patches}|' "${root}/kubeadm.yaml" >"${root}/patched.yaml"
+"${bin}/kubeadm" --rootfs "${root}" init phase control-plane apiserver --config /patched.yaml
+diff "${root}/unpatched.yaml" "${root}/etc/kubernetes/manifests/kube-apiserver.yaml" | tee "${root}/patch.diff" || true
+grep "^> *image: ${IMAGE}$" "${root}/patch.diff"
+[[ $(grep -c '^>' "${root}/patch.diff") == 2 ]]
+
 # The volume that hides the binary of the pod's image.
 manifest=${root}/etc/kubernetes/manifests/kube-apiserver.yaml
 grep -A 1 'mountPath: /usr/local/bin/kube-apiserver' "${manifest}"
@@ -90,3 +101,9 @@ if kubectl create -f "${example}/deployment-denied.yaml"; then
   exit 1
 fi
 echo "the control plane of kubeadm admits and denies as the policy says"
+
+if [[ "${2:-}" == --conformance ]]; then
+  cp "${bin}/kube-controller-manager" "${root}/usr/local/bin/"
+  start kube-controller-manager
+  bin/conformance --kubeconfig "${root}/etc/kubernetes/super-admin.conf" --artifacts _artifacts/kubeadm-conformance
+fi

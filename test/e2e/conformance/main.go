@@ -43,6 +43,8 @@ var exceptions string
 
 type options struct {
 	apiServer, controllerManager, kubectl, suite, artifacts string
+	// kubeconfig is empty unless a running cluster is tested.
+	kubeconfig string
 
 	all     bool
 	timeout time.Duration // of one group
@@ -55,6 +57,7 @@ func main() {
 	flag.StringVar(&o.kubectl, "kubectl", "bin/kubectl", "Kubernetes' kubectl, which specs run")
 	flag.StringVar(&o.suite, "e2e", "bin/e2e.test", "Kubernetes' end-to-end suite")
 	flag.StringVar(&o.artifacts, "artifacts", "_artifacts/conformance", "directory for logs and reports")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig of an administrator of a running cluster to test, in place of a cluster of --kube-apiserver and --kube-controller-manager")
 	flag.BoolVar(&o.all, "all", false, "run the exceptions, too")
 	flag.DurationVar(&o.timeout, "timeout", 4*time.Minute, "how long the specs of one group may take, until one counts as hanging")
 	flag.Parse()
@@ -68,7 +71,11 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
-	for _, path := range []*string{&o.apiServer, &o.controllerManager, &o.kubectl, &o.suite, &o.artifacts} {
+	paths := []*string{&o.apiServer, &o.controllerManager, &o.kubectl, &o.suite, &o.artifacts}
+	if o.kubeconfig != "" {
+		paths = append(paths, &o.kubeconfig)
+	}
+	for _, path := range paths {
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return err
@@ -118,8 +125,15 @@ func selectSpecs(ctx context.Context, suite specs.Suite, all bool) ([]specs.Sele
 	return selections, nil
 }
 
-// runSpecs starts a cluster, runs the selections against it, and stops the cluster.
+// runSpecs runs the selections against the cluster of the kubeconfig, or against one that it starts and stops.
 func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selection, o options) (specs.Summary, error) {
+	if o.kubeconfig != "" {
+		fmt.Printf("testing the cluster of %s, logs go to %s\n", o.kubeconfig, o.artifacts)
+		if err := cluster.Prepare(ctx, o.kubeconfig); err != nil {
+			return specs.Summary{}, err
+		}
+		return runSelections(ctx, suite, selections, o.kubeconfig, o.timeout)
+	}
 	fmt.Printf("testing %s, logs go to %s\n", o.apiServer, o.artifacts)
 	c, err := cluster.Start(ctx, cluster.Options{
 		APIServer: o.apiServer, ControllerManager: o.controllerManager, Logs: o.artifacts,
@@ -138,11 +152,15 @@ func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selecti
 		case <-ctx.Done():
 		}
 	}()
+	return runSelections(ctx, suite, selections, c.Kubeconfig(), o.timeout)
+}
 
+// runSelections runs the selections one after the other, each for at most the timeout.
+func runSelections(ctx context.Context, suite specs.Suite, selections []specs.Selection, kubeconfig string, timeout time.Duration) (specs.Summary, error) {
 	var all specs.Summary
 	for _, selection := range selections {
 		start := time.Now()
-		report, err := suite.Run(ctx, c.Kubeconfig(), selection, o.timeout)
+		report, err := suite.Run(ctx, kubeconfig, selection, timeout)
 		if err != nil {
 			return specs.Summary{}, err
 		}

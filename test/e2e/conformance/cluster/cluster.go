@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -67,11 +68,7 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if c.credentials, err = writeCredentials(c.dir, port); err != nil {
 		return nil, err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", c.credentials.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	client, err := kubernetes.NewForConfig(config)
+	client, err := newClient(c.credentials.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +97,38 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// Prepare makes a running cluster ready for specs: it adds the node and waits for the controllers. Nothing removes the node. The
+// cluster must run no controller that marks nodes without a kubelet as not ready.
+func Prepare(ctx context.Context, kubeconfig string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the controllers were not ready within %s", readyTimeout))
+	defer cancel()
+	client, err := newClient(kubeconfig)
+	if err != nil {
+		return err
+	}
+	if err := addNode(ctx, client); err != nil {
+		return err
+	}
+	check := controllersReady(client)
+	var last error
+	err = wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: the last check said: %w", context.Cause(ctx), last)
+	}
+	return nil
+}
+
+func newClient(kubeconfig string) (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
 }
 
 // watch makes the cluster fail when p ends.
