@@ -102,6 +102,11 @@ conformance-crd: ## Run Kubernetes' own integration tests of custom resources ag
 envtest: build bin/etcd ## Run a test with controller-runtime's envtest against bin/kube-apiserver.
 	cd test/e2e/envtest && GOWORK=off TEST_ASSET_KUBE_APISERVER=$(CURDIR)/bin/kube-apiserver TEST_ASSET_ETCD=$(CURDIR)/bin/etcd go test -v -count 1 ./...
 
+.PHONY: kwok-e2e
+kwok-e2e: build bin/etcd ## Create a cluster of kwok, and show a policy at work.
+	$(UPSTREAM_BUILD) -o bin/ k8s.io/kubernetes/cmd/kube-controller-manager
+	hack/kwok-e2e.sh
+
 .PHONY: kind-e2e
 kind-e2e: ## Create a kind cluster of examples/kind, show a policy at work, and delete it. Needs Docker.
 	$(MAKE) build CGO_ENABLED=0
