@@ -5,4 +5,8 @@
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-go tool staticcheck ./... celador.io/api/... celador.io/client-go/... celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/offline/...
+staticcheck=$(go tool -n staticcheck)
+"${staticcheck}" ./... celador.io/api/... celador.io/client-go/... celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/offline/...
+for module in hack/image test/e2e/envtest test/e2e/kind; do
+  (cd "${module}" && GOWORK=off "${staticcheck}" ./...)
+done
