@@ -52,9 +52,7 @@ type application struct {
 	views []*view
 	// params is the param of the last evaluation.
 	params *activation.Params
-	// outcome is the outcome of the current invocation so far.
-	outcome policy.Outcome
-	result  Result
+	result Result
 }
 
 // misconfigured adds the failure of a policy that could not be applied through the binding with the given
@@ -66,7 +64,6 @@ func (r *application) misconfigured(p *policy.Policy[Body], binding, message str
 
 // fail adds a failure of a policy through the binding with the given name, which may be empty.
 func (r *application) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
-	r.outcome = policy.Failed
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
 	})
@@ -80,23 +77,12 @@ func (r *application) invoke(i *invocation) error {
 	if err := r.convert(i.target.Kind); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	r.outcome = policy.Admitted
 	if r.exempt(i) {
-		if r.outcome == policy.Failed {
-			i.CountEvaluation(r.outcome)
-		}
 		return nil
 	}
 	invoked, err := r.mutate(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
 	if err != nil {
-		// That a client gives up is no failure of the policy.
-		if r.request.Interrupted() == nil {
-			i.CountEvaluation(policy.Failed)
-		}
 		return err
-	}
-	if len(invoked) > 0 {
-		i.CountEvaluation(r.outcome)
 	}
 	r.reinvoked = r.reinvoked || r.round > 0 && len(invoked) > 0
 	for _, index := range invoked {
@@ -105,6 +91,15 @@ func (r *application) invoke(i *invocation) error {
 		}
 	}
 	return nil
+}
+
+// countEvaluations counts each invocation whose policy was evaluated once.
+func (r *application) countEvaluations() {
+	for n := range r.invocations {
+		if i := &r.invocations[n]; i.evaluated {
+			i.CountEvaluation(i.outcome)
+		}
+	}
 }
 
 func equal(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
@@ -122,6 +117,7 @@ func (r *application) exempt(i *invocation) bool {
 	}
 	r.result.Conditions = append(r.result.Conditions, *report)
 	if err != nil {
+		i.found(policy.Failed)
 		r.fail(i.Policy, i.binding.Name(), err.Error(), metav1.StatusReasonInvalid)
 	}
 	return true
@@ -141,8 +137,15 @@ func (r *application) mutate(i *invocation, due func(index int) bool) (invoked [
 			continue // the request has no object
 		}
 		if err := r.applyMutation(i, index); err != nil {
+			// That a client gives up is no failure of the policy.
+			if r.request.Interrupted() == nil {
+				i.found(policy.Failed)
+			}
 			return nil, err
 		}
+	}
+	if len(invoked) > 0 {
+		i.found(policy.Admitted)
 	}
 	return invoked, nil
 }
@@ -188,10 +191,10 @@ func (r *application) failMutation(i *invocation, index int, err error) {
 	}
 	outcome := policy.Failed
 	if refused {
-		outcome = max(r.outcome, policy.Denied)
+		outcome = policy.Denied
 	}
+	i.found(outcome)
 	r.fail(i.Policy, i.binding.Name(), message, reason)
-	r.outcome = outcome
 	failure := &r.result.Failures[len(r.result.Failures)-1]
 	failure.Stated = refused || m.reason != ""
 	failure.Ignored = failure.Ignored && !refused

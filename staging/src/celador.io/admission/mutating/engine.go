@@ -144,6 +144,7 @@ func (r *application) invokeAll() error {
 	}
 	r.namespace = activation.NewNamespace(namespace)
 	r.authorizer = activation.NewAuthorizer(r.engine.config.Authorizer)
+	defer r.countEvaluations()
 	for i := range r.invocations {
 		if err := r.invoke(&r.invocations[i]); err != nil {
 			return err

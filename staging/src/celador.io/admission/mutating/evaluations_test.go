@@ -57,16 +57,29 @@ func TestEvaluations(t *testing.T) {
 	}
 }
 
-// A policy whose mutations never settle fails in the last round.
-func TestEvaluationsOfUnsettledMutations(t *testing.T) {
-	s := create(on, configMap("a", ""), ifNeeded(policytest.Mutating("p", grow("a", "1000"))))
-	if _, err := s.mutate(t); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.reinvoke(t); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := s.evaluations(), (tally{2, 0, 1}); got != want {
-		t.Errorf("got %v, want %v", got, want)
+// The additional rounds in which mutations settle belong to the evaluation of the reinvocation.
+func TestEvaluationsOfSettlingMutations(t *testing.T) {
+	for name, test := range map[string]struct {
+		policy *v1.MutatingAdmissionPolicy
+		want   tally
+	}{
+		"settle":         {policytest.Mutating("p", grow("a", "5")), tally{2, 0, 0}},
+		"never settle":   {policytest.Mutating("p", grow("a", "1000")), tally{1, 0, 1}},
+		"fail later":     {policytest.Mutating("p", grow("a", "3"), inline("object.data.a.size() < 3 || object.data.missing == '1'")), tally{1, 0, 1}},
+		"refuse later":   {policytest.Mutating("p", grow("a", "3"), inline("object.data.a.size() < 3")), tally{1, 1, 0}},
+		"exempted later": {matching(policytest.Mutating("p", grow("a", "1000")), "object.data.a.size() < 3"), tally{2, 0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := create(on, configMap("a", ""), ifNeeded(test.policy))
+			if _, err := s.mutate(t); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.reinvoke(t); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.evaluations(); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
 	}
 }

@@ -21,7 +21,15 @@ type invocation struct {
 	binding *policy.Binding
 	target  matching.Target
 	param   *unstructured.Unstructured
+
+	// evaluated is set if a mutation was due or a match condition failed.
+	evaluated bool
+	// outcome is the worst outcome so far, also of the rounds of settle.
+	outcome policy.Outcome
 }
+
+// found adds an outcome of a part of the policy.
+func (i *invocation) found(o policy.Outcome) { i.evaluated, i.outcome = true, max(i.outcome, o) }
 
 // key identifies a mutation of an invocation in both rounds of admission.
 type key struct {
@@ -68,7 +76,7 @@ func (r *application) collectBinding(match *policy.Match[Body], b *policy.Bindin
 		return
 	}
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{match.Policy, match.Compiled(), b.Binding, *match.Target, param})
+		r.invocations = append(r.invocations, invocation{Policy: match.Policy, Compiled: match.Compiled(), binding: b.Binding, target: *match.Target, param: param})
 	}
 }
 
