@@ -12,10 +12,11 @@ output=$1
 architecture=${GOARCH:-$(go env GOARCH)}
 binary=_output/image/linux-${architecture}/kube-apiserver
 created=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+revision=$(git rev-parse HEAD)
 
-CGO_ENABLED=0 GOOS=linux GOARCH=${architecture} go build -trimpath -ldflags "${LDFLAGS}" -o "${binary}" ./cmd/kube-apiserver
+CGO_ENABLED=0 GOOS=linux GOARCH=${architecture} go build -trimpath -buildvcs=false -ldflags "${LDFLAGS}" -o "${binary}" ./cmd/kube-apiserver
 (cd hack/image && GOWORK=off GOOS='' GOARCH='' go build -o ../../_output/image/image .)
 mkdir -p "$(dirname "${output}")"
-_output/image/image -binary "${binary}" -version "${VERSION}" -tag "${IMAGE}" -created "${created}" \
+_output/image/image -binary "${binary}" -version "${VERSION}" -revision "${revision}" -tag "${IMAGE}" -created "${created}" \
   -output "${output}" -sbom "${output%.tar}.spdx.json"
 echo "${output} is ${IMAGE} for linux/${architecture}"

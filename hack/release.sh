@@ -33,7 +33,7 @@ for platform in ${PLATFORMS}; do
   echo "${platform}"
   directory=_output/platforms/${name}
   mkdir -p "${directory}"
-  CGO_ENABLED=0 GOOS=${system} GOARCH=${architecture} go build -trimpath -ldflags "${LDFLAGS}" -o "${directory}/" "${commands[@]}"
+  CGO_ENABLED=0 GOOS=${system} GOARCH=${architecture} go build -trimpath -buildvcs=false -ldflags "${LDFLAGS}" -o "${directory}/" "${commands[@]}"
   cp LICENSE README.md "${directory}"
   chmod 644 "${directory}/LICENSE" "${directory}/README.md"
   pack _output/platforms "${name}"
@@ -43,7 +43,8 @@ for platform in ${PLATFORMS}; do
 done
 for directory in deploy patches; do
   if [[ -d "${directory}" ]]; then
-    git archive --prefix "celador-${VERSION}-${directory}/" HEAD "${directory}" | tar --extract --directory _output/platforms
+    # The Go code of deploy/ tests it.
+    git archive --prefix "celador-${VERSION}-${directory}/" HEAD "${directory}" ':(exclude)*.go' | tar --extract --directory _output/platforms
     pack _output/platforms "celador-${VERSION}-${directory}"
   fi
 done

@@ -20,12 +20,12 @@ type binary struct {
 	content      []byte
 	version      string
 	architecture string // as in GOARCH
-	revision     string // the commit, or empty
+	revision     string // the commit
 	modules      []*debug.Module
 }
 
 // readBinary returns an error if the file is not a static Go program for Linux.
-func readBinary(file, version string) (*binary, error) {
+func readBinary(file, version, revision string) (*binary, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func readBinary(file, version string) (*binary, error) {
 	if libraries, err := program.ImportedLibraries(); err != nil || len(libraries) > 0 {
 		return nil, fmt.Errorf("%s needs shared libraries %v, and the image has none: build it with CGO_ENABLED=0", file, libraries)
 	}
-	b := &binary{content: content, version: version, architecture: setting("GOARCH"), revision: setting("vcs.revision")}
+	b := &binary{content: content, version: version, architecture: setting("GOARCH"), revision: revision}
 	b.modules = append([]*debug.Module{{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}, {Path: info.Main.Path, Version: version}}, info.Deps...)
 	return b, nil
 }

@@ -24,6 +24,7 @@ import (
 
 const (
 	version = "v1.37.1+celador.0.1.0"
+	commit  = "0123456789abcdef0123456789abcdef01234567"
 	tag     = "example.com/kube-apiserver:v1.37.1_celador.0.1.0"
 )
 
@@ -55,7 +56,8 @@ func pack(t *testing.T, program string) (archive, bill string) {
 	t.Helper()
 	dir := t.TempDir()
 	archive, bill = filepath.Join(dir, "image.tar"), filepath.Join(dir, "image.spdx.json")
-	if err := write(program, version, tag, created, archive, bill); err != nil {
+	r := request{binary: program, version: version, revision: commit, tag: tag, created: created, output: archive, sbom: bill}
+	if err := r.write(); err != nil {
 		t.Fatal(err)
 	}
 	return archive, bill
@@ -84,8 +86,10 @@ func TestImage(t *testing.T) {
 			if config.OS != "linux" || config.Architecture != architecture || !config.Created.Equal(created) {
 				t.Errorf("the image is for %s/%s, created %v", config.OS, config.Architecture, config.Created)
 			}
-			if got := config.Config.Labels["org.opencontainers.image.version"]; got != version {
-				t.Errorf("the label for the version is %q", got)
+			for label, want := range map[string]string{"version": version, "revision": commit} {
+				if got := config.Config.Labels["org.opencontainers.image."+label]; got != want {
+					t.Errorf("the label for the %s is %q, want %q", label, got, want)
+				}
 			}
 			if got := fmt.Sprint(config.Config.Entrypoint, config.Config.Env, config.Config.User); got != "[/usr/local/bin/kube-apiserver] [PATH=/usr/local/bin]" {
 				t.Errorf("entry point, environment and user are %s", got)
@@ -185,7 +189,8 @@ func TestUnusable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			err := write(test.program, version, test.tag, created, filepath.Join(dir, "image.tar"), filepath.Join(dir, "bill"))
+			r := request{binary: test.program, version: version, tag: test.tag, created: created, output: filepath.Join(dir, "image.tar"), sbom: filepath.Join(dir, "bill")}
+			err := r.write()
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}

@@ -15,40 +15,50 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
+// A request says what to pack and where.
+type request struct {
+	binary, version, revision, tag string
+	created                        time.Time
+	output, sbom                   string
+}
+
 func main() {
-	binary := flag.String("binary", "", "the kube-apiserver, for Linux and without cgo")
-	version := flag.String("version", "", "the version that the binary reports")
-	tag := flag.String("tag", "", "the name of the image, such as example.com/kube-apiserver:v1.37.1")
+	var r request
+	flag.StringVar(&r.binary, "binary", "", "the kube-apiserver, for Linux and without cgo")
+	flag.StringVar(&r.version, "version", "", "the version that the binary reports")
+	flag.StringVar(&r.revision, "revision", "", "the commit that the binary was built from")
+	flag.StringVar(&r.tag, "tag", "", "the name of the image, such as example.com/kube-apiserver:v1.37.1")
 	created := flag.Int64("created", 0, "the time of creation, in seconds since 1970")
-	output := flag.String("output", "", "the docker-archive to write")
-	bill := flag.String("sbom", "", "the SPDX document to write, which is in the image, too")
+	flag.StringVar(&r.output, "output", "", "the docker-archive to write")
+	flag.StringVar(&r.sbom, "sbom", "", "the SPDX document to write, which is in the image, too")
 	flag.Parse()
-	if err := write(*binary, *version, *tag, time.Unix(*created, 0).UTC(), *output, *bill); err != nil {
+	r.created = time.Unix(*created, 0).UTC()
+	if err := r.write(); err != nil {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
 	}
 }
 
-// write packs the program in file into the image output, and writes its SPDX document to bill.
-func write(file, version, tag string, created time.Time, output, bill string) error {
-	reference, err := name.NewTag(tag, name.StrictValidation)
+// write packs the binary into an image, and writes its SPDX document.
+func (r *request) write() error {
+	reference, err := name.NewTag(r.tag, name.StrictValidation)
 	if err != nil {
 		return err
 	}
-	binary, err := readBinary(file, version)
+	binary, err := readBinary(r.binary, r.version, r.revision)
 	if err != nil {
 		return err
 	}
-	sbom, err := binary.sbom(created)
+	sbom, err := binary.sbom(r.created)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(bill, sbom, 0o644); err != nil {
+	if err := os.WriteFile(r.sbom, sbom, 0o644); err != nil {
 		return err
 	}
-	image, err := binary.image(sbom, created)
+	image, err := binary.image(sbom, r.created)
 	if err != nil {
 		return err
 	}
-	return tarball.WriteToFile(output, reference, image)
+	return tarball.WriteToFile(r.output, reference, image)
 }
