@@ -6,6 +6,7 @@ package policy
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -50,6 +51,21 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Policy) *Compila
 		}
 	}
 	return c
+}
+
+// programs returns the programs of the variables and of all expressions but messages. Expressions that do not compile have none.
+func (c *Compilation) programs() []*expression.Program {
+	result := make([]*expression.Program, 0, len(c.compiled))
+	for i := range c.variables {
+		result = append(result, c.variables[i].Program)
+	}
+	for i := range c.compiled {
+		if c.anatomy.Expressions[i].Role != policyspec.Message {
+			result = append(result, c.compiled[i].Program)
+		}
+	}
+	result = slices.DeleteFunc(result, func(p *expression.Program) bool { return p == nil })
+	return slices.Clip(result)
 }
 
 func (c *Compilation) declareVariables(composition *expression.Composition) {

@@ -26,6 +26,8 @@ type Compiled[B any] struct {
 
 	// errors holds the errors of the expressions that do not compile, with their field paths.
 	errors []error
+	// programs are those that a request needs that the policy admits: all but messages.
+	programs []*expression.Program
 }
 
 // lazy compiles the expressions of a policy on first use. Compiling takes a millisecond for a policy with

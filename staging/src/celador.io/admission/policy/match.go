@@ -89,7 +89,11 @@ type BindingMatch[B any] struct {
 // is valid until the next iteration.
 func (m *Matches[B]) In(s *Snapshot[B]) iter.Seq[*Match[B]] {
 	return func(yield func(*Match[B]) bool) {
-		for _, c := range m.candidates(s) {
+		candidates := m.candidates(s)
+		for i, c := range candidates {
+			if i%prefetched == 0 {
+				s.prefetch(candidates[i:min(i+prefetched, len(candidates))])
+			}
 			if m.request.Interrupted() != nil {
 				return
 			}

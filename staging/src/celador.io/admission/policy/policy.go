@@ -83,7 +83,7 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 		c.announce(compiler, result.Name)
 		// The body may add to the errors.
 		compiled := &Compiled[B]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
-		compiled.errors = c.broken
+		compiled.errors, compiled.programs = c.broken, c.programs()
 		return compiled
 	}
 	return result
