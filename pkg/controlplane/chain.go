@@ -85,6 +85,7 @@ func storageProvider(config CompletedConfig) (controlplaneapiserver.RESTStorageP
 		Discovery:        client,
 		StorageMediaType: config.Options.Etcd.DefaultStorageMediaType,
 		EffectiveVersion: generic.EffectiveVersion,
+		Stores:           config.PolicyStores,
 	}, nil
 }
 

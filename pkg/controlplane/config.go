@@ -22,6 +22,7 @@ import (
 
 	"celador.io/celador/pkg/generated/openapi"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 )
 
 // Config is the configuration of the three servers of the chain. Callers may change it until
@@ -49,6 +50,9 @@ type ExtraConfig struct {
 	// PolicyInformers are the informers of the admission plugins for policies and bindings. NewConfig sets
 	// it, and the status controller shares it. The server starts the informers.
 	PolicyInformers informers.SharedInformerFactory
+	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and CreateServerChain
+	// opens the stores.
+	PolicyStores *localclient.Stores
 }
 
 // completedConfig is unexported so that only Complete returns a CompletedConfig.
@@ -86,7 +90,8 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 
-	policies, err := newPolicyInformers(generic.LoopbackClientConfig, opts.InformerName)
+	stores := &localclient.Stores{}
+	policies, err := newPolicyInformers(generic.LoopbackClientConfig, stores, opts.InformerName)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +117,6 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies); err != nil {
 		return nil, err
 	}
-	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies}
+	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores}
 	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

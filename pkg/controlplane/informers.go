@@ -15,17 +15,18 @@ import (
 	"celador.io/admission/compact"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
+
+	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 )
 
-// newPolicyInformers returns a factory of informers of policies and bindings. The informers use the
-// server's loopback connection, which speaks protobuf. With a nil name they have no metrics. They cache compact objects, also
-// if no plugin uses them.
-func newPolicyInformers(loopback *rest.Config, name *cache.InformerName) (informers.SharedInformerFactory, error) {
+// newPolicyInformers returns a factory of informers of policies and bindings. The informers read from stores, which the server opens
+// before it starts them. With a nil name they have no metrics. They cache compact objects, also if no plugin uses them.
+func newPolicyInformers(loopback *rest.Config, stores *localclient.Stores, name *cache.InformerName) (informers.SharedInformerFactory, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client for admission policies: %w", err)
 	}
-	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform)), nil
+	return informers.NewSharedInformerFactoryWithOptions(localclient.New(client, stores), 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform)), nil
 }
 
 // startInformers adds a post-start hook to server that starts the informers. It adds a readiness

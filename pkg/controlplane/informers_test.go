@@ -20,7 +20,7 @@ import (
 )
 
 func TestNewPolicyInformersNeedsAConfig(t *testing.T) {
-	if _, err := newPolicyInformers(&rest.Config{Host: "://"}, nil); err == nil {
+	if _, err := newPolicyInformers(&rest.Config{Host: "://"}, nil, nil); err == nil {
 		t.Error("got no error for a host that is none")
 	}
 }

@@ -31,6 +31,7 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
@@ -51,6 +52,8 @@ type StorageProvider struct {
 	// EffectiveVersion decides in which API version policies and bindings are stored, and whether
 	// MutatingAdmissionPolicy has a status. Nil means v1, and a status.
 	EffectiveVersion basecompatibility.EffectiveVersion
+	// Stores receives the store of each resource when NewRESTStorage opens it. Optional.
+	Stores *localclient.Stores
 }
 
 // GroupName returns the name of the group.
@@ -70,7 +73,7 @@ func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigS
 	group := genericapiserver.NewDefaultAPIGroupInfo(p.GroupName(), scheme.Scheme, scheme.ParameterCodec, scheme.Codecs)
 	group.NegotiatedSerializer = newForeignKinds(group.NegotiatedSerializer)
 	for _, resource := range append(webhookResources(getter), policies...) {
-		if err := resource.addTo(group.VersionedResourcesStorageMap, enabled); err != nil {
+		if err := resource.addTo(group.VersionedResourcesStorageMap, enabled, p.Stores); err != nil {
 			return genericapiserver.APIGroupInfo{}, err
 		}
 	}
@@ -86,8 +89,8 @@ type resource struct {
 }
 
 // addTo adds the storage of the enabled versions to group, which maps versions and resources to
-// storage. It opens the store if at least one version is enabled.
-func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource) error {
+// storage. It opens the store, and adds it to stores, if at least one version is enabled. stores may be nil.
+func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource, stores *localclient.Stores) error {
 	served := slices.DeleteFunc(slices.Clone(r.versions), func(version schema.GroupVersion) bool {
 		return !enabled.ResourceEnabled(version.WithResource(r.name))
 	})
@@ -99,6 +102,9 @@ func (r resource) addTo(group map[string]map[string]rest.Storage, enabled server
 		return fmt.Errorf("storage of %s: %w", r.name, err)
 	}
 	destroyAfter(len(served), store)
+	if stores != nil {
+		stores.Add(r.name, store)
+	}
 	for _, version := range served {
 		if group[version.Version] == nil {
 			group[version.Version] = map[string]rest.Storage{}

@@ -51,6 +51,21 @@ func cached(object runtime.Object) runtime.Object {
 	return result
 }
 
+// Transform does not change an object that shares the memory of the transformed one, such as that of a watch cache.
+func TestTransformOfSharedMemory(t *testing.T) {
+	compactor := compact.New()
+	for range 2 { // the parts of the second binding are replaced by those of the first
+		shared := validatingBinding("b")
+		before, shallow := shared.DeepCopy(), *shared
+		if _, err := compactor.Transform(&shallow); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, shared); diff != "" {
+			t.Errorf("the other object changed (-before +after):\n%s", diff)
+		}
+	}
+}
+
 // Transform leaves the spec as it is, whatever it has seen before.
 func TestTransform(t *testing.T) {
 	mutatingBinding := sample(policytest.MutatingBinding("b", "p"))

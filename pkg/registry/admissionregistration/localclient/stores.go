@@ -1,0 +1,116 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package localclient
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
+
+	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/registry/admissionregistration/scheme"
+)
+
+// readinessInterval is the time between two checks whether a store is ready.
+const readinessInterval = 10 * time.Millisecond
+
+// Stores holds the stores of the API group that the server has opened. The zero value holds none. Safe for
+// concurrent use.
+type Stores struct {
+	// byResource maps the name of a resource to its *registry.Store.
+	byResource sync.Map
+}
+
+// Add adds the store of a resource, or replaces it.
+func (s *Stores) Add(resource string, store *registry.Store) { s.byResource.Store(resource, store) }
+
+// ready returns the store of a resource once its watch cache holds the resource. It returns a NotFound error if
+// the server does not serve the resource, and the cause of ctx if ctx ends first.
+func (s *Stores) ready(ctx context.Context, resource string) (*registry.Store, error) {
+	store, served := s.byResource.Load(resource)
+	if !served {
+		return nil, apierrors.NewNotFound(admissionregistration.Resource(resource), "")
+	}
+	opened := store.(*registry.Store)
+	err := wait.PollUntilContextCancel(ctx, readinessInterval, true, func(context.Context) (bool, error) {
+		return opened.ReadinessCheck() == nil, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the watch cache of %s: %w", resource, context.Cause(ctx))
+	}
+	return opened, nil
+}
+
+// list fills result, a v1 list, with the stored objects of a resource. Its items share memory with the watch
+// cache.
+func (s *Stores) list(ctx context.Context, resource string, options metav1.ListOptions, result runtime.Object) error {
+	store, err := s.ready(ctx, resource)
+	if err != nil {
+		return err
+	}
+	internal, err := internalOptions(options)
+	if err != nil {
+		return err
+	}
+	// A page would be read from etcd, which shares no memory with the watch cache.
+	internal.Limit = 0
+	// An informer asks for any version first. The watch cache may lag behind etcd, and the server must not be ready
+	// without a policy that exists already.
+	if internal.ResourceVersion == "0" {
+		internal.ResourceVersion = ""
+	}
+	stored, err := store.List(ctx, internal)
+	if err != nil {
+		return err
+	}
+	return scheme.Scheme.Convert(stored, result, nil)
+}
+
+// watch returns a watch whose events have v1 objects, which newObject makes. The watch does not end by itself:
+// it ignores the timeout of options.
+func (s *Stores) watch(ctx context.Context, resource string, options metav1.ListOptions, newObject func() runtime.Object) (watch.Interface, error) {
+	store, err := s.ready(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	internal, err := internalOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := store.Watch(ctx, internal)
+	if err != nil {
+		return nil, err
+	}
+	return watch.Filter(stored, func(event watch.Event) (watch.Event, bool) {
+		if event.Type == watch.Error { // a Status
+			return event, true
+		}
+		if cached, ok := event.Object.(runtime.CacheableObject); ok { // shared with other watches
+			event.Object = cached.GetObject()
+		}
+		object := newObject()
+		if err := scheme.Scheme.Convert(event.Object, object, nil); err != nil {
+			return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}, true
+		}
+		event.Object = object
+		return event, true
+	}), nil
+}
+
+func internalOptions(options metav1.ListOptions) (*metainternalversion.ListOptions, error) {
+	internal := &metainternalversion.ListOptions{}
+	if err := metainternalversion.Convert_v1_ListOptions_To_internalversion_ListOptions(&options, internal, nil); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return internal, nil
+}
