@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
 )
@@ -36,6 +37,8 @@ type evaluation struct {
 	hasNamespace bool
 	// series is the memory of one series of expressions after the other.
 	series activation.Series
+	// watch measures the validations that object.
+	watch stopwatch.Stopwatch
 	// finding is the finding of the current policy without a param, and findings are those with params.
 	finding  finding
 	findings paramFindings
@@ -72,7 +75,7 @@ func (e *evaluation) free() {
 	}
 	e.inputs = e.inputs[:0]
 	e.finding, e.findings = e.finding.cleared(), e.findings.cleared()
-	e.param = activation.Params{}
+	e.param, e.watch = activation.Params{}, stopwatch.Stopwatch{}
 	e.result = e.result.cleared()
 	evaluations.Put(e)
 }
@@ -133,9 +136,11 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		}
 		e.namespace, e.hasNamespace = *activation.NewNamespace(object), true
 	}
-	for _, param := range params {
-		if interrupted := e.request.Interrupted(); interrupted != nil {
-			return interrupted
+	for i, param := range params {
+		if i > 0 { // otherwise tested for the binding
+			if interrupted := e.request.Interrupted(); interrupted != nil {
+				return interrupted
+			}
 		}
 		e.report(p, b.Binding, e.find(p, param))
 	}
@@ -152,7 +157,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
 	if param == nil || p.ParamReads.None() {
 		if !p.evaluated {
-			p.evaluate(e.ctx, &e.series, subject, &e.finding)
+			p.evaluate(e.ctx, &e.series, &e.watch, subject, &e.finding)
 			p.evaluated = true
 		}
 		return &e.finding
@@ -161,7 +166,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	if !known {
 		e.param = *activation.NewParams(param, activation.Unstructured)
 		subject.Params = &e.param
-		p.evaluate(e.ctx, &e.series, subject, &found.finding)
+		p.evaluate(e.ctx, &e.series, &e.watch, subject, &found.finding)
 		if p.ParamReads.Messages && len(found.objections) > 0 {
 			found.only = param
 		}

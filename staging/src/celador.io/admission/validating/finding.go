@@ -19,6 +19,7 @@ import (
 
 	"celador.io/admission/expression"
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
@@ -83,7 +84,7 @@ func (f *finding) fail(policy v1.FailurePolicyType, err error) {
 
 // evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
 // conditions, validations with their messages, and audit annotations have a cost budget each.
-func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, s activation.Subject, found *finding) {
+func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, watch *stopwatch.Stopwatch, s activation.Subject, found *finding) {
 	*found = found.cleared()
 	if report, err := p.CheckConditions(ctx, series, s); report != nil {
 		switch {
@@ -97,7 +98,7 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 		found.conditions = report
 		return
 	}
-	err := p.validate(ctx, series, s, found)
+	err := p.validate(ctx, series, watch, s, found)
 	if err == nil {
 		err = p.annotate(ctx, series, s, found)
 	}
@@ -106,36 +107,34 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 	}
 }
 
-// epoch is a time before all evaluations. time.Since reads one clock, time.Now reads two.
-var epoch = time.Now()
-
 // validate evaluates the validations, and the messages of those that are not satisfied. An error ends
 // the evaluation of the policy.
-func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) error {
+func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, watch *stopwatch.Stopwatch, s activation.Subject, found *finding) error {
 	if len(p.Body.validations) == 0 {
 		return nil
 	}
 	series := memory.Begin(ctx, s, policyspec.Validation, p.Variables, celconfig.RuntimeCELCostBudget)
-	start := time.Since(epoch)
+	watch.Start()
 	for i := range p.Body.validations {
 		v := &p.Body.validations[i]
 		value, err := v.Evaluate(series)
-		if err == nil && value == types.True {
+		// Comparing values of the type ref.Val takes several times as long.
+		if satisfied, _ := value.(types.Bool); err == nil && bool(satisfied) {
 			continue
 		}
 		if expression.IsFatal(err) {
 			return err
 		}
-		end := time.Since(epoch)
-		d := Decision{Index: i, Outcome: Denied, Elapsed: end - start}
-		start = end
+		d := Decision{Index: i, Outcome: Denied, Elapsed: watch.Lap()}
 		if err != nil {
 			d = failed(d, v.failurePolicy, err)
 		}
 		found.objections = append(found.objections, d)
 	}
 	found.validations = len(p.Body.validations)
+	watch.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
 	if len(found.objections) > 0 {
+		watch.Stop()
 		p.explain(ctx, memory, s, found)
 	}
 	return nil

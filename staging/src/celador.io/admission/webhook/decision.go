@@ -50,7 +50,7 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 	w := r.set.webhooks[c.Position].Webhook
 	target, matches := matching.Target{Resource: r.attributes.GetResource(), Kind: r.attributes.GetKind()}, true
 	if !c.Certain {
-		r.clock.stop()
+		r.watch.Stop()
 		if target, matches, err = w.criteria.Match(r.matchable()); err != nil {
 			if _, ok := err.(*apierrors.StatusError); !ok {
 				err = apierrors.NewInternalError(err)
@@ -65,13 +65,13 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 	if err != nil {
 		return Decision{}, apierrors.NewInternalError(err)
 	}
-	r.clock.start()
+	r.watch.Start()
 	result := r.set.conditions(c.Position).Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
-		r.clock.stop()
+		r.watch.Stop()
 		return Decision{Matches: true, Target: target}, nil
 	}
-	decision = Decision{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.clock.lap()}
+	decision = Decision{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.watch.Lap()}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although
 	// its match conditions were not evaluated.
 	if result.Err != nil && (!w.failsOpen || errors.Is(result.Err, interpreter.InterruptError{})) {

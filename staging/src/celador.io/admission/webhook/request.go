@@ -14,6 +14,7 @@ import (
 
 	"celador.io/admission/expression"
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
@@ -46,8 +47,8 @@ type Request struct {
 	authorizer *activation.Authorizer
 	// budget is the budget of the webhook whose match conditions are being evaluated.
 	budget expression.Budget
-	// clock measures evaluations.
-	clock clock
+	// watch measures evaluations of match conditions.
+	watch stopwatch.Stopwatch
 }
 
 // version holds the request with its objects converted to one kind.
