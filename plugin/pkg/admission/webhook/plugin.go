@@ -40,6 +40,10 @@ type Plugin struct {
 	// conditions is whether the feature gate of match conditions is enabled. If it is not,
 	// webhooks are called as if they had none.
 	conditions bool
+	// hasSynced lists what must be known before requests are admitted: the namespaces and the sources of webhooks.
+	hasSynced []func() bool
+	// synced is set once all of hasSynced have returned true.
+	synced atomic.Bool
 	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
 	// there are static manifests: only their webhooks see requests for admission configurations.
 	latest, previous atomic.Pointer[listedSet]
@@ -76,7 +80,7 @@ func (k *Kind) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin, erro
 	var err error
 	p.Webhook, err = generic.NewWebhook(handler, configFile,
 		func(f informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source {
-			return NewSource(k.list(f, excluded), p.conditionsEnabled)
+			return p.newSource(k.list(f, excluded))
 		},
 		func(clients *webhookutil.ClientManager) generic.Dispatcher {
 			p.clients = clients
@@ -105,7 +109,9 @@ func (p *Plugin) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer
 // SetExternalKubeInformerFactory implements initializer.WantsExternalKubeInformerFactory.
 func (p *Plugin) SetExternalKubeInformerFactory(f informers.SharedInformerFactory) {
 	p.Webhook.SetExternalKubeInformerFactory(f)
-	p.namespaces.Lister = f.Core().V1().Namespaces().Lister()
+	namespaces := f.Core().V1().Namespaces()
+	p.namespaces.Lister = namespaces.Lister()
+	p.hasSynced = append(p.hasSynced, namespaces.Informer().HasSynced)
 }
 
 // SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
@@ -118,6 +124,30 @@ func (p *Plugin) SetExternalKubeClientSet(client kubernetes.Interface) {
 func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 	p.Webhook.InspectFeatureGates(gates)
 	p.conditions = gates.Enabled(features.AdmissionWebhookMatchConditions)
+}
+
+// ValidateInitialization implements admission.InitializationValidator. It returns an error if a setter was not called or a manifest file is
+// invalid.
+func (p *Plugin) ValidateInitialization() error {
+	if err := p.Webhook.ValidateInitialization(); err != nil {
+		return err
+	}
+	p.SetReadyFunc(p.ready)
+	return nil
+}
+
+// ready reports whether namespaces and webhooks are known. Unlike Kubernetes' function, it takes no lock once they are.
+func (p *Plugin) ready() bool {
+	if !p.synced.Load() {
+		p.synced.Store(!slices.ContainsFunc(p.hasSynced, func(synced func() bool) bool { return !synced() }))
+	}
+	return p.synced.Load()
+}
+
+// newSource returns a source of the webhooks that from lists, for which the plugin waits.
+func (p *Plugin) newSource(from generic.Source) *Source {
+	p.hasSynced = append(p.hasSynced, from.HasSynced)
+	return NewSource(from, p.conditionsEnabled)
 }
 
 func (p *Plugin) conditionsEnabled() bool { return p.conditions }
@@ -133,7 +163,7 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 		if err != nil {
 			return nil, err
 		}
-		return NewSource(manifests, p.conditionsEnabled), nil
+		return p.newSource(manifests), nil
 	})
 }
 

@@ -48,20 +48,22 @@ func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candida
 // conditions sets Excluded and Err of the decision.
 func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 	w := r.set.webhooks[c.Position].Webhook
-	target, matches := matching.Target{Resource: r.attributes.GetResource(), Kind: r.attributes.GetKind()}, true
+	target, matches := &r.own, true
 	if !c.Certain {
 		r.watch.Stop()
-		if target, matches, err = w.criteria.Match(r.matchable()); err != nil {
+		var found matching.Target
+		if found, matches, err = w.criteria.Match(r.matchable()); err != nil {
 			if _, ok := err.(*apierrors.StatusError); !ok {
 				err = apierrors.NewInternalError(err)
 			}
 			return Decision{}, err
 		}
+		target = &found
 	}
 	if !matches || len(w.matchConditions) == 0 {
-		return Decision{Matches: matches, Target: target}, nil
+		return Decision{Matches: matches, Target: *target}, nil
 	}
-	version, err := r.version(target.Kind)
+	version, err := r.version(&target.Kind)
 	if err != nil {
 		return Decision{}, apierrors.NewInternalError(err)
 	}
@@ -69,7 +71,7 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 	result := r.set.conditions(c.Position).Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
 		r.watch.Stop()
-		return Decision{Matches: true, Target: target}, nil
+		return Decision{Matches: true, Target: *target}, nil
 	}
 	decision = Decision{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.watch.Lap()}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although

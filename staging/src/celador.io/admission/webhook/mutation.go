@@ -49,7 +49,7 @@ func (m *Mutation) Due(uid string) bool { return !m.reinvoked || m.reinvocation.
 // Patch applies a JSON patch that a webhook returned for the given kind, and sets defaults. It
 // reports whether the patch changed the object. A request without an object is an error.
 func (m *Mutation) Patch(kind schema.GroupVersionKind, patch jsonpatch.Patch) (changed bool, err error) {
-	v, err := m.version(kind)
+	v, err := m.version(&kind)
 	if err != nil {
 		return false, err
 	}

@@ -36,7 +36,9 @@ type Request struct {
 	config     Config
 	ctx        context.Context
 	attributes admission.Attributes
-	objects    admission.ObjectInterfaces
+	// own is the resource and kind of the request.
+	own     matching.Target
+	objects admission.ObjectInterfaces
 	// mutable is set if webhooks change the object. Versions then has one element, which is
 	// converted from kind to kind.
 	mutable bool
@@ -61,7 +63,7 @@ type version struct {
 
 // NewRequest returns the request with the given attributes.
 func (s *Set) NewRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config) *Request {
-	return &Request{set: s, config: c, ctx: ctx, attributes: a, objects: o}
+	return &Request{set: s, config: c, ctx: ctx, attributes: a, own: matching.Target{Resource: a.GetResource(), Kind: a.GetKind()}, objects: o}
 }
 
 // Free makes the memory of match conditions available to other requests. Call it after the last Match, unless
@@ -78,20 +80,20 @@ func (r *Request) Free() {
 // VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
 // a Decision's Target. Calls with the same kind return the same attributes.
 func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
-	v, err := r.version(kind)
+	v, err := r.version(&kind)
 	if err != nil {
 		return nil, err
 	}
 	return v.attributes, nil
 }
 
-func (r *Request) version(kind schema.GroupVersionKind) (*version, error) {
+func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 	for i := range r.versions {
-		if r.versions[i].attributes.VersionedKind == kind {
+		if r.versions[i].attributes.VersionedKind == *kind {
 			return &r.versions[i], nil
 		}
 	}
-	v, err := r.convert(kind)
+	v, err := r.convert(*kind)
 	if err != nil && r.mutable {
 		// Callers make an internal error of it, too. Clients of kube-apiserver see both.
 		err = apierrors.NewInternalError(err)
