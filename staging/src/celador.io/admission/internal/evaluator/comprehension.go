@@ -119,7 +119,9 @@ func (l *loop) each(f *frame, elements ref.Val) bool {
 		return false
 	}
 	for item := c.advance(); item != nil; item = c.advance() {
-		f.slots[l.item] = item
+		if f.slots[l.item] = plain(item); f.slots[l.item] == nil {
+			return false
+		}
 		if proceed, ok := l.iterate(f); !ok || !proceed {
 			return ok
 		}
@@ -165,7 +167,11 @@ type pairs struct {
 
 // FoldEntry implements traits.Folder.
 func (p *pairs) FoldEntry(key, value any) (proceed bool) {
-	p.slots[p.item], p.slots[p.second] = p.adapter.NativeToValue(key), p.adapter.NativeToValue(value)
+	p.slots[p.item], p.slots[p.second] = plain(p.adapter.NativeToValue(key)), plain(p.adapter.NativeToValue(value))
+	if p.slots[p.item] == nil || p.slots[p.second] == nil {
+		p.ok = false
+		return false
+	}
 	proceed, p.ok = p.iterate(p.frame)
 	return proceed
 }

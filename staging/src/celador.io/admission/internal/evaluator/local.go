@@ -36,10 +36,11 @@ func (p *planner) push(name string, init step) local {
 
 func (p *planner) pop() { p.locals = p.locals[:len(p.locals)-1] }
 
+// read returns a step for the value of the variable. Loops put neither errors nor unknowns into slots.
 func (l local) read() step {
 	slot, init := l.slot, l.init
 	if init == nil {
-		return func(f *frame) ref.Val { return plain(f.slots[slot]) }
+		return func(f *frame) ref.Val { return f.slots[slot] }
 	}
 	return func(f *frame) ref.Val {
 		if f.slots[slot] == nil {
@@ -88,18 +89,15 @@ func (c *cursor) begin(value ref.Val) (ok bool) {
 
 // advance returns the next element or key, or nil at the end.
 func (c *cursor) advance() ref.Val {
-	if c.it != nil {
-		if c.it.HasNext() != types.True {
-			return nil
+	if c.next < c.size {
+		c.next++
+		if c.elements != nil {
+			return c.elements.At(int(c.next - 1))
 		}
+		return c.list.Get(c.next - 1)
+	}
+	if c.it != nil && c.it.HasNext() == types.True {
 		return c.it.Next()
 	}
-	if c.next >= c.size {
-		return nil
-	}
-	c.next++
-	if c.elements != nil {
-		return c.elements.At(int(c.next - 1))
-	}
-	return c.list.Get(c.next - 1)
+	return nil
 }

@@ -68,7 +68,9 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 			if result == decisive {
 				break
 			}
-			f.slots[slot] = item
+			if f.slots[slot] = plain(item); f.slots[slot] == nil {
+				return nil
+			}
 			f.cost++
 			var isBool bool
 			if result, isBool = predicate(f).(types.Bool); !isBool || !f.nextIteration() {
@@ -132,7 +134,9 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 		}
 		collected := make([]ref.Val, 0, c.size)
 		for item := c.advance(); item != nil; item = c.advance() {
-			f.slots[slot] = item
+			if f.slots[slot] = plain(item); f.slots[slot] == nil {
+				return nil
+			}
 			accepted := types.True
 			if accept != nil {
 				var isBool bool

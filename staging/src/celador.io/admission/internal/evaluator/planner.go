@@ -175,7 +175,7 @@ func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) (node, erro
 		return unsupported("name with a leading dot")
 	}
 	if l, ok := p.local(name); ok {
-		return (&attribute{base: l.read(), own: 1}).node(), nil
+		return (&attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}).node(), nil
 	}
 	if name == p.scope.Variables {
 		return unsupported("%s as a whole", name)

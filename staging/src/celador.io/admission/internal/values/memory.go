@@ -13,7 +13,7 @@ import (
 // Memory is memory for the values of one request after the other. The zero value is ready for use, and nil
 // stands for memory of the garbage collector. Not safe for concurrent use.
 type Memory struct {
-	structs pool[structValue]
+	structs pool[Struct]
 	lists   pool[listValue]
 	maps    pool[mapValue]
 }
@@ -34,10 +34,10 @@ func (m *Memory) Clear() {
 	}
 }
 
-func (m *Memory) structure(p *plan, object reflect.Value) *structValue {
-	var s *structValue
+func (m *Memory) structure(p *plan, object reflect.Value) *Struct {
+	var s *Struct
 	if m == nil {
-		s = new(structValue)
+		s = new(Struct)
 	} else {
 		s = m.structs.next()
 	}
