@@ -21,7 +21,7 @@ const (
 	enforced = 100
 	// blocks is the number of blocks in S9. In each block, both servers get this many posts in both
 	// namespaces.
-	blocks = 420
+	blocks = 700
 	posts  = 25
 )
 
