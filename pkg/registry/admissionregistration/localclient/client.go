@@ -18,9 +18,9 @@ import (
 )
 
 // New returns a client that lists and watches v1 policies and bindings in stores. All other calls go to client.
-// The lists share memory with the watch caches of the stores, so callers must not change anything to which a
-// field of an object refers; they may set the fields themselves. List and Watch wait until the watch cache is
-// ready, and return a NotFound error for a resource without a store. Safe for concurrent use if client is.
+// The lists may share memory with the watch caches of the stores: callers may assign fields of an item, but must not
+// write to slices, maps or pointers that the fields hold. List and Watch wait for a watch cache that is not ready, and
+// return a NotFound error for a resource without a store. Safe for concurrent use if client is.
 func New(client clientset.Interface, stores *Stores) clientset.Interface {
 	return localClient{client, stores}
 }

@@ -21,8 +21,13 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
-// readinessInterval is the time between two checks whether a store is ready.
-const readinessInterval = 10 * time.Millisecond
+const (
+	// readinessInterval is the time between two checks whether a store is ready, and maxWait the time after which List and Watch
+	// return an error, so that informers log it.
+	readinessInterval, maxWait = 10 * time.Millisecond, 30 * time.Second
+	// listTimeout bounds a list, as a server bounds requests.
+	listTimeout = time.Minute
+)
 
 // Stores holds the stores of the API group that the server has opened. The zero value holds none. Safe for
 // concurrent use.
@@ -34,24 +39,29 @@ type Stores struct {
 // Add adds the store of a resource, or replaces it.
 func (s *Stores) Add(resource string, store *registry.Store) { s.byResource.Store(resource, store) }
 
-// ready returns the store of a resource once its watch cache holds the resource. It returns a NotFound error if
-// the server does not serve the resource, and the cause of ctx if ctx ends first.
+// ready returns the store of a resource once its watch cache, if there is one, holds the resource. It returns a NotFound error
+// if the server does not serve the resource, a TooManyRequests error if the watch cache is not ready in time, and the cause of ctx
+// if ctx ends first.
 func (s *Stores) ready(ctx context.Context, resource string) (*registry.Store, error) {
 	store, served := s.byResource.Load(resource)
 	if !served {
 		return nil, apierrors.NewNotFound(admissionregistration.Resource(resource), "")
 	}
 	opened := store.(*registry.Store)
-	err := wait.PollUntilContextCancel(ctx, readinessInterval, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, readinessInterval, maxWait, true, func(context.Context) (bool, error) {
 		return opened.ReadinessCheck() == nil, nil
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+		return opened, nil
+	case ctx.Err() != nil:
 		return nil, fmt.Errorf("waiting for the watch cache of %s: %w", resource, context.Cause(ctx))
+	default:
+		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("the watch cache of %s is not ready", resource), 1)
 	}
-	return opened, nil
 }
 
-// list fills result, a v1 list, with the stored objects of a resource. Its items share memory with the watch
+// list fills result, a v1 list, with the stored objects of a resource. Its items may share memory with the watch
 // cache.
 func (s *Stores) list(ctx context.Context, resource string, options metav1.ListOptions, result runtime.Object) error {
 	store, err := s.ready(ctx, resource)
@@ -67,8 +77,10 @@ func (s *Stores) list(ctx context.Context, resource string, options metav1.ListO
 	// An informer asks for any version first. The watch cache may lag behind etcd, and the server must not be ready
 	// without a policy that exists already.
 	if internal.ResourceVersion == "0" {
-		internal.ResourceVersion = ""
+		internal.ResourceVersion, internal.ResourceVersionMatch = "", ""
 	}
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
 	stored, err := store.List(ctx, internal)
 	if err != nil {
 		return err
@@ -91,20 +103,49 @@ func (s *Stores) watch(ctx context.Context, resource string, options metav1.List
 	if err != nil {
 		return nil, err
 	}
-	return watch.Filter(stored, func(event watch.Event) (watch.Event, bool) {
-		if event.Type == watch.Error { // a Status
-			return event, true
+	// Unlike watch.Filter, this ends when the watch is stopped and nobody reads the next event.
+	events := make(chan watch.Event)
+	converted := watch.NewProxyWatcher(events)
+	go func() {
+		defer close(events)
+		defer stored.Stop()
+		for {
+			select {
+			case <-converted.StopChan():
+				return
+			case event, open := <-stored.ResultChan():
+				if !open {
+					return
+				}
+				event = externalEvent(event, newObject)
+				select {
+				case <-converted.StopChan():
+					return
+				case events <- event:
+				}
+				if event.Type == watch.Error {
+					return
+				}
+			}
 		}
-		if cached, ok := event.Object.(runtime.CacheableObject); ok { // shared with other watches
-			event.Object = cached.GetObject()
-		}
-		object := newObject()
-		if err := scheme.Scheme.Convert(event.Object, object, nil); err != nil {
-			return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}, true
-		}
-		event.Object = object
-		return event, true
-	}), nil
+	}()
+	return converted, nil
+}
+
+// externalEvent returns an event of a store with its object in v1, or an error event if the object cannot be converted.
+func externalEvent(event watch.Event, newObject func() runtime.Object) watch.Event {
+	if event.Type == watch.Error { // a Status
+		return event
+	}
+	if cached, ok := event.Object.(runtime.CacheableObject); ok { // shared with other watches
+		event.Object = cached.GetObject()
+	}
+	object := newObject()
+	if err := scheme.Scheme.Convert(event.Object, object, nil); err != nil {
+		return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
+	}
+	event.Object = object
+	return event
 }
 
 func internalOptions(options metav1.ListOptions) (*metainternalversion.ListOptions, error) {

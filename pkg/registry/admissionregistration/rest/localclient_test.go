@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/etcd/client/v3/kubernetes"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -101,7 +102,14 @@ func localServer(t *testing.T) (map[string]registryrest.Storage, clientset.Inter
 	t.Helper()
 	p, remote := provider(), fake.NewClientset()
 	p.Stores = &localclient.Stores{}
-	group, err := p.NewRESTStorage(enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion), newServer(t, p.StorageMediaType, "", false))
+	server := newServer(t, p.StorageMediaType, "", false)
+	// The watch cache begins after version 1.
+	for _, key := range []string{"/a", "/b"} {
+		if _, err := server.etcd.OptimisticPut(t.Context(), key, nil, 0, kubernetes.PutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	group, err := p.NewRESTStorage(enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion), server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +196,69 @@ func TestLocalClientSharesMemory(t *testing.T) {
 	}
 	if a, b := &lists[0].Items[0], &lists[1].Items[0]; a == b || &a.Spec.Validations[0] != &b.Spec.Validations[0] {
 		t.Error("two lists have the same items, or copies of the validations")
+	}
+}
+
+// TestLocalClientWatches shows which events a watch begins and ends with.
+func TestLocalClientWatches(t *testing.T) {
+	storage, client, _ := localServer(t)
+	bindings := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	ctx, cancel := context.WithTimeout(by(t.Context(), root, "v1"), time.Minute)
+	defer cancel()
+	for range 3 {
+		object := &admissionregistration.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-"}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "demo", ValidationActions: []v1.ValidationAction{v1.Deny}}}
+		if err := create(ctx, storage["validatingadmissionpolicybindings"], object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func(w watch.Interface) (watch.Event, bool) {
+		t.Helper()
+		select {
+		case event, open := <-w.ResultChan():
+			return event, open
+		case <-ctx.Done():
+			t.Fatal("the watch neither goes on nor ends")
+			return watch.Event{}, false
+		}
+	}
+	initial, err := bindings.Watch(ctx, metav1.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: new(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		event, _ := next(initial)
+		binding, ok := event.Object.(*v1.ValidatingAdmissionPolicyBinding)
+		switch {
+		case !ok || binding.ResourceVersion == "":
+			t.Errorf("event %d is %s of %#v", i, event.Type, event.Object)
+		case i < 3 && event.Type != watch.Added:
+			t.Errorf("event %d is %s, want the present bindings first", i, event.Type)
+		case i == 3 && (event.Type != watch.Bookmark || binding.Annotations[metav1.InitialEventsAnnotationKey] != "true"):
+			t.Errorf("event %d is %s with %v, want the bookmark after the present bindings", i, event.Type, binding.Annotations)
+		}
+	}
+	initial.Stop()
+
+	unread, err := bindings.Watch(ctx, metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next(unread)
+	unread.Stop()
+	for open := true; open; { // at most one event is on its way
+		_, open = next(unread)
+	}
+
+	expired, err := bindings.Watch(ctx, metav1.ListOptions{ResourceVersion: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, _ := next(expired)
+	if event.Type != watch.Error || !apierrors.IsResourceExpired(apierrors.FromObject(event.Object)) {
+		t.Errorf("a watch from a version before the first begins with %s of %#v, want that the version has expired", event.Type, event.Object)
+	}
+	if event, open := next(expired); open {
+		t.Errorf("the watch goes on after the error: %v", event)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	webhookutil "k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 
 	engine "celador.io/admission/webhook"
@@ -40,9 +41,11 @@ type Plugin struct {
 	// conditions is whether the feature gate of match conditions is enabled. If it is not,
 	// webhooks are called as if they had none.
 	conditions bool
-	// hasSynced lists what must be known before requests are admitted: the namespaces and the sources of webhooks.
-	hasSynced []func() bool
-	// synced is set once all of hasSynced have returned true.
+	// namespacesSynced reports whether the informer of namespaces has synced.
+	namespacesSynced cache.InformerSynced
+	// api and static are the sources of webhooks. static is nil without a directory of manifests.
+	api, static *Source
+	// synced is set once the namespaces and both sources have synced.
 	synced atomic.Bool
 	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
 	// there are static manifests: only their webhooks see requests for admission configurations.
@@ -80,7 +83,8 @@ func (k *Kind) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin, erro
 	var err error
 	p.Webhook, err = generic.NewWebhook(handler, configFile,
 		func(f informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source {
-			return p.newSource(k.list(f, excluded))
+			p.api = NewSource(k.list(f, excluded), p.conditionsEnabled)
+			return p.api
 		},
 		func(clients *webhookutil.ClientManager) generic.Dispatcher {
 			p.clients = clients
@@ -111,7 +115,7 @@ func (p *Plugin) SetExternalKubeInformerFactory(f informers.SharedInformerFactor
 	p.Webhook.SetExternalKubeInformerFactory(f)
 	namespaces := f.Core().V1().Namespaces()
 	p.namespaces.Lister = namespaces.Lister()
-	p.hasSynced = append(p.hasSynced, namespaces.Informer().HasSynced)
+	p.namespacesSynced = namespaces.Informer().HasSynced
 }
 
 // SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
@@ -136,18 +140,16 @@ func (p *Plugin) ValidateInitialization() error {
 	return nil
 }
 
-// ready reports whether namespaces and webhooks are known. Unlike Kubernetes' function, it takes no lock once they are.
+// ready reports whether the namespaces and the webhooks have synced. Unlike Kubernetes' function, it takes no lock once they have.
 func (p *Plugin) ready() bool {
-	if !p.synced.Load() {
-		p.synced.Store(!slices.ContainsFunc(p.hasSynced, func(synced func() bool) bool { return !synced() }))
+	if p.synced.Load() {
+		return true
 	}
-	return p.synced.Load()
-}
-
-// newSource returns a source of the webhooks that from lists, for which the plugin waits.
-func (p *Plugin) newSource(from generic.Source) *Source {
-	p.hasSynced = append(p.hasSynced, from.HasSynced)
-	return NewSource(from, p.conditionsEnabled)
+	if !p.namespacesSynced() || !p.api.HasSynced() || p.static != nil && !p.static.HasSynced() {
+		return false
+	}
+	p.synced.Store(true)
+	return true
 }
 
 func (p *Plugin) conditionsEnabled() bool { return p.conditions }
@@ -163,7 +165,8 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 		if err != nil {
 			return nil, err
 		}
-		return p.newSource(manifests), nil
+		p.static = NewSource(manifests, p.conditionsEnabled)
+		return p.static, nil
 	})
 }
 

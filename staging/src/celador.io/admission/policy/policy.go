@@ -98,6 +98,9 @@ func (p *Policy[B]) Compiled() *Compiled[B] {
 	return p.expressions.get()
 }
 
+// IsCompiled reports whether the expressions are compiled, so that Compiled returns at once.
+func (p *Policy[B]) IsCompiled() bool { return p.expressions.compiled.Load() != nil }
+
 // Errors compiles the policy and returns the errors with which the policy fails requests of any kind, such
 // as compilation errors. The error of a field begins with the field's path.
 func (p *Policy[B]) Errors() []error {

@@ -37,8 +37,8 @@ type evaluation struct {
 	hasNamespace bool
 	// series is the memory of one series of expressions after the other.
 	series activation.Series
-	// watch measures the validations that object.
-	watch stopwatch.Stopwatch
+	// timer measures the validations that object. Work between two validations that may take long stops it.
+	timer stopwatch.Stopwatch
 	// finding is the finding of the current policy without a param, and findings are those with params.
 	finding  finding
 	findings paramFindings
@@ -75,7 +75,7 @@ func (e *evaluation) free() {
 	}
 	e.inputs = e.inputs[:0]
 	e.finding, e.findings = e.finding.cleared(), e.findings.cleared()
-	e.param, e.watch = activation.Params{}, stopwatch.Stopwatch{}
+	e.param, e.timer = activation.Params{}, stopwatch.Stopwatch{}
 	e.result = e.result.cleared()
 	evaluations.Put(e)
 }
@@ -117,6 +117,9 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) error {
 	params, err := []*unstructured.Unstructured(nil), b.Err
 	if err == nil {
+		if p.ParamKind != nil {
+			e.timer.Stop()
+		}
 		params, err = b.Params()
 	}
 	if err != nil {
@@ -130,6 +133,7 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		}
 	}
 	if !e.hasNamespace {
+		e.timer.Stop()
 		object, err := e.request.Namespace()
 		if err != nil {
 			return err
@@ -137,7 +141,7 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		e.namespace, e.hasNamespace = *activation.NewNamespace(object), true
 	}
 	for i, param := range params {
-		if i > 0 { // otherwise tested for the binding
+		if i > 0 { // the match of the binding has tested it for the first
 			if interrupted := e.request.Interrupted(); interrupted != nil {
 				return interrupted
 			}
@@ -152,12 +156,15 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 // findings, because expressions do not read them.
 func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *finding {
 	if p.Compiled == nil {
+		if !p.IsCompiled() {
+			e.timer.Stop()
+		}
 		p.Compiled = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
 	if param == nil || p.ParamReads.None() {
 		if !p.evaluated {
-			p.evaluate(e.ctx, &e.series, &e.watch, subject, &e.finding)
+			p.evaluate(e.ctx, &e.series, &e.timer, subject, &e.finding)
 			p.evaluated = true
 		}
 		return &e.finding
@@ -166,7 +173,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	if !known {
 		e.param = *activation.NewParams(param, activation.Unstructured)
 		subject.Params = &e.param
-		p.evaluate(e.ctx, &e.series, &e.watch, subject, &found.finding)
+		p.evaluate(e.ctx, &e.series, &e.timer, subject, &found.finding)
 		if p.ParamReads.Messages && len(found.objections) > 0 {
 			found.only = param
 		}
@@ -189,6 +196,7 @@ func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 		in = &targetInput{}
 		e.inputs[used] = in
 	}
+	e.timer.Stop()
 	if err := in.set(&e.request, target, e.objects, &e.authorizer); err != nil {
 		in.clear()
 		e.inputs = e.inputs[:used]

@@ -84,8 +84,11 @@ func (f *finding) fail(policy v1.FailurePolicyType, err error) {
 
 // evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
 // conditions, validations with their messages, and audit annotations have a cost budget each.
-func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, watch *stopwatch.Stopwatch, s activation.Subject, found *finding) {
+func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *finding) {
 	*found = found.cleared()
+	if len(p.Conditions) > 0 {
+		timer.Stop()
+	}
 	if report, err := p.CheckConditions(ctx, series, s); report != nil {
 		switch {
 		case err == nil:
@@ -98,8 +101,9 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 		found.conditions = report
 		return
 	}
-	err := p.validate(ctx, series, watch, s, found)
-	if err == nil {
+	err := p.validate(ctx, series, timer, s, found)
+	if err == nil && len(p.Body.annotations) > 0 {
+		timer.Stop()
 		err = p.annotate(ctx, series, s, found)
 	}
 	if err != nil {
@@ -109,12 +113,12 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 
 // validate evaluates the validations, and the messages of those that are not satisfied. An error ends
 // the evaluation of the policy.
-func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, watch *stopwatch.Stopwatch, s activation.Subject, found *finding) error {
+func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *finding) error {
 	if len(p.Body.validations) == 0 {
 		return nil
 	}
 	series := memory.Begin(ctx, s, policyspec.Validation, p.Variables, celconfig.RuntimeCELCostBudget)
-	watch.Start()
+	timer.Start()
 	for i := range p.Body.validations {
 		v := &p.Body.validations[i]
 		value, err := v.Evaluate(series)
@@ -123,18 +127,19 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 			continue
 		}
 		if expression.IsFatal(err) {
+			timer.Stop()
 			return err
 		}
-		d := Decision{Index: i, Outcome: Denied, Elapsed: watch.Lap()}
+		d := Decision{Index: i, Outcome: Denied, Elapsed: timer.Lap()}
 		if err != nil {
 			d = failed(d, v.failurePolicy, err)
 		}
 		found.objections = append(found.objections, d)
 	}
 	found.validations = len(p.Body.validations)
-	watch.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
+	timer.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
 	if len(found.objections) > 0 {
-		watch.Stop()
+		timer.Stop()
 		p.explain(ctx, memory, s, found)
 	}
 	return nil
@@ -242,9 +247,6 @@ func (v *validation) reason() metav1.StatusReason {
 
 // annotate evaluates the audit annotations. An error ends the evaluation of the policy.
 func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) error {
-	if len(p.Body.annotations) == 0 {
-		return nil
-	}
 	series := memory.Begin(ctx, s, policyspec.AuditAnnotation, p.Variables, celconfig.RuntimeCELCostBudget)
 	start := time.Now()
 	for i := range p.Body.annotations {

@@ -50,7 +50,7 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 	w := r.set.webhooks[c.Position].Webhook
 	target, matches := &r.own, true
 	if !c.Certain {
-		r.watch.Stop()
+		r.timer.Stop()
 		var found matching.Target
 		if found, matches, err = w.criteria.Match(r.matchable()); err != nil {
 			if _, ok := err.(*apierrors.StatusError); !ok {
@@ -60,20 +60,24 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 		}
 		target = &found
 	}
-	if !matches || len(w.matchConditions) == 0 {
-		return Decision{Matches: matches, Target: *target}, nil
+	if !matches {
+		return Decision{Target: *target}, nil
+	}
+	if len(w.matchConditions) == 0 {
+		r.timer.Stop()
+		return Decision{Matches: true, Target: *target}, nil
 	}
 	version, err := r.version(&target.Kind)
 	if err != nil {
 		return Decision{}, apierrors.NewInternalError(err)
 	}
-	r.watch.Start()
+	r.timer.Start()
 	result := r.set.conditions(c.Position).Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
-		r.watch.Stop()
+		r.timer.Stop()
 		return Decision{Matches: true, Target: *target}, nil
 	}
-	decision = Decision{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.watch.Lap()}
+	decision = Decision{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.timer.Lap()}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although
 	// its match conditions were not evaluated.
 	if result.Err != nil && (!w.failsOpen || errors.Is(result.Err, interpreter.InterruptError{})) {

@@ -49,8 +49,8 @@ type Request struct {
 	authorizer *activation.Authorizer
 	// budget is the budget of the webhook whose match conditions are being evaluated.
 	budget expression.Budget
-	// watch measures evaluations of match conditions.
-	watch stopwatch.Stopwatch
+	// timer measures evaluations of match conditions.
+	timer stopwatch.Stopwatch
 }
 
 // version holds the request with its objects converted to one kind.
@@ -102,6 +102,7 @@ func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 }
 
 func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
+	r.timer.Stop()
 	if r.mutable && len(r.versions) > 0 {
 		v := &r.versions[0]
 		v.changed()

@@ -36,7 +36,7 @@ func (p *planner) push(name string, init step) local {
 
 func (p *planner) pop() { p.locals = p.locals[:len(p.locals)-1] }
 
-// read returns a step for the value of the variable. Loops put neither errors nor unknowns into slots.
+// read returns a step for the value of the variable. Loops put neither errors nor unknowns into the slots of items.
 func (l local) read() step {
 	slot, init := l.slot, l.init
 	if init == nil {

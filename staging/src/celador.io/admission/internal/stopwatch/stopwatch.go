@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stopwatch measures evaluations that follow one another. To read the time takes as long as a simple expression, so the
+// Package stopwatch measures evaluations that follow one another. Reading the time takes as long as a simple expression, so the
 // end of one evaluation is also the start of the next.
 package stopwatch
 
@@ -11,7 +11,7 @@ import "time"
 type Stopwatch struct {
 	// last is the time of the last start or lap, after epoch.
 	last time.Duration
-	// runs is unset if unmeasured work follows last.
+	// runs is set while the next evaluation may start at last.
 	runs bool
 	// skipped is the cost of the evaluations since last that nobody measured.
 	skipped int64
@@ -30,7 +30,7 @@ func (s *Stopwatch) Start() {
 	}
 }
 
-// Lap returns the time since the start or the last lap.
+// Lap returns the time since the start or the last lap. Call Start before.
 func (s *Stopwatch) Lap() time.Duration {
 	now := time.Since(epoch)
 	elapsed := now - s.last
@@ -45,5 +45,5 @@ func (s *Stopwatch) Skip(cost int64) {
 	s.runs = s.runs && s.skipped <= maxSkipped
 }
 
-// Stop makes the next Start read the time, because other work follows.
+// Stop makes the next Start read the time. Call it before work that is not an evaluation.
 func (s *Stopwatch) Stop() { s.runs = false }
