@@ -28,7 +28,7 @@ func Unstructured(v ref.Val) (ref.Val, error) {
 // whole.
 func IsTyped(v ref.Val) bool {
 	switch v.(type) {
-	case *listValue, *mapValue, *Struct:
+	case *listValue, *mapValue, *structValue:
 		return true
 	default:
 		return false

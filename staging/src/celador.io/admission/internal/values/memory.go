@@ -13,7 +13,7 @@ import (
 // Memory is memory for the values of one request after the other. The zero value is ready for use, and nil
 // stands for memory of the garbage collector. Not safe for concurrent use.
 type Memory struct {
-	structs pool[Struct]
+	structs pool[structValue]
 	lists   pool[listValue]
 	maps    pool[mapValue]
 }
@@ -34,10 +34,10 @@ func (m *Memory) Clear() {
 	}
 }
 
-func (m *Memory) structure(p *plan, object reflect.Value) *Struct {
-	var s *Struct
+func (m *Memory) structure(p *plan, object reflect.Value) *structValue {
+	var s *structValue
 	if m == nil {
-		s = new(Struct)
+		s = new(structValue)
 	} else {
 		s = m.structs.next()
 	}

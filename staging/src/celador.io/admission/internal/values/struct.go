@@ -14,12 +14,15 @@ import (
 )
 
 var (
-	_ traits.Mapper      = (*Struct)(nil)
-	_ traits.FieldTester = (*Struct)(nil)
+	_ traits.Mapper      = (*structValue)(nil)
+	_ traits.FieldTester = (*structValue)(nil)
 )
 
-// A Struct is the view of a Go struct, which CEL reads as a map. Not safe for concurrent use.
-type Struct struct {
+// Struct is the type of views of Go structs, for type switches. The name of the type itself is part of error messages.
+type Struct = structValue
+
+// A structValue is the view of a struct, which CEL reads as a map.
+type structValue struct {
 	plan   *plan
 	object reflect.Value
 	memory *Memory
@@ -39,7 +42,7 @@ type structCache struct {
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
 // Kubernetes' conversion does.
-func (s *Struct) Find(key ref.Val) (ref.Val, bool) {
+func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)
 	if !ok {
 		return unsupportedKey(key), true
@@ -77,7 +80,7 @@ func (s *Struct) Find(key ref.Val) (ref.Val, bool) {
 }
 
 // clear drops all references, but keeps the memory of a small cache.
-func (s *Struct) clear() {
+func (s *structValue) clear() {
 	cache := s.cache
 	if cache != nil {
 		if cap(cache.children) > maxPooled {
@@ -87,10 +90,10 @@ func (s *Struct) clear() {
 			*cache = structCache{children: cache.children[:0]}
 		}
 	}
-	*s = Struct{cache: cache}
+	*s = structValue{cache: cache}
 }
 
-func (s *Struct) ensureCache() *structCache {
+func (s *structValue) ensureCache() *structCache {
 	if s.cache == nil {
 		s.cache = &structCache{}
 	}
@@ -98,7 +101,7 @@ func (s *Struct) ensureCache() *structCache {
 }
 
 // Get implements traits.Indexer.
-func (s *Struct) Get(key ref.Val) ref.Val {
+func (s *structValue) Get(key ref.Val) ref.Val {
 	v, found := s.Find(key)
 	if !found {
 		return noSuchKey(key)
@@ -107,7 +110,7 @@ func (s *Struct) Get(key ref.Val) ref.Val {
 }
 
 // Contains implements traits.Container.
-func (s *Struct) Contains(key ref.Val) ref.Val {
+func (s *structValue) Contains(key ref.Val) ref.Val {
 	v, found := s.Find(key)
 	if found && types.IsError(v) {
 		return v
@@ -116,7 +119,7 @@ func (s *Struct) Contains(key ref.Val) ref.Val {
 }
 
 // IsSet implements traits.FieldTester.
-func (s *Struct) IsSet(key ref.Val) ref.Val {
+func (s *structValue) IsSet(key ref.Val) ref.Val {
 	v, found := s.Find(key)
 	if found && types.IsUnknownOrError(v) {
 		return v
@@ -125,7 +128,7 @@ func (s *Struct) IsSet(key ref.Val) ref.Val {
 }
 
 // present returns the JSON names of the fields that are not omitted, in the order of JSON names.
-func (s *Struct) present() []ref.Val {
+func (s *structValue) present() []ref.Val {
 	cache := s.ensureCache()
 	if cache.keys == nil {
 		cache.keys = make([]ref.Val, 0, len(s.plan.fields))
@@ -140,16 +143,16 @@ func (s *Struct) present() []ref.Val {
 }
 
 // Size implements traits.Sizer.
-func (s *Struct) Size() ref.Val { return types.Int(len(s.present())) }
+func (s *structValue) Size() ref.Val { return types.Int(len(s.present())) }
 
 // Iterator implements traits.Iterable. It returns the keys in the order of present.
-func (s *Struct) Iterator() traits.Iterator { return &keyIterator{s, s.present()} }
+func (s *structValue) Iterator() traits.Iterator { return &keyIterator{s, s.present()} }
 
 // Equal implements ref.Val. Two structs are compared as Go values, by what Kubernetes
 // calls semantic equality.
-func (s *Struct) Equal(other ref.Val) ref.Val {
+func (s *structValue) Equal(other ref.Val) ref.Val {
 	switch o := other.(type) {
-	case *Struct:
+	case *structValue:
 		return types.Bool(equality.Semantic.DeepEqual(s.Value(), o.Value()))
 	case traits.Mapper:
 		return equalMaps(s, o)
@@ -159,13 +162,13 @@ func (s *Struct) Equal(other ref.Val) ref.Val {
 }
 
 // Type implements ref.Val.
-func (s *Struct) Type() ref.Type { return types.MapType }
+func (s *structValue) Type() ref.Type { return types.MapType }
 
 // Value implements ref.Val.
-func (s *Struct) Value() any { return s.object.Interface() }
+func (s *structValue) Value() any { return s.object.Interface() }
 
 // ConvertToType implements ref.Val.
-func (s *Struct) ConvertToType(to ref.Type) ref.Val {
+func (s *structValue) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.MapType:
 		return s
@@ -177,7 +180,7 @@ func (s *Struct) ConvertToType(to ref.Type) ref.Val {
 }
 
 // ConvertToNative implements ref.Val. A struct converts to its own type and to JSON.
-func (s *Struct) ConvertToNative(to reflect.Type) (any, error) {
+func (s *structValue) ConvertToNative(to reflect.Type) (any, error) {
 	if to == jsonValueType {
 		return jsonValue(s.object)
 	}

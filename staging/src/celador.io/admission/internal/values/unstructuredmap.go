@@ -33,9 +33,9 @@ func newUnstructuredStruct(p *plan, object reflect.Value) *unstructuredMap {
 	// One allocation holds both views.
 	both := &struct {
 		unstructuredMap
-		Struct
-	}{Struct: Struct{plan: p, object: object}}
-	both.typed = &both.Struct
+		structValue
+	}{structValue: structValue{plan: p, object: object}}
+	both.typed = &both.structValue
 	return &both.unstructuredMap
 }
 
