@@ -100,12 +100,12 @@ func startRuled(t *testing.T, endpoint string) *server {
 	return ours
 }
 
-// awaitTimers waits until a server knows the CustomResourceDefinition.
+// awaitTimers waits until a server knows the CustomResourceDefinition and its watch cache holds the timers.
 func awaitTimers(t *testing.T, of *server) {
 	t.Helper()
 	eventually(t, of.name+" serves timers", func() bool {
 		status, _ := call(t, of, http.MethodGet, timers("v1"), "", "")
-		return status != http.StatusNotFound
+		return status != http.StatusNotFound && status != http.StatusTooManyRequests
 	})
 }
 
