@@ -136,7 +136,7 @@ conformance-rules: ## Run Kubernetes' own tests of x-kubernetes-validations agai
 	hack/conformance-rules.sh
 
 .PHONY: bench
-bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 27 minutes.
+bench: build bin/benchmark ## Compare the speed with Kubernetes' own plugin and server: all scenarios, 20 to 27 minutes.
 	$(UPSTREAM_BUILD) -o bin/upstream-kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
 	bin/benchmark
 
