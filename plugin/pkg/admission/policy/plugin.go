@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -74,7 +73,7 @@ type Plugin[P, B Object, Body any] struct {
 	files *manifest.Source[policy.Snapshot[Body]]
 	// store is nil if the feature gate of the kind is disabled.
 	store  *policy.Store[P, B, Body]
-	synced atomic.Bool
+	synced Synced
 }
 
 // NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory of
@@ -137,13 +136,8 @@ func (p *Plugin[P, B, Body]) CompileAll(ctx context.Context) {
 // waitFor makes requests wait until namespaces and policies are known.
 func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 	namespacesSynced := p.informers.Core().V1().Namespaces().Informer().HasSynced
-	p.SetReadyFunc(func() bool {
-		// HasSynced of informers takes locks, and never becomes false again.
-		if !p.synced.Load() {
-			p.synced.Store(namespacesSynced() && policiesSynced())
-		}
-		return p.synced.Load()
-	})
+	hasSynced := func() bool { return namespacesSynced() && policiesSynced() }
+	p.SetReadyFunc(func() bool { return p.synced.Check(hasSynced) })
 }
 
 // load loads the manifest files, if there is a directory of them, and follows their changes until
@@ -188,7 +182,7 @@ func (p *Plugin[P, B, Body]) Snapshots(a admission.Attributes) (snapshots [2]*po
 		return snapshots, n, nil
 	}
 	// WaitForReady starts timers even if there is nothing to wait for.
-	if !p.synced.Load() && !p.WaitForReady() {
+	if !p.synced.Seen() && !p.WaitForReady() {
 		return snapshots, 0, admission.NewForbidden(a, errNotReady)
 	}
 	snapshots[n], n = p.store.Snapshot(), n+1

@@ -46,7 +46,7 @@ type Plugin struct {
 	// api and static are the sources of webhooks. static is nil without a directory of manifests.
 	api, static *Source
 	// synced is set once the namespaces and both sources have synced.
-	synced atomic.Bool
+	synced policy.Synced
 	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
 	// there are static manifests: only their webhooks see requests for admission configurations.
 	latest, previous atomic.Pointer[listedSet]
@@ -136,20 +136,14 @@ func (p *Plugin) ValidateInitialization() error {
 	if err := p.Webhook.ValidateInitialization(); err != nil {
 		return err
 	}
-	p.SetReadyFunc(p.ready)
+	// Unlike Kubernetes' function, this takes no lock once all have synced.
+	p.SetReadyFunc(func() bool { return p.synced.Check(p.hasSynced) })
 	return nil
 }
 
-// ready reports whether the namespaces and the webhooks have synced. Unlike Kubernetes' function, it takes no lock once they have.
-func (p *Plugin) ready() bool {
-	if p.synced.Load() {
-		return true
-	}
-	if !p.namespacesSynced() || !p.api.HasSynced() || p.static != nil && !p.static.HasSynced() {
-		return false
-	}
-	p.synced.Store(true)
-	return true
+// hasSynced reports whether the namespaces and the webhooks have synced.
+func (p *Plugin) hasSynced() bool {
+	return p.namespacesSynced() && p.api.HasSynced() && (p.static == nil || p.static.HasSynced())
 }
 
 func (p *Plugin) conditionsEnabled() bool { return p.conditions }
