@@ -15,6 +15,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
 	typed "celador.io/client-go/clientset/typed/admissionregistration/v1"
+
+	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 
 // New returns a client that lists and watches v1 policies and bindings in stores. All other calls go to client.
@@ -46,84 +48,84 @@ type group struct {
 
 // ValidatingAdmissionPolicies implements typed.ValidatingAdmissionPoliciesGetter.
 func (g group) ValidatingAdmissionPolicies() typed.ValidatingAdmissionPolicyInterface {
-	return validatingPolicies{g.AdmissionregistrationV1Interface.ValidatingAdmissionPolicies(), g.stores}
+	return validatingPolicies{g.AdmissionregistrationV1Interface.ValidatingAdmissionPolicies(), resource{g.stores, policy.Validating.Resource(), func() runtime.Object { return &v1.ValidatingAdmissionPolicy{} }}}
 }
 
 // ValidatingAdmissionPolicyBindings implements typed.ValidatingAdmissionPolicyBindingsGetter.
 func (g group) ValidatingAdmissionPolicyBindings() typed.ValidatingAdmissionPolicyBindingInterface {
-	return validatingBindings{g.AdmissionregistrationV1Interface.ValidatingAdmissionPolicyBindings(), g.stores}
+	return validatingBindings{g.AdmissionregistrationV1Interface.ValidatingAdmissionPolicyBindings(), resource{g.stores, policy.ValidatingBinding.Resource(), func() runtime.Object { return &v1.ValidatingAdmissionPolicyBinding{} }}}
 }
 
 // MutatingAdmissionPolicies implements typed.MutatingAdmissionPoliciesGetter.
 func (g group) MutatingAdmissionPolicies() typed.MutatingAdmissionPolicyInterface {
-	return mutatingPolicies{g.AdmissionregistrationV1Interface.MutatingAdmissionPolicies(), g.stores}
+	return mutatingPolicies{g.AdmissionregistrationV1Interface.MutatingAdmissionPolicies(), resource{g.stores, policy.Mutating.Resource(), func() runtime.Object { return &v1.MutatingAdmissionPolicy{} }}}
 }
 
 // MutatingAdmissionPolicyBindings implements typed.MutatingAdmissionPolicyBindingsGetter.
 func (g group) MutatingAdmissionPolicyBindings() typed.MutatingAdmissionPolicyBindingInterface {
-	return mutatingBindings{g.AdmissionregistrationV1Interface.MutatingAdmissionPolicyBindings(), g.stores}
+	return mutatingBindings{g.AdmissionregistrationV1Interface.MutatingAdmissionPolicyBindings(), resource{g.stores, policy.MutatingBinding.Resource(), func() runtime.Object { return &v1.MutatingAdmissionPolicyBinding{} }}}
 }
 
 type validatingPolicies struct {
 	typed.ValidatingAdmissionPolicyInterface
-	stores *Stores
+	stored resource
 }
 
 // List implements typed.ValidatingAdmissionPolicyInterface.
 func (c validatingPolicies) List(ctx context.Context, options metav1.ListOptions) (*v1.ValidatingAdmissionPolicyList, error) {
 	list := &v1.ValidatingAdmissionPolicyList{}
-	return list, c.stores.list(ctx, "validatingadmissionpolicies", options, list)
+	return list, c.stored.list(ctx, options, list)
 }
 
 // Watch implements typed.ValidatingAdmissionPolicyInterface.
 func (c validatingPolicies) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.stores.watch(ctx, "validatingadmissionpolicies", options, func() runtime.Object { return &v1.ValidatingAdmissionPolicy{} })
+	return c.stored.watch(ctx, options)
 }
 
 type validatingBindings struct {
 	typed.ValidatingAdmissionPolicyBindingInterface
-	stores *Stores
+	stored resource
 }
 
 // List implements typed.ValidatingAdmissionPolicyBindingInterface.
 func (c validatingBindings) List(ctx context.Context, options metav1.ListOptions) (*v1.ValidatingAdmissionPolicyBindingList, error) {
 	list := &v1.ValidatingAdmissionPolicyBindingList{}
-	return list, c.stores.list(ctx, "validatingadmissionpolicybindings", options, list)
+	return list, c.stored.list(ctx, options, list)
 }
 
 // Watch implements typed.ValidatingAdmissionPolicyBindingInterface.
 func (c validatingBindings) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.stores.watch(ctx, "validatingadmissionpolicybindings", options, func() runtime.Object { return &v1.ValidatingAdmissionPolicyBinding{} })
+	return c.stored.watch(ctx, options)
 }
 
 type mutatingPolicies struct {
 	typed.MutatingAdmissionPolicyInterface
-	stores *Stores
+	stored resource
 }
 
 // List implements typed.MutatingAdmissionPolicyInterface.
 func (c mutatingPolicies) List(ctx context.Context, options metav1.ListOptions) (*v1.MutatingAdmissionPolicyList, error) {
 	list := &v1.MutatingAdmissionPolicyList{}
-	return list, c.stores.list(ctx, "mutatingadmissionpolicies", options, list)
+	return list, c.stored.list(ctx, options, list)
 }
 
 // Watch implements typed.MutatingAdmissionPolicyInterface.
 func (c mutatingPolicies) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.stores.watch(ctx, "mutatingadmissionpolicies", options, func() runtime.Object { return &v1.MutatingAdmissionPolicy{} })
+	return c.stored.watch(ctx, options)
 }
 
 type mutatingBindings struct {
 	typed.MutatingAdmissionPolicyBindingInterface
-	stores *Stores
+	stored resource
 }
 
 // List implements typed.MutatingAdmissionPolicyBindingInterface.
 func (c mutatingBindings) List(ctx context.Context, options metav1.ListOptions) (*v1.MutatingAdmissionPolicyBindingList, error) {
 	list := &v1.MutatingAdmissionPolicyBindingList{}
-	return list, c.stores.list(ctx, "mutatingadmissionpolicybindings", options, list)
+	return list, c.stored.list(ctx, options, list)
 }
 
 // Watch implements typed.MutatingAdmissionPolicyBindingInterface.
 func (c mutatingBindings) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.stores.watch(ctx, "mutatingadmissionpolicybindings", options, func() runtime.Object { return &v1.MutatingAdmissionPolicyBinding{} })
+	return c.stored.watch(ctx, options)
 }

@@ -39,13 +39,21 @@ type Stores struct {
 // Add adds the store of a resource, or replaces it.
 func (s *Stores) Add(resource string, store *registry.Store) { s.byResource.Store(resource, store) }
 
-// ready returns the store of a resource once its watch cache, if there is one, holds the resource. It returns a NotFound error
+// A resource is a resource of the group in v1, which may be in stores.
+type resource struct {
+	stores *Stores
+	name   string
+	// newObject returns an empty v1 object.
+	newObject func() runtime.Object
+}
+
+// ready returns the store of the resource once its watch cache, if there is one, holds the resource. It returns a NotFound error
 // if the server does not serve the resource, a TooManyRequests error if the watch cache is not ready in time, and the cause of ctx
 // if ctx ends first.
-func (s *Stores) ready(ctx context.Context, resource string) (*registry.Store, error) {
-	store, served := s.byResource.Load(resource)
+func (r resource) ready(ctx context.Context) (*registry.Store, error) {
+	store, served := r.stores.byResource.Load(r.name)
 	if !served {
-		return nil, apierrors.NewNotFound(admissionregistration.Resource(resource), "")
+		return nil, apierrors.NewNotFound(admissionregistration.Resource(r.name), "")
 	}
 	opened := store.(*registry.Store)
 	err := wait.PollUntilContextTimeout(ctx, readinessInterval, maxWait, true, func(context.Context) (bool, error) {
@@ -55,16 +63,16 @@ func (s *Stores) ready(ctx context.Context, resource string) (*registry.Store, e
 	case err == nil:
 		return opened, nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("waiting for the watch cache of %s: %w", resource, context.Cause(ctx))
+		return nil, fmt.Errorf("waiting for the watch cache of %s: %w", r.name, context.Cause(ctx))
 	default:
-		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("the watch cache of %s is not ready", resource), 1)
+		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("the watch cache of %s is not ready", r.name), 1)
 	}
 }
 
-// list fills result, a v1 list, with the stored objects of a resource. Its items may share memory with the watch
+// list fills result, a v1 list, with the stored objects. Its items may share memory with the watch
 // cache.
-func (s *Stores) list(ctx context.Context, resource string, options metav1.ListOptions, result runtime.Object) error {
-	store, err := s.ready(ctx, resource)
+func (r resource) list(ctx context.Context, options metav1.ListOptions, result runtime.Object) error {
+	store, err := r.ready(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,10 +96,9 @@ func (s *Stores) list(ctx context.Context, resource string, options metav1.ListO
 	return scheme.Scheme.Convert(stored, result, nil)
 }
 
-// watch returns a watch whose events have v1 objects, which newObject makes. The watch does not end by itself:
-// it ignores the timeout of options.
-func (s *Stores) watch(ctx context.Context, resource string, options metav1.ListOptions, newObject func() runtime.Object) (watch.Interface, error) {
-	store, err := s.ready(ctx, resource)
+// watch returns a watch whose events have v1 objects. The watch does not end by itself: it ignores the timeout of options.
+func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	store, err := r.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +124,7 @@ func (s *Stores) watch(ctx context.Context, resource string, options metav1.List
 				if !open {
 					return
 				}
-				event = externalEvent(event, newObject)
+				event = r.externalEvent(event)
 				select {
 				case <-converted.StopChan():
 					return
@@ -133,14 +140,14 @@ func (s *Stores) watch(ctx context.Context, resource string, options metav1.List
 }
 
 // externalEvent returns an event of a store with its object in v1, or an error event if the object cannot be converted.
-func externalEvent(event watch.Event, newObject func() runtime.Object) watch.Event {
+func (r resource) externalEvent(event watch.Event) watch.Event {
 	if event.Type == watch.Error { // a Status
 		return event
 	}
 	if cached, ok := event.Object.(runtime.CacheableObject); ok { // shared with other watches
 		event.Object = cached.GetObject()
 	}
-	object := newObject()
+	object := r.newObject()
 	if err := scheme.Scheme.Convert(event.Object, object, nil); err != nil {
 		return watch.Event{Type: watch.Error, Object: &apierrors.NewInternalError(err).ErrStatus}
 	}

@@ -35,6 +35,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/api/admissionregistration/v1beta1"
 	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/registry/admissionregistration/rest"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
@@ -73,6 +74,12 @@ func (s server) install(t *testing.T, mediaType string) genericapiserver.APIGrou
 	t.Helper()
 	p := provider()
 	p.StorageMediaType = mediaType
+	return s.installFrom(t, p)
+}
+
+// installFrom returns the group of a provider with v1 and v1beta1 enabled.
+func (s server) installFrom(t *testing.T, p rest.StorageProvider) genericapiserver.APIGroupInfo {
+	t.Helper()
 	group, err := p.NewRESTStorage(enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion), s)
 	if err != nil {
 		t.Fatal(err)

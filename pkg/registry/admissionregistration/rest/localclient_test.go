@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/util/watchlist"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/api/admissionregistration/v1beta1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
@@ -109,16 +108,7 @@ func localServer(t *testing.T) (map[string]registryrest.Storage, clientset.Inter
 			t.Fatal(err)
 		}
 	}
-	group, err := p.NewRESTStorage(enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, resources := range group.VersionedResourcesStorageMap {
-		for _, storage := range resources {
-			t.Cleanup(storage.Destroy)
-		}
-	}
-	return group.VersionedResourcesStorageMap["v1"], localclient.New(remote, p.Stores), remote
+	return server.installFrom(t, p).VersionedResourcesStorageMap["v1"], localclient.New(remote, p.Stores), remote
 }
 
 // TestLocalClient lists each kind, and watches it from there until the object is deleted.
