@@ -137,11 +137,12 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 		found.objections = append(found.objections, d)
 	}
 	found.validations = len(p.Body.validations)
-	timer.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
-	if len(found.objections) > 0 {
-		timer.Stop()
-		p.explain(ctx, memory, s, found)
+	if len(found.objections) == 0 {
+		timer.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
+		return nil
 	}
+	timer.Stop()
+	p.explain(ctx, memory, s, found)
 	return nil
 }
 
