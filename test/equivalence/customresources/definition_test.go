@@ -5,6 +5,7 @@ package customresources
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"testing"
 )
@@ -83,18 +84,25 @@ func (d definition) create() request {
 	return request{Method: "POST", Path: definitionsPath, ContentType: "application/json", Body: encode(d)}
 }
 
+// definition returns a definition as the server has it, or nil if there is none.
+func (s *server) definition(t testing.TB, name string) definition {
+	t.Helper()
+	response, err := s.client.Get(s.url + definitionsPath + "/" + name)
+	must(t, err)
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotFound {
+		return nil
+	}
+	var d definition
+	must(t, json.NewDecoder(response.Body).Decode(&d))
+	return d
+}
+
 // established reports whether the server has established the definition.
 func (s *server) established(t testing.TB, name string) bool {
 	t.Helper()
-	response, err := s.client.Get(s.url + definitionsPath + "/" + name)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	var d definition
-	must(t, json.NewDecoder(response.Body).Decode(&d))
-	for _, condition := range list(d, "status", "conditions") {
-		if text(condition.(map[string]any), "type") == "Established" && text(condition.(map[string]any), "status") == "True" {
+	for _, condition := range list(s.definition(t, name), "status", "conditions") {
+		if text(condition, "type") == "Established" && text(condition, "status") == "True" {
 			return true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -155,14 +154,10 @@ func (s *server) quiet(t testing.TB, name string) {
 	t.Helper()
 	last, since := "", time.Now()
 	eventually(t, s.name+" is done with "+name, func() bool {
-		response, err := s.client.Get(s.url + definitionsPath + "/" + name)
-		must(t, err)
-		defer response.Body.Close()
-		if response.StatusCode == http.StatusNotFound {
+		d := s.definition(t, name)
+		if d == nil {
 			return true
 		}
-		var d definition
-		must(t, json.NewDecoder(response.Body).Decode(&d))
 		if now := fmt.Sprint(text(d, "metadata", "resourceVersion"), list(d, "status", "conditions")); now != last {
 			last, since = now, time.Now()
 		}
@@ -217,6 +212,12 @@ func compareDefinitionRequests(t *testing.T, p *pair, seed uint64, count int) {
 				sessions := [2]*session{newSession(p.sides[0]), newSession(p.sides[1])}
 				c := &comparison{}
 				for i, r := range requests {
+					if r.Method == "DELETE" {
+						// The finalizer fails to list objects from a watch cache that is not filled yet. It tries again at the next resync only.
+						for _, s := range sessions {
+							s.backend.refresh(t, s.backend.servers[0].definition(t, name))
+						}
+					}
 					c.compare(r, sessions[0].do(t, r), sessions[1].do(t, r))
 					statuses[number][c.answers[len(c.answers)-1].Status]++
 					if writes := r.Method != "GET" && c.answers[len(c.answers)-1].Status < 300; writes {

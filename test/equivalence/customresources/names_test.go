@@ -117,8 +117,8 @@ func (n *names) visit(path []string, value *tree) {
 	case last == "metadata" && value.kind == '{':
 		n.metadata(value)
 	case strings.EqualFold(last, "conditions") && strings.Contains(value.String(), `"NamesAccepted"`):
-		// Several controllers add the conditions of a CustomResourceDefinition.
-		slices.SortStableFunc(value.values, func(a, b *tree) int { return cmp.Compare(a.String(), b.String()) })
+		// Several controllers add the conditions of a CustomResourceDefinition, in an order that differs from run to run.
+		slices.SortStableFunc(value.values, func(a, b *tree) int { return cmp.Compare(a.get("type").text(), b.get("type").text()) })
 	case last == "managedFields" && value.kind == '[':
 		// The entries are ordered by their seconds.
 		slices.SortStableFunc(value.values, func(a, b *tree) int {

@@ -516,8 +516,7 @@ func (r *requests) pages() []request {
 	return []request{{Method: "GET", Path: withQuery(path, query), Accept: accept}, {Method: "GET", Path: next, Accept: accept}}
 }
 
-// cached lists and gets from the watch cache. A list without a resource version waits until the cache is
-// up to date.
+// cached lists and gets from the watch cache.
 func (r *requests) cached() []request {
 	version := r.version()
 	path := r.definition.path(version, r.namespace)
