@@ -4,14 +4,17 @@
 package testserver
 
 import (
+	"fmt"
+	"sync/atomic"
 	"testing"
 
-	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/yaml"
 )
 
-// UniqueName returns a name that no other test uses.
-func UniqueName(prefix string) string { return names.SimpleNameGenerator.GenerateName(prefix + "-") }
+var lastName atomic.Int64
+
+// UniqueName returns a name that no other test of the process uses. It is safe for concurrent use.
+func UniqueName(prefix string) string { return fmt.Sprintf("%s-%d", prefix, lastName.Add(1)) }
 
 // Parse decodes YAML. It ends the test if the text has unknown fields.
 func Parse[T any](t testing.TB, text string) T {
