@@ -61,7 +61,7 @@ func (l *lockstep) settle() {
 			must(l.t, json.NewDecoder(response.Body).Decode(&o))
 			return at(o, "spec", "step") == float64(l.step)
 		})
-		side.backend.refresh(l.t, d)
+		s.refresh(l.t, d)
 		l.sessions[i].do(l.t, request{Method: "GET", Path: definitionsPath + "/" + d.name()})
 	}
 }
@@ -84,8 +84,7 @@ func (l *lockstep) change(change func(spec map[string]any)) {
 func (l *lockstep) do(r request) answer {
 	l.t.Helper()
 	if r.cached() {
-		l.sessions[0].backend.refresh(l.t, l.definition)
-		l.sessions[1].backend.refresh(l.t, l.definition)
+		l.pair.refresh(l.t, l.definition)
 	}
 	c := &comparison{}
 	c.compare(r, l.sessions[0].do(l.t, r), l.sessions[1].do(l.t, r))

@@ -65,8 +65,7 @@ func (p *pair) run(t testing.TB, d definition, s scenario) *comparison {
 	}
 	for _, r := range s.Requests {
 		if r.cached() {
-			p.sides[0].refresh(t, d)
-			p.sides[1].refresh(t, d)
+			p.refresh(t, d)
 		}
 		c.compare(r, sessions[0].do(t, r), sessions[1].do(t, r))
 	}
@@ -75,19 +74,25 @@ func (p *pair) run(t testing.TB, d definition, s scenario) *comparison {
 	return c
 }
 
-// refresh returns when the watch caches of a definition's objects hold all that is stored. A list without a resource version
-// waits for that, but fails until its server has filled a new cache.
-func (b backend) refresh(t testing.TB, d definition) {
+// refresh returns when the watch caches of all servers hold all objects of a definition that are stored.
+func (p *pair) refresh(t testing.TB, d definition) {
 	t.Helper()
-	for _, s := range b.servers {
-		for _, version := range d.served() {
-			eventually(t, s.name+" lists "+d.apiVersion(version)+" "+d.plural(), func() bool {
-				response, err := s.client.Get(s.url + d.path(version, ""))
-				must(t, err)
-				response.Body.Close()
-				return response.StatusCode != http.StatusTooManyRequests
-			})
-		}
+	for _, s := range p.servers() {
+		s.refresh(t, d)
+	}
+}
+
+// refresh returns when the server's watch caches hold all objects of a definition that are stored. A list without a
+// resource version waits for that, but fails until the server has filled a new cache.
+func (s *server) refresh(t testing.TB, d definition) {
+	t.Helper()
+	for _, version := range d.served() {
+		eventually(t, s.name+" lists "+d.apiVersion(version)+" "+d.plural(), func() bool {
+			response, err := s.client.Get(s.url + d.path(version, ""))
+			must(t, err)
+			response.Body.Close()
+			return response.StatusCode != http.StatusTooManyRequests
+		})
 	}
 }
 
@@ -98,11 +103,11 @@ func (p *pair) runApart(t testing.TB, d definition, s scenario, c *comparison) {
 	var ends [2]end
 	for i, b := range p.sides {
 		// What the other side has left in a cache may differ.
-		b.refresh(t, d)
+		p.refresh(t, d)
 		session := newSession(b)
 		for _, r := range s.Requests {
 			if r.cached() {
-				b.refresh(t, d)
+				p.refresh(t, d)
 			}
 			answers[i] = append(answers[i], session.do(t, r))
 		}

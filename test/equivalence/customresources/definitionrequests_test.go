@@ -214,8 +214,8 @@ func compareDefinitionRequests(t *testing.T, p *pair, seed uint64, count int) {
 				for i, r := range requests {
 					if r.Method == "DELETE" {
 						// The finalizer fails to list objects from a watch cache that is not filled yet. It tries again at the next resync only.
-						for _, s := range sessions {
-							s.backend.refresh(t, s.backend.servers[0].definition(t, name))
+						for _, s := range p.servers() {
+							s.refresh(t, s.definition(t, name))
 						}
 					}
 					c.compare(r, sessions[0].do(t, r), sessions[1].do(t, r))

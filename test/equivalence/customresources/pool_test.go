@@ -88,8 +88,7 @@ func (p *pair) pool(t *testing.T, seed uint64, generated int) []definition {
 		}
 	}
 	for _, d := range created {
-		p.sides[0].refresh(t, d)
-		p.sides[1].refresh(t, d)
+		p.refresh(t, d)
 	}
 	// Creating objects of a definition that was established less than two seconds ago takes two seconds.
 	time.Sleep(3 * time.Second)
