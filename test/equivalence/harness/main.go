@@ -13,6 +13,7 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"testing"
 
@@ -21,17 +22,20 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
+
+	"celador.io/admission/policytest"
 )
 
-// Main runs the tests of a suite without logs. The error handlers of apimachinery are removed
-// because they sleep, which would block a bubble of synctest.
+// Main runs the tests of a suite without logs, and ends the process. The error handlers of apimachinery are
+// removed because they sleep, which would block a bubble of synctest. The suite fails if a value that an
+// evaluation keeps or shares changes.
 func Main(m *testing.M) {
 	// Each cluster allocates many short-lived objects, so the suites would spend a fifth of their
 	// time in the garbage collector.
 	debug.SetGCPercent(300)
 	klog.SetLogger(klog.Logger{})
 	utilruntime.ErrorHandlers = nil
-	m.Run()
+	os.Exit(policytest.RunChecked(m.Run))
 }
 
 // Must ends the test if err is not nil.

@@ -104,6 +104,12 @@ func differences() []difference {
 			shows: largeVariablesDiffer,
 		},
 		{
+			name: "values that change",
+			reason: "No function changes its arguments. Upstream appends to bytes in their spare capacity and to a list that optMap binds, and a comparison converts a quantity, " +
+				"so that a value changes after another expression of the policy has used it.",
+			shows: changingValuesDiffer,
+		},
+		{
 			name: "abandoned requests",
 			reason: "When the client of a request has gone or its time is up, Celador ends it with a timeout, whatever the failurePolicy is. Upstream evaluates all policies, " +
 				"and admits the request if the failurePolicy of an interrupted expression is Ignore.",
@@ -324,6 +330,32 @@ func namesOfGoTypesDiffer(t *testing.T) bool {
 		t.Error(got)
 	}
 	return len(got.Explained) > 0
+}
+
+func changingValuesDiffer(t *testing.T) bool {
+	const large = "quantity('123456789012345678901234567890')"
+	for name, spec := range map[string]v1.ValidatingAdmissionPolicySpec{
+		"bytes": {
+			Variables:   []v1.Variable{{Name: "b", Expression: "bytes(object.metadata.name)"}, {Name: "c", Expression: "variables.b + b'0'"}, {Name: "d", Expression: "variables.b + b'1'"}},
+			Validations: validating("variables.c != variables.d"),
+		},
+		"quantity": {
+			Variables:   []v1.Variable{{Name: "q", Expression: "quantity('5')"}},
+			Validations: validating("variables.q.isLessThan("+large+")", "variables.q.isInteger()"),
+		},
+		"list": {Validations: validating("optional.of([]).optMap(l, [l + [1], l + [2]]).value() == [[1], [2]]")},
+	} {
+		c := start(t, example{spec: spec}.scenario())
+		request := fixed["create"]
+		if got := examine(t, c.celador, request).Error; got != "" {
+			t.Errorf("%s: got %q", name, got)
+		}
+		if examine(t, c.upstream, request).Error == "" {
+			t.Errorf("%s: upstream admits the request", name)
+			return false
+		}
+	}
+	return true
 }
 
 func limitsDiffer(t *testing.T) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
+	"celador.io/admission/internal/fingerprint"
 	"celador.io/admission/internal/programs"
 )
 
@@ -39,6 +40,7 @@ func (p *Program) EvaluateOnce(s *Series, number int) (ref.Val, error) {
 			// A meter error depends on what other expressions have used before.
 			return p.conclude(s.budget, value, charge, err)
 		}
+		fingerprint.Kept(value)
 		*kept = keptResult{value, charge, err}
 	}
 	return p.conclude(s.budget, kept.value, kept.charge, kept.err)

@@ -12,12 +12,15 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
 
+	"celador.io/admission/internal/fingerprint"
+	"celador.io/admission/internal/immutable"
 	"celador.io/admission/internal/programs"
 )
 
 // Results holds values of programs for one request. Policies often contain equal expressions, which share one
-// program: the request evaluates it twice at most, and each policy is charged its cost. The zero value is ready for
-// use. Results are not safe for concurrent use.
+// program: the request evaluates it twice at most, and each policy is charged its cost. Only values that no
+// evaluation can change are shared (immutable.Keep); programs with other values are evaluated for each policy.
+// The zero value is ready for use. Results are not safe for concurrent use.
 type Results struct {
 	// entries holds the latest value of those recurring programs whose number has the same remainder.
 	entries [64]result
@@ -26,7 +29,14 @@ type Results struct {
 }
 
 // Clear removes all values.
-func (r *Results) Clear() { *r = Results{} }
+func (r *Results) Clear() {
+	if fingerprint.Enabled() {
+		for i := range r.entries {
+			fingerprint.Released(r.entries[i].value)
+		}
+	}
+	*r = Results{}
+}
 
 // recurs reports whether series of one request evaluate the program again and again. Programs that only one policy
 // contains do not recur: keeping their values would take as long as evaluating them.
@@ -93,9 +103,11 @@ func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
 	// cel-go reads a variable through its own cache. The memory and the comparisons of an evaluation count for
 	// each policy.
-	if charge.Interpreted || err != nil || s.reads.count > maxReads || s.meter.Mark() != before {
+	if charge.Interpreted || err != nil || s.reads.count > maxReads || s.meter.Mark() != before || !immutable.Keep(value) {
 		return value, charge, err
 	}
+	fingerprint.Released(found.value)
+	fingerprint.Kept(value)
 	*found = result{program: p, value: value, cost: charge.Cost, reads: s.reads}
 	for i, position := range s.reads.positions[:s.reads.count] {
 		found.values[i] = s.variable(int(position))

@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/policytest"
 )
 
 // A counting activation counts the names that expressions resolve.
@@ -83,6 +84,7 @@ func TestResultsAreShared(t *testing.T) {
 // Policies that share results have the same values, errors and costs as policies that do not, also if the variables of
 // the same names have other values.
 func TestResultsOfOtherPolicies(t *testing.T) {
+	policytest.CheckKept(t)
 	sources := []string{
 		"variables.a == 1", "variables.a == 1 ? variables.b : variables.c", "variables.b == 2 && variables.a == 1", "variables.a + variables.b + variables.c",
 		"string(variables.d)", "object.replicas == 3", "request.name == 'x'", "variables.names.map(n, n + 'x')", "variables.names.exists(n, n == variables.last)",

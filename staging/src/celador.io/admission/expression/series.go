@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/lazy"
 
 	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/fingerprint"
 	"celador.io/admission/internal/limits"
 )
 
@@ -63,6 +64,14 @@ func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, v
 
 // End frees the values of the series. The series must not be used any more, except to call Begin.
 func (s *Series) End() {
+	if fingerprint.Enabled() {
+		for _, v := range s.values {
+			fingerprint.Released(v)
+		}
+		for _, k := range s.kept {
+			fingerprint.Released(k.value)
+		}
+	}
 	clear(s.values)
 	clear(s.kept)
 	// One by one, because an assignment of the whole series would copy its memory.
@@ -139,6 +148,7 @@ func (s *Series) variable(i int) ref.Val {
 		outer := s.reads
 		s.values[i] = errReadsItself // while the variable is evaluated
 		s.values[i] = v.evaluate(s)
+		fingerprint.Kept(s.values[i])
 		s.reads = outer
 	}
 	return s.values[i]

@@ -18,6 +18,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/policytest"
 	"celador.io/admission/schemaexpression"
 )
 
@@ -185,6 +186,7 @@ func TestNames(t *testing.T) {
 
 // TestConcurrency compiles and evaluates the same expressions in several goroutines.
 func TestConcurrency(t *testing.T) {
+	policytest.CheckKept(t)
 	r := loadResource(t)
 	compiler, schema := newCompiler(), schemaexpression.NewSchema(r.common())
 	var group sync.WaitGroup
@@ -216,6 +218,49 @@ func TestConcurrency(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Evaluations change neither the parts of an object that views cache nor the constants that all evaluations of a
+// program share, on the same object and in several goroutines.
+func TestBytes(t *testing.T) {
+	policytest.CheckKept(t)
+	r, sources := loadResource(t), []string{
+		"self.spec.secret + b'1' != self.spec.secret + b'2'",
+		"[self.spec.secret + b'1', self.spec.secret + b'2'].map(b, string(b)).all(s, s.endsWith('1') || s.endsWith('2')) && string(self.spec.secret + b'1').endsWith('1')",
+		"[[b'ab', self.spec.secret]].all(p, p[0] + p[1] == bytes('ab' + string(self.spec.secret)) && p[1] + p[0] == bytes(string(self.spec.secret) + 'ab'))",
+		"(b'ab' + bytes(self.spec.name)) == bytes('ab' + self.spec.name)",
+		"(bytes('ab') + bytes(self.spec.name)) == bytes('ab' + self.spec.name)",
+		"quantity('5').isLessThan(quantity('123456789012345678901234567890')) && [quantity('5')].all(q, q.isLessThan(quantity('123456789012345678901234567890')) && q.isInteger())",
+		"optional.of([]).optMap(l, [l + [1], l + [2]]).value() == [[1], [2]]",
+	}
+	compiler, schema := newCompiler(), schemaexpression.NewSchema(r.common())
+	for _, source := range sources {
+		env, err := compiler.Environment(schemaexpression.Scope{Self: r.self()}, environment.StoredExpressions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expression, invalid := env.Compile(source)
+		if invalid != nil {
+			t.Fatal(invalid)
+		}
+		program, err := expression.Program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				self := schemaexpression.Value(r.Values["full"], schema)
+				for range 20 {
+					if e := program.Evaluate(t.Context(), &schemaexpression.Activation{Self: self}); e.Err != nil || e.Value != types.True {
+						t.Errorf("%s: %v, %v", source, e.Value, e.Err)
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
 }
 
 // TestMemory requires that programs keep neither environments nor checked expressions in memory: an environment takes some 30 kB.

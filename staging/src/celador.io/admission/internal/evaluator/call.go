@@ -61,6 +61,9 @@ func (p *planner) call(e ast.Expr) (node, error) {
 		return none(), nil
 	}
 	implementation := p.library.Find(function, overload)
+	if e.ID() == p.appends {
+		implementation = p.library.appending
+	}
 	if implementation == nil {
 		return unsupported("function %s without implementation", function)
 	}

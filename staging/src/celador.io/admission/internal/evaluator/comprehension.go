@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/internal/immutable"
 )
 
 // A loop is a planned comprehension that is not the expansion of a known macro.
@@ -52,7 +54,7 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 			return n, err
 		}
 	}
-	next, err := p.plan(c.LoopStep())
+	next, err := p.step(c)
 	if err != nil {
 		return node{}, err
 	}
@@ -70,6 +72,14 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 		pairs: c.HasIterVar2(), second: second.slot, adapter: p.library.adapter,
 	}
 	return node{eval: planned.eval}, nil
+}
+
+// step plans the step of a comprehension, which may append to the accumulator.
+func (p *planner) step(c ast.ComprehensionExpr) (node, error) {
+	outer := p.appends
+	p.appends, _ = immutable.Append(c)
+	defer func() { p.appends = outer }()
+	return p.plan(c.LoopStep())
 }
 
 // start returns a step for the initial value of the accumulator. It replaces an empty list or map

@@ -18,6 +18,8 @@ func TestConcurrently(t *testing.T) {
 		"object.spec.template.spec.containers.all(c, c.image.contains('/') || c.name in ['log', 'web'])", "ints.map(x, ints.filter(y, y > x).size())",
 		"cel.bind(x, [], [x + [i], x + [2]])",
 		"object.metadata.name.matches('^[a-zö]+$') ? object.metadata.labels.map(k, k + object.metadata.labels[k]) : []",
+		"(b'ab' + bytesOf) == bytes('ab') + bytesOf && bytesOf + b'1' != bytesOf + b'2' && (b'' + bytesOf) + b'1' == bytesOf + b'1'",
+		"[quantity('5')].all(q, q.isLessThan(quantity('123456789012345678901234567890')) && q.isInteger())",
 		"quantity('1Gi').isGreaterThan(quantity('1G')) && authorizer.requestResource.check('get').allowed()",
 	}
 	var programs []*program

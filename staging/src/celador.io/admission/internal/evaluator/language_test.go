@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/limits"
 )
 
 // A language is an environment with the library and the program options to plan its expressions.
@@ -119,7 +120,9 @@ func (l *language) plan(source string, ast *cel.Ast) (p *program, err error) {
 			err = fmt.Errorf("%v", cause)
 		}
 	}()
-	reference, err := l.Program(ast, append(slices.Clip(l.options), cel.InterruptCheckFrequency(celconfig.CheckFrequency))...)
+	// The decorator replaces the functions that change their arguments. TestDecorated compares the programs with and without it.
+	reference, err := l.Program(ast, append(slices.Clip(l.options), cel.InterruptCheckFrequency(celconfig.CheckFrequency),
+		cel.CustomDecoratorV2(limits.Decorator(ast.NativeRep(), l.library)))...)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,10 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
+	"celador.io/admission/internal/immutable"
 	"celador.io/admission/internal/intern"
 )
 
@@ -19,6 +21,8 @@ type Library struct {
 	// overloads maps overload IDs and function names to implementations. The implementation of a
 	// function name selects the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
+	// appending is the implementation of + that appends to the accumulators of comprehensions in place.
+	appending *functions.Overload
 	adapter   types.Adapter
 	plans     intern.Pool[planKey, sharedPlan]
 	regexes   regexes
@@ -34,15 +38,18 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 			return nil, fmt.Errorf("function %s: %w", name, err)
 		}
 		for _, overload := range bindings {
-			library.overloads[overload.Operator] = overload
+			library.overloads[overload.Operator] = immutable.Function(name, overload)
+			if overload.Operator == operators.Add {
+				library.appending = overload
+			}
 		}
 	}
 	return library, nil
 }
 
 // Find implements limits.Functions. It returns the implementation of the named overload of a
-// function. If overload is empty or unknown, it returns the implementation that selects the
-// overload itself. It returns nil if there is none.
+// function, which changes no argument. If overload is empty or unknown, it returns the implementation
+// that selects the overload itself. It returns nil if there is none.
 func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {
 		return found

@@ -12,6 +12,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/internal/fingerprint"
 )
 
 // A Scope describes what an expression may use other than the variables of its environment: the variables of
@@ -80,6 +82,7 @@ type node struct {
 }
 
 func constant(value ref.Val) node {
+	fingerprint.Kept(value)
 	return node{eval: func(*frame) ref.Val { return value }, constant: value}
 }
 
@@ -91,6 +94,8 @@ type planner struct {
 	// locals holds the variables of the enclosing comprehensions, innermost last.
 	locals []local
 	slots  int
+	// appends is the ID of the call that appends to the accumulator of the innermost comprehension, or 0.
+	appends int64
 	// plans collects the shared plans that the current subexpression uses.
 	plans []*sharedPlan
 	// shares reports whether subexpressions share plans with other programs. keys caches the keys

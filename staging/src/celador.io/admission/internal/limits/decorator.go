@@ -14,6 +14,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/interpreter"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"celador.io/admission/internal/immutable"
 )
 
 // Functions looks up the functions of an environment. Implementations are safe for concurrent
@@ -29,16 +32,19 @@ type Functions interface {
 }
 
 // Decorator returns a decorator for cel-go programs of a checked expression. The decorator
-// guards the calls and literals that can exceed a limit and leaves all other nodes alone, so
-// most programs do not grow. It is safe for concurrent use if functions is.
+// guards the calls and literals that can exceed a limit, replaces the functions that would change
+// an argument (package immutable), and leaves all other nodes alone, so most programs do not grow.
+// It is safe for concurrent use if functions is.
 func Decorator(checked *ast.AST, functions Functions) interpreter.InterpretableDecoratorV2 {
-	d := &decorator{checked, functions}
+	d := &decorator{checked, functions, immutable.Appends(checked.Expr())}
 	return d.decorate
 }
 
 type decorator struct {
 	*ast.AST
 	Functions
+	// appends holds the IDs of the calls that append to accumulators.
+	appends sets.Set[int64]
 }
 
 func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
@@ -54,7 +60,7 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 }
 
 func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
-	args := call.Args()
+	args, guard := call.Args(), Of(call.Function())
 	switch call.Function() {
 	case operators.Equals, operators.NotEquals:
 		if d.mayBeConstructed(args[0]) && d.mayBeConstructed(args[1]) {
@@ -62,16 +68,18 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 		}
 		return call, nil
 	case operators.Add:
-		if !sums[call.OverloadID()] || len(args) != 2 || isSmallLiteral(args[1]) {
+		if !sums[call.OverloadID()] || len(args) != 2 || d.appends.Has(call.ID()) {
 			return call, nil
+		}
+		if isSmallLiteral(args[1]) {
+			guard = nil
 		}
 	case operators.In:
 		if call.OverloadID() == overloads.InMap || isSmallLiteral(args[1]) {
 			return call, nil
 		}
 	}
-	guard := Of(call.Function())
-	if guard == nil || len(args) == 0 {
+	if guard == nil && !immutable.Changes(call.Function()) || len(args) == 0 {
 		return call, nil
 	}
 	if pattern := d.Pattern(call.Function()); pattern != nil && len(args) > pattern.RegexIndex {
@@ -140,10 +148,11 @@ func holdsConstructed(v ref.Val) bool {
 	return slices.ContainsFunc(elements, isConstructed)
 }
 
-// A guarded node is a strict call of a function with a guard.
+// A guarded node is a strict call of a function.
 type guarded struct {
 	interpreter.InterpretableCall
-	args           []interpreter.InterpretableV2
+	args []interpreter.InterpretableV2
+	// guard is nil if the call cannot exceed a limit.
 	guard          *Guard
 	implementation *functions.Overload
 }
@@ -172,6 +181,9 @@ func (g *guarded) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 		if types.IsUnknownOrError(value) {
 			return value
 		}
+	}
+	if g.guard == nil {
+		return types.LabelErrNode(g.ID(), g.invoke(values))
 	}
 	if err := g.guard.Before(frame, values); err != nil {
 		return refuse(g.ID(), err)

@@ -12,6 +12,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/evaluator"
+	"celador.io/admission/internal/fingerprint"
 	"celador.io/admission/internal/limits"
 )
 
@@ -47,6 +48,11 @@ func (i *interpreted) program() (cel.Program, error) {
 // into an error, as plan does.
 func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library) (program cel.Program, err error) {
 	defer rescue(&err)
+	if fingerprint.Enabled() {
+		for _, literal := range ast.MatchDescendants(ast.NavigateAST(checked), ast.KindMatcher(ast.LiteralKind)) {
+			fingerprint.Kept(literal.AsLiteral())
+		}
+	}
 	return env.PlanProgram(checked, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CustomDecoratorV2(limits.Decorator(checked, library)))
 }
 

@@ -46,6 +46,32 @@ func IsView(v ref.Val) bool {
 	}
 }
 
+// Data returns the Go value that a view reads, and false for values that are not views. It fills no cache of the view.
+func Data(v ref.Val) (any, bool) {
+	switch v := v.(type) {
+	case *listValue:
+		return v.object.Interface(), true
+	case *mapValue:
+		return v.object.Interface(), true
+	case *structValue:
+		return v.object.Interface(), true
+	case *unstructuredList:
+		return Data(v.typed)
+	case *unstructuredMap:
+		return Data(v.typed)
+	case *schemaMap:
+		return v.entries, true
+	case *schemaList:
+		return v.elements, true
+	case *schemaSet:
+		return v.elements, true
+	case *schemaMapList:
+		return v.elements, true
+	default:
+		return nil, false
+	}
+}
+
 func jsonValue(object reflect.Value) (any, error) {
 	content, err := unstructured(object)
 	if err != nil {
