@@ -13,7 +13,7 @@ func TestBinding(t *testing.T) {
 		{
 			name:  "no spec",
 			patch: "spec: null",
-			want:  []string{"spec.policyName: Required value", "spec.validationActions: Required value"},
+			want:  []string{"spec.policyName: Required value", `spec.validationActions: Required value: supported values: "Audit", "Deny", "Warn"`},
 		},
 		{
 			name:  "bad names",
@@ -28,10 +28,10 @@ func TestBinding(t *testing.T) {
 			patch: "{metadata: {namespace: default}, spec: {policyName: '', validationActions: [], paramRef: {name: a}, matchResources: {matchPolicy: Roughly}}}",
 			want: []string{
 				"metadata.namespace: Forbidden: not allowed on this type",
-				"spec.paramRef.parameterNotFoundAction: Required value",
+				`spec.paramRef.parameterNotFoundAction: Required value: supported values: "Deny", "Allow"`,
 				`spec.matchResources.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"`,
 				"spec.policyName: Required value",
-				"spec.validationActions: Required value",
+				`spec.validationActions: Required value: supported values: "Audit", "Deny", "Warn"`,
 			},
 		},
 		{name: "deny and audit", patch: "spec: {validationActions: [Audit, Deny]}"},
@@ -64,9 +64,9 @@ func TestBindingUpdate(t *testing.T) {
 			old:   new(""),
 			want: []string{
 				"spec.paramRef: Required value: one of name or selector must be specified",
-				"spec.paramRef.parameterNotFoundAction: Required value",
+				`spec.paramRef.parameterNotFoundAction: Required value: supported values: "Deny", "Allow"`,
 				"spec.policyName: Required value",
-				"spec.validationActions: Required value",
+				`spec.validationActions: Required value: supported values: "Audit", "Deny", "Warn"`,
 			},
 		},
 		{
@@ -76,7 +76,7 @@ func TestBindingUpdate(t *testing.T) {
 			want: []string{
 				"spec.policyName: Required value",
 				"spec.paramRef: Required value: one of name or selector must be specified",
-				"spec.paramRef.parameterNotFoundAction: Required value",
+				`spec.paramRef.parameterNotFoundAction: Required value: supported values: "Deny", "Allow"`,
 				"spec.validationActions: Required value: at least one validation action is required",
 			},
 		},

@@ -57,7 +57,7 @@ func run(t *testing.T, base string, cases []testCase, ours, stock validator) {
 			if err != nil {
 				t.Fatalf("decoding %s as stock types: %v", manifest, err)
 			}
-			if diff := cmp.Diff(causes(expected), causes(shared(got))); diff != "" {
+			if diff := diff(causes(expected), causes(shared(got))); diff != "" {
 				t.Errorf("errors (-stock +got):\n%s", diff)
 			}
 		})

@@ -31,8 +31,8 @@ func TestMatchResources(t *testing.T) {
 			name:        "without defaults",
 			undefaulted: true,
 			want: []string{
-				"spec.failurePolicy: Required value",
-				"spec.matchConstraints.matchPolicy: Required value",
+				`spec.failurePolicy: Required value: supported values: "Fail", "Ignore"`,
+				`spec.matchConstraints.matchPolicy: Required value: supported values: "Equivalent", "Exact"`,
 				"spec.matchConstraints.namespaceSelector: Required value",
 				"spec.matchConstraints.objectSelector: Required value",
 			},
@@ -61,7 +61,7 @@ func TestMatchResources(t *testing.T) {
 			patch:       "spec: {matchResources: {}}",
 			undefaulted: true,
 			want: []string{
-				"spec.matchResources.matchPolicy: Required value",
+				`spec.matchResources.matchPolicy: Required value: supported values: "Equivalent", "Exact"`,
 				"spec.matchResources.namespaceSelector: Required value",
 				"spec.matchResources.objectSelector: Required value",
 			},

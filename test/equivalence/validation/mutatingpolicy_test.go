@@ -22,7 +22,7 @@ func TestMutatingPolicy(t *testing.T) {
 		{
 			name:  "no spec",
 			patch: "spec: null",
-			want:  []string{"spec.matchConstraints: Required value", noMutation, "spec.reinvocationPolicy: Required value"},
+			want:  []string{"spec.matchConstraints: Required value", noMutation, `spec.reinvocationPolicy: Required value: supported values: "IfNeeded", "Never"`},
 		},
 		{
 			name:        "nothing at all",
@@ -30,10 +30,10 @@ func TestMutatingPolicy(t *testing.T) {
 			undefaulted: true,
 			want: []string{
 				"metadata.name: Required value: name or generateName is required",
-				"spec.failurePolicy: Required value",
+				`spec.failurePolicy: Required value: supported values: "Fail", "Ignore"`,
 				"spec.matchConstraints: Required value",
 				noMutation,
-				"spec.reinvocationPolicy: Required value",
+				`spec.reinvocationPolicy: Required value: supported values: "IfNeeded", "Never"`,
 			},
 		},
 		{name: "failure policy ignore", patch: "spec: {failurePolicy: Ignore}"},
@@ -73,7 +73,7 @@ spec:
 				"spec.matchConditions[0].name: Required value",
 				"spec.variables[0].name: Required value: name is not specified",
 				"spec.variables[0].expression: Required value: expression is not specified",
-				"spec.mutations[0].patchType: Required value",
+				`spec.mutations[0].patchType: Required value: supported values: "ApplyConfiguration", "JSONPatch"`,
 				`spec.reinvocationPolicy: Unsupported value: "Always": supported values: "IfNeeded", "Never"`,
 			},
 		},
@@ -136,7 +136,7 @@ func TestMutatingBinding(t *testing.T) {
 			want: []string{
 				"spec.policyName: Required value",
 				"spec.paramRef: Required value: one of name or selector must be specified",
-				"spec.paramRef.parameterNotFoundAction: Required value",
+				`spec.paramRef.parameterNotFoundAction: Required value: supported values: "Deny", "Allow"`,
 				`spec.matchResources.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"`,
 				"spec.matchResources.resourceRules[0].operations: Required value",
 				"spec.matchResources.resourceRules[0].apiGroups: Required value",

@@ -52,7 +52,7 @@ func TestMutations(t *testing.T) {
 			name:  "all variables",
 			patch: `{"spec": {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}, "variables": [{"name": "a", "expression": "1"}], "mutations": [` + `{"patchType": "JSONPatch", "jsonPatch": {"expression": "object == oldObject && params.x == variables.a && request.operation == 'CREATE' && has(namespaceObject.metadata) && authorizer.requestResource.check('get').allowed() ? [JSONPatch{}] : []"}}]}}`,
 		},
-		{name: "no type", patch: mutations("{}, {jsonPatch: {expression: '1'}}"), want: []string{first + ".patchType: Required value", "spec.mutations[1].patchType: Required value"}},
+		{name: "no type", patch: mutations("{}, {jsonPatch: {expression: '1'}}"), want: []string{first + `.patchType: Required value: supported values: "ApplyConfiguration", "JSONPatch"`, `spec.mutations[1].patchType: Required value: supported values: "ApplyConfiguration", "JSONPatch"`}},
 		{
 			name:  "unknown types",
 			patch: mutations(mutate("Merge", "jsonPatch", "1") + ", {patchType: JSONMergePatch}, {patchType: jsonpatch}"),

@@ -67,7 +67,7 @@ func TestParamRef(t *testing.T) {
 			patch: ref(""),
 			want: []string{
 				"spec.paramRef: Required value: one of name or selector must be specified",
-				"spec.paramRef.parameterNotFoundAction: Required value",
+				`spec.paramRef.parameterNotFoundAction: Required value: supported values: "Deny", "Allow"`,
 			},
 		},
 		{
@@ -95,7 +95,7 @@ func TestParamRef(t *testing.T) {
 		{
 			name:  "empty action",
 			patch: ref("name: limit, parameterNotFoundAction: ''"),
-			want:  []string{"spec.paramRef.parameterNotFoundAction: Required value"},
+			want:  []string{`spec.paramRef.parameterNotFoundAction: Required value: supported values: "Deny", "Allow"`},
 		},
 		{
 			name:  "unknown action",

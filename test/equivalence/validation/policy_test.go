@@ -50,7 +50,7 @@ func TestPolicy(t *testing.T) {
 			undefaulted: true,
 			want: []string{
 				"metadata.name: Required value: name or generateName is required",
-				"spec.failurePolicy: Required value",
+				`spec.failurePolicy: Required value: supported values: "Fail", "Ignore"`,
 				"spec.matchConstraints: Required value",
 				"spec.validations: Required value: validations or auditAnnotations must contain at least one item",
 				"spec.auditAnnotations: Required value: validations or auditAnnotations must contain at least one item",

@@ -132,8 +132,8 @@ func TestValidationFailurePolicy(t *testing.T) {
 		{name: "ignore", patch: second("failurePolicy: Ignore")},
 		{name: "fail", patch: second("failurePolicy: Fail")},
 		{name: "not defaulted, not required", patch: second("failurePolicy: null"), undefaulted: true, want: []string{
-			"spec.failurePolicy: Required value",
-			"spec.matchConstraints.matchPolicy: Required value",
+			`spec.failurePolicy: Required value: supported values: "Fail", "Ignore"`,
+			`spec.matchConstraints.matchPolicy: Required value: supported values: "Equivalent", "Exact"`,
 			"spec.matchConstraints.namespaceSelector: Required value",
 			"spec.matchConstraints.objectSelector: Required value",
 		}},

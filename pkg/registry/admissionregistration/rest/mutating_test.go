@@ -185,7 +185,7 @@ func TestStoredMutationsOutliveTheirGate(t *testing.T) {
 	}
 	t.Run("off", func(t *testing.T) {
 		gate(t, false)
-		expectInvalid(t, create(by(t.Context(), root, "v1"), policies, sent.DeepCopy()), "[spec.mutations[0].patchType: Required value, "+
+		expectInvalid(t, create(by(t.Context(), root, "v1"), policies, sent.DeepCopy()), "[spec.mutations[0].patchType: Required value: supported values: \"ApplyConfiguration\", \"JSONPatch\", "+
 			`spec.mutations[1].patchType: Unsupported value: "JSONMergePatch": supported values: "ApplyConfiguration", "JSONPatch", `+
 			`spec.mutations[2].patchType: Unsupported value: "StrategicMergePatch": supported values: "ApplyConfiguration", "JSONPatch"]`)
 	})

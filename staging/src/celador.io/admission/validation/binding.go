@@ -35,6 +35,11 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 	hadNoName := old != nil && old.Spec.PolicyName == ""
 	hadNoActions := old != nil && len(old.Spec.ValidationActions) == 0
 
+	var missingActions field.ErrorList
+	if noActions && !hadNoActions {
+		missingActions = knownActions.missing(actions)
+	}
+
 	var storedType *v1.BindingType
 	if old != nil {
 		storedType = old.Spec.BindingType
@@ -48,9 +53,9 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 		optional(path.Child("matchResources"), spec.MatchResources, checkMatchResources),
 		checkActions(actions, spec.ValidationActions),
 		when(noActions && hadNoActions, field.Required(actions, "at least one validation action is required")),
-		optional(path.Child("bindingType"), spec.BindingType, unlessStored(oneOf(v1.FallbackBinding), storedType)),
+		optional(path.Child("bindingType"), spec.BindingType, unlessStored(oneOf(v1.FallbackBinding).check, storedType)),
 		when(noName && !hadNoName, field.Required(policyName, "")),
-		when(noActions && !hadNoActions, field.Required(actions, "")),
+		missingActions,
 	)
 }
 
@@ -61,11 +66,13 @@ func checkPolicyName(path *field.Path, name string) field.ErrorList {
 	return invalid(path, name, genericvalidation.NameIsDNSSubdomain(name, false)...)
 }
 
+var knownActions = oneOf(v1.Audit, v1.Deny, v1.Warn)
+
 func checkActions(path *field.Path, actions []v1.ValidationAction) field.ErrorList {
-	known, unique := oneOf(v1.Audit, v1.Deny, v1.Warn), once[v1.ValidationAction]()
+	unique := once[v1.ValidationAction]()
 	return slices.Concat(
 		each(path, actions, func(path *field.Path, action *v1.ValidationAction) field.ErrorList {
-			return slices.Concat(known(path, action), unique(path, action))
+			return slices.Concat(knownActions.check(path, action), unique(path, action))
 		}),
 		when(slices.Contains(actions, v1.Deny) && slices.Contains(actions, v1.Warn), field.Invalid(path, actions,
 			"must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")),

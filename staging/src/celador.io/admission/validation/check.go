@@ -4,7 +4,6 @@
 package validation
 
 import (
-	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -50,12 +49,6 @@ func each[T any](path *field.Path, items []T, checkItem check[T]) field.ErrorLis
 	return errs
 }
 
-// oneOf returns a check for an enumeration. The error lists the values in the given order.
-func oneOf[T ~string](values ...T) check[T] {
-	return func(path *field.Path, value *T) field.ErrorList {
-		return when(!slices.Contains(values, *value), field.NotSupported(path, *value, values))
-	}
-}
 
 // once returns a check that rejects a value that it has already checked.
 func once[T comparable]() check[T] {

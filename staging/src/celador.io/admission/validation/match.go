@@ -24,7 +24,7 @@ func checkMatchConstraints(path *field.Path, match *v1.MatchResources) field.Err
 
 func checkMatchResources(path *field.Path, match *v1.MatchResources) field.ErrorList {
 	return slices.Concat(
-		required(path.Child("matchPolicy"), match.MatchPolicy, oneOf(v1.Equivalent, v1.Exact)),
+		oneOf(v1.Equivalent, v1.Exact).required(path.Child("matchPolicy"), match.MatchPolicy),
 		required(path.Child("namespaceSelector"), match.NamespaceSelector, checkSelector),
 		required(path.Child("objectSelector"), match.ObjectSelector, checkSelector),
 		each(path.Child("resourceRules"), match.ResourceRules, checkNamedRule),

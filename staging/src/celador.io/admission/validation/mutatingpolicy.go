@@ -39,7 +39,7 @@ func checkMutatingPolicy(policy, old *v1.MutatingAdmissionPolicy, features polic
 	constraints, mutations := path.Child("matchConstraints"), path.Child("mutations")
 	errs := slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
-		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
+		oneOf(v1.Fail, v1.Ignore).required(path.Child("failurePolicy"), spec.FailurePolicy),
 		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(constraints, spec.MatchConstraints, checkMatchConstraints),
@@ -61,9 +61,9 @@ var knownReinvocation = oneOf(v1.IfNeededReinvocationPolicy, v1.NeverReinvocatio
 
 func checkReinvocationPolicy(path *field.Path, policy v1.ReinvocationPolicyType) field.ErrorList {
 	if policy == "" {
-		return missing(path, "")
+		return knownReinvocation.missing(path)
 	}
-	return knownReinvocation(path, &policy)
+	return knownReinvocation.check(path, &policy)
 }
 
 // checkMutableOperations rejects rules for DELETE, which has no object to change. The path of the
@@ -73,7 +73,7 @@ func checkMutableOperations(path *field.Path, match *v1.MatchResources) field.Er
 	var errs field.ErrorList
 	for _, rule := range match.ResourceRules {
 		for i := range rule.Operations {
-			errs = append(errs, mutable(path.Child("resourceRules", "operations"), &rule.Operations[i])...)
+			errs = append(errs, mutable.check(path.Child("resourceRules", "operations"), &rule.Operations[i])...)
 		}
 	}
 	return errs

@@ -22,20 +22,21 @@ func checkMutations(path *field.Path, mutations, stored []v1.Mutation, patchType
 		reinvocations = append(reinvocations, stored[i].ReinvocationPolicy)
 		reasons = append(reasons, stored[i].Reason)
 	}
-	known := unlessStored(oneOf(patchTypes...), types...)
+	supported := oneOf(patchTypes...)
+	known := unlessStored(supported.check, types...)
 	return each(path, mutations, func(path *field.Path, m *v1.Mutation) field.ErrorList {
 		return slices.Concat(
-			checkPatch(path, m, known, expressions),
+			checkPatch(path, m, supported, known, expressions),
 			expressions.take(path.Child("condition")),
 			optional(path.Child("message"), m.Message, checkOptionalMessage),
-			optional(path.Child("reason"), m.Reason, unlessStored(knownReason, reasons...)),
-			optional(path.Child("reinvocationPolicy"), m.ReinvocationPolicy, unlessStored(knownReinvocation, reinvocations...)),
+			optional(path.Child("reason"), m.Reason, unlessStored(knownReason.check, reasons...)),
+			optional(path.Child("reinvocationPolicy"), m.ReinvocationPolicy, unlessStored(knownReinvocation.check, reinvocations...)),
 		)
 	})
 }
 
 // checkPatch checks that the mutation has exactly one expression that computes its patch.
-func checkPatch(path *field.Path, m *v1.Mutation, known check[v1.PatchType], expressions expressionErrors) field.ErrorList {
+func checkPatch(path *field.Path, m *v1.Mutation, supported enumeration[v1.PatchType], known check[v1.PatchType], expressions expressionErrors) field.ErrorList {
 	patchType := path.Child("patchType")
 	if m.Expression != nil {
 		const alone = "must not be specified when there is an expression"
@@ -46,7 +47,7 @@ func checkPatch(path *field.Path, m *v1.Mutation, known check[v1.PatchType], exp
 		)
 	}
 	if m.PatchType == "" {
-		return missing(patchType, "")
+		return supported.missing(patchType)
 	}
 	unknown := known(patchType, &m.PatchType)
 	var errs field.ErrorList

@@ -73,8 +73,9 @@ func checkParamRef(path *field.Path, ref *v1.ParamRef) field.ErrorList {
 }
 
 func checkNotFoundAction(path *field.Path, action *v1.ParameterNotFoundActionType) field.ErrorList {
+	known := oneOf(v1.DenyAction, v1.AllowAction)
 	if action == nil || *action == "" {
-		return missing(path, "")
+		return known.missing(path)
 	}
-	return oneOf(v1.DenyAction, v1.AllowAction)(path, action)
+	return known.check(path, action)
 }

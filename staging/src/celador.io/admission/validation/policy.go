@@ -45,7 +45,7 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	expressions := checkExpressions(anatomy, policyspec.Validating(stored), checkConditions)
 	errs := slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
-		required(path.Child("failurePolicy"), spec.FailurePolicy, oneOf(v1.Fail, v1.Ignore)),
+		oneOf(v1.Fail, v1.Ignore).required(path.Child("failurePolicy"), spec.FailurePolicy),
 		checkPolicyType(path, spec, stored),
 		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
@@ -73,14 +73,14 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 func checkPolicyType(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
 	kept := equality.Semantic.DeepEqual(spec.PolicyType, stored.PolicyType) && equality.Semantic.DeepEqual(spec.ParamKind, stored.ParamKind)
 	return append(
-		optional(path.Child("policyType"), spec.PolicyType, unlessStored(oneOf(v1.SingletonPolicy), stored.PolicyType)),
+		optional(path.Child("policyType"), spec.PolicyType, unlessStored(oneOf(v1.SingletonPolicy).check, stored.PolicyType)),
 		when(policyspec.IsSingleton(spec) && spec.ParamKind != nil && !kept, field.Forbidden(path.Child("paramKind"),
 			"a Singleton policy takes no parameters, as it has no binding to select them: remove paramKind or policyType"))...,
 	)
 }
 
 func checkTypeCheckingMode(path *field.Path, mode, stored *v1.TypeCheckingMode) field.ErrorList {
-	return optional(path, mode, unlessStored(oneOf(v1.EnforcedTypeChecking, v1.InformationalTypeChecking), stored))
+	return optional(path, mode, unlessStored(oneOf(v1.EnforcedTypeChecking, v1.InformationalTypeChecking).check, stored))
 }
 
 func checkVariables(path *field.Path, variables []v1.Variable, expressions expressionErrors) field.ErrorList {

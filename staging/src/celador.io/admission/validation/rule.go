@@ -21,7 +21,7 @@ func checkNamedRule(path *field.Path, rule *v1.NamedRuleWithOperations) field.Er
 		each(path.Child("resourceNames"), rule.ResourceNames, resourceName()),
 
 		checkPatterns(operations, rule.Operations, "operations"),
-		each(operations, rule.Operations, oneOf(v1.OperationAll, v1.Connect, v1.Create, v1.Delete, v1.Update)),
+		each(operations, rule.Operations, oneOf(v1.OperationAll, v1.Connect, v1.Create, v1.Delete, v1.Update).check),
 
 		// A group may be empty, which names the core group.
 		checkPatterns(path.Child("apiGroups"), rule.APIGroups, "API groups"),
@@ -30,7 +30,7 @@ func checkNamedRule(path *field.Path, rule *v1.NamedRuleWithOperations) field.Er
 		each(versions, rule.APIVersions, notEmpty),
 
 		checkResources(path.Child("resources"), rule.Resources),
-		optional(path.Child("scope"), rule.Scope, oneOf(v1.AllScopes, v1.ClusterScope, v1.NamespacedScope)),
+		optional(path.Child("scope"), rule.Scope, oneOf(v1.AllScopes, v1.ClusterScope, v1.NamespacedScope).check),
 	)
 }
 

@@ -20,7 +20,7 @@ func checkValidations(path *field.Path, validations []v1.Validation, expressions
 			expressions.take(path.Child("expression")),
 			expressions.take(path.Child("messageExpression")),
 			checkMessage(path.Child("message"), validation.Message),
-			optional(path.Child("reason"), validation.Reason, knownReason),
+			optional(path.Child("reason"), validation.Reason, knownReason.check),
 		)
 	})
 }
@@ -37,7 +37,7 @@ func checkFailurePolicies(path *field.Path, spec, stored *v1.ValidatingAdmission
 	for _, validation := range stored.Validations {
 		known = append(known, validation.FailurePolicy)
 	}
-	supported := unlessStored(oneOf(v1.Fail, v1.Ignore), known...)
+	supported := unlessStored(oneOf(v1.Fail, v1.Ignore).check, known...)
 	return each(path, spec.Validations, func(path *field.Path, validation *v1.Validation) field.ErrorList {
 		return optional(path.Child("failurePolicy"), validation.FailurePolicy, supported)
 	})
