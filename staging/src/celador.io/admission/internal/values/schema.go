@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
@@ -37,8 +36,8 @@ type layout struct {
 	elem *Schema
 	// stringItems is set if the type of the items of an array is string.
 	stringItems bool
-	// keys holds the escaped x-kubernetes-list-map-keys.
-	keys []string
+	// keys holds the x-kubernetes-list-map-keys.
+	keys []listKey
 }
 
 // A schemaForm is the kind of CEL values that a schema describes.
@@ -96,10 +95,7 @@ func analyze(s common.Schema) layout {
 			l.elem, l.stringItems = NewSchema(items), items.Type() == "string"
 		}
 		for _, key := range s.XListMapKeys() {
-			if escaped, ok := apiservercel.Escape(key); ok {
-				key = escaped
-			}
-			l.keys = append(l.keys, key)
+			l.keys = append(l.keys, newListKey(key))
 		}
 	case l.typeName == "string":
 		l.form = stringForm(s.Format())

@@ -4,14 +4,18 @@
 package values_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/openapi"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -43,20 +47,30 @@ func checkSchema(t *testing.T, seed uint64) {
 			// Kubernetes' conversion returns nil for the keys of unknown fields.
 			continue
 		}
-		check(t, path, ours.Value(content), common.UnstructuredToVal(content, &schema))
+		if hasEscapedKeys(schema.Schema) {
+			// The value does not equal itself in Kubernetes' conversion.
+			plain := &openapi.Schema{Schema: withPlainNames(schema.Schema)}
+			check(t, path, values.NewSchema(plain).Value(plainNames(content)), common.UnstructuredToVal(plainNames(content), plain))
+		} else {
+			check(t, path, ours.Value(content), common.UnstructuredToVal(content, &schema))
+		}
 		for _, other := range contents[i:] {
 			checkPair(t, path, ours, &schema, content, other)
 		}
 	}
 }
 
-// checkPair compares operations on two values of a schema. Values that were read before must behave in the same way.
-func checkPair(t *testing.T, path string, ours *values.Schema, schema common.Schema, content, other any) {
+// checkPair compares operations on two values of a schema. Values that were read before must behave in the same way. Names must not
+// matter for equality, but do in Kubernetes' conversion, which finds keys and fields by escaped names. So equality is
+// compared with that of the same values with plain names.
+func checkPair(t *testing.T, path string, ours *values.Schema, schema *openapi.Schema, content, other any) {
 	t.Helper()
 	a, b := ours.Value(content), ours.Value(other)
 	theirA, theirB := common.UnstructuredToVal(content, schema), common.UnstructuredToVal(other, schema)
+	plain := &openapi.Schema{Schema: withPlainNames(schema.Schema)}
+	plainA, plainB := common.UnstructuredToVal(plainNames(content), plain), common.UnstructuredToVal(plainNames(other), plain)
 	for range 2 {
-		checkEqual(t, path+": equality of two", a, b, theirA, theirB)
+		checkEqual(t, path+": equality of two", a, b, plainA, plainB)
 		adder, ok := a.(traits.Adder)
 		if !ok {
 			return
@@ -64,11 +78,75 @@ func checkPair(t *testing.T, path string, ours *values.Schema, schema common.Sch
 		sum, theirSum := adder.Add(b), theirA.(traits.Adder).Add(theirB)
 		checkElements(t, path+": sum", sum, theirSum)
 		if sum, ok := sum.(traits.Adder); ok {
-			checkEqual(t, path+": equality with sum", a, sum.(ref.Val), theirA, theirSum)
-			checkEqual(t, path+": equality of sum", sum.(ref.Val), b, theirSum, theirB)
+			plainSum := plainA.(traits.Adder).Add(plainB)
+			checkEqual(t, path+": equality with sum", a, sum.(ref.Val), plainA, plainSum)
+			checkEqual(t, path+": equality of sum", sum.(ref.Val), b, plainSum, plainB)
 			checkElements(t, path+": sum of three", sum.Add(a), theirSum.(traits.Adder).Add(theirA))
 		}
 	}
+}
+
+// plainName replaces the names of schemaFiller that need an escape, or are no identifiers.
+func plainName(name string) string {
+	plain := map[string]string{"a-b": "dash", "c.d/e": "dots", "in": "keyword", "namespace": "other", "under__score": "underscores", "日本": "japan"}
+	return cmp.Or(plain[name], name)
+}
+
+// plainNames returns the value with plain names in all maps.
+func plainNames(content any) any {
+	switch content := content.(type) {
+	case map[string]any:
+		renamed := make(map[string]any, len(content))
+		for name, field := range content {
+			renamed[plainName(name)] = plainNames(field)
+		}
+		return renamed
+	case []any:
+		renamed := make([]any, len(content))
+		for i, element := range content {
+			renamed[i] = plainNames(element)
+		}
+		return renamed
+	default:
+		return content
+	}
+}
+
+// hasEscapedKeys reports whether a list has keys whose names are escaped in expressions.
+func hasEscapedKeys(s *spec.Schema) bool {
+	keys, _ := s.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
+	return slices.ContainsFunc(keys, func(key string) bool {
+		escaped, ok := apiservercel.Escape(key)
+		return ok && escaped != key
+	}) ||
+		s.Items != nil && hasEscapedKeys(s.Items.Schema) ||
+		s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && hasEscapedKeys(s.AdditionalProperties.Schema) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), func(property spec.Schema) bool { return hasEscapedKeys(&property) })
+}
+
+// withPlainNames returns a copy of the schema with plain names of properties.
+func withPlainNames(s *spec.Schema) *spec.Schema {
+	renamed := *s
+	if s.Items != nil {
+		renamed.Items = &spec.SchemaOrArray{Schema: withPlainNames(s.Items.Schema)}
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		renamed.AdditionalProperties = &spec.SchemaOrBool{Allows: true, Schema: withPlainNames(s.AdditionalProperties.Schema)}
+	}
+	if s.Properties != nil {
+		renamed.Properties = map[string]spec.Schema{}
+		for name, property := range s.Properties {
+			renamed.Properties[plainName(name)] = *withPlainNames(&property)
+		}
+	}
+	if keys, ok := s.Extensions.GetStringSlice("x-kubernetes-list-map-keys"); ok {
+		renamed.Extensions = maps.Clone(s.Extensions)
+		for i, key := range keys {
+			keys[i] = plainName(key)
+		}
+		renamed.Extensions["x-kubernetes-list-map-keys"] = anys(keys)
+	}
+	return &renamed
 }
 
 // equal compares two values. It turns a panic into an error, as cel-go does: keys of lists that are maps
@@ -184,7 +262,18 @@ func (g schemaFiller) schema(depth int) *spec.Schema {
 		s.AddExtension("x-kubernetes-list-type", listType)
 		if listType == "map" {
 			s.Items = &spec.SchemaOrArray{Schema: g.object(0)}
-			s.AddExtension("x-kubernetes-list-map-keys", anys(g.names()[:1+g.IntN(4)]))
+			keys := g.names()[:1+g.IntN(4)]
+			if g.invalid {
+				// Comparing keys that cannot be hashed panics, also in Kubernetes' conversion if it finds them.
+				keys = []string{"name", "kind"}[:1+g.IntN(2)]
+			}
+			for _, key := range keys {
+				// API validation accepts scalar keys only.
+				if property, ok := s.Items.Schema.Properties[key]; ok && !g.invalid && len(property.Type) == 0 {
+					s.Items.Schema.Properties[key] = *spec.StringProperty()
+				}
+			}
+			s.AddExtension("x-kubernetes-list-map-keys", anys(keys))
 		}
 	case 9:
 		s.Type = spec.StringOrArray{"object"}

@@ -48,6 +48,11 @@ func (m *schemaMap) Find(key ref.Val) (ref.Val, bool) {
 			return nil, false
 		}
 	}
+	return m.entry(name)
+}
+
+// entry returns the value of an entry, by its unescaped name.
+func (m *schemaMap) entry(name string) (ref.Val, bool) {
 	if v, cached := m.cache.find(name); cached {
 		return v, v != nil
 	}
@@ -125,8 +130,8 @@ func (m *schemaMap) Equal(other ref.Val) ref.Val {
 			}
 			continue
 		}
-		v, found := m.Find(types.String(name))
-		otherValue, otherFound := o.Find(types.String(name))
+		v, found := m.entry(name)
+		otherValue, otherFound := entryOf(o, name)
 		if found != otherFound {
 			return types.False
 		}
@@ -138,6 +143,15 @@ func (m *schemaMap) Equal(other ref.Val) ref.Val {
 		}
 	}
 	return types.True
+}
+
+// entryOf returns the value of an entry of any map, by its unescaped name. Unlike Kubernetes' conversion, it does not unescape the name of
+// an entry such as a__b, which would name another entry or none.
+func entryOf(m traits.Mapper, name string) (ref.Val, bool) {
+	if object, ok := m.(*schemaMap); ok {
+		return object.entry(name)
+	}
+	return m.Find(types.String(name))
 }
 
 // Type implements ref.Val.

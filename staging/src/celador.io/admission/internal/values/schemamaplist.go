@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
 // A schemaMapList is the view of a list with x-kubernetes-list-type map. Two such lists are equal if they
@@ -20,8 +21,22 @@ type schemaMapList struct {
 	byKey map[any]int
 }
 
-// Equal implements ref.Val. Like Kubernetes' conversion, it looks up unstructured elements by the escaped
-// names of the keys.
+// A listKey is the name of a key of a list with x-kubernetes-list-type map.
+type listKey struct {
+	name string
+	// escaped is the name in expressions. It is the name itself if that cannot be escaped.
+	escaped string
+}
+
+func newListKey(name string) listKey {
+	if escaped, ok := apiservercel.Escape(name); ok {
+		return listKey{name, escaped}
+	}
+	return listKey{name, name}
+}
+
+// Equal implements ref.Val. Kubernetes' conversion looks up unstructured elements by the escaped names of the
+// keys, and finds no element if the escaped name is another one, so that no list of several elements equals itself.
 func (l *schemaMapList) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -61,14 +76,14 @@ func (l *schemaMapList) contentKey(element any) any {
 	if !ok {
 		return types.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T", element)
 	}
-	return compositeKey(l.keys, func(name string) any { return object[name] })
+	return compositeKey(l.keys, func(key listKey) any { return object[key.name] })
 }
 
 // A mapListSum is the sum of a list with x-kubernetes-list-type map and another list. It is such a list,
 // too.
 type mapListSum struct {
 	traits.Lister
-	keys []string
+	keys []listKey
 }
 
 // Equal implements ref.Val.
@@ -104,7 +119,7 @@ func (l *mapListSum) Equal(other ref.Val) ref.Val {
 // Add implements traits.Adder.
 func (l *mapListSum) Add(other ref.Val) ref.Val { return addMapLists(l, other, l.keys) }
 
-func addMapLists(l traits.Lister, r ref.Val, keys []string) ref.Val {
+func addMapLists(l traits.Lister, r ref.Val, keys []listKey) ref.Val {
 	other, ok := r.(traits.Lister)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(r)
@@ -125,10 +140,10 @@ func addMapLists(l traits.Lister, r ref.Val, keys []string) ref.Val {
 	return &mapListSum{types.NewRefValList(types.DefaultTypeAdapter, sum), keys}
 }
 
-// valueKey returns the key of an element of a list, by the escaped names of the keys.
-func valueKey(element ref.Val, keys []string) any {
-	return compositeKey(keys, func(name string) any {
-		v := fieldOf(element, types.String(name))
+// valueKey returns the key of an element of a list. Expressions construct elements with the escaped names of the keys.
+func valueKey(element ref.Val, keys []listKey) any {
+	return compositeKey(keys, func(key listKey) any {
+		v := fieldOf(element, key)
 		if v == nil || types.IsUnknownOrError(v) {
 			return nil
 		}
@@ -137,8 +152,13 @@ func valueKey(element ref.Val, keys []string) any {
 }
 
 // fieldOf returns a field of a map or of a constructed object, or nil if there is none.
-func fieldOf(of ref.Val, name types.String) ref.Val {
+func fieldOf(of ref.Val, key listKey) ref.Val {
+	name := types.String(key.escaped)
 	switch of := of.(type) {
+	case *schemaMap:
+		if v, found := of.entry(key.name); found {
+			return v
+		}
 	case traits.Mapper:
 		if v, found := of.Find(name); found {
 			return v
@@ -153,18 +173,18 @@ func fieldOf(of ref.Val, name types.String) ref.Val {
 
 // compositeKey returns a Go value that can be a key of a Go map and equals those of elements whose keys
 // have the same values.
-func compositeKey(names []string, value func(name string) any) any {
-	switch len(names) {
+func compositeKey(keys []listKey, value func(listKey) any) any {
+	switch len(keys) {
 	case 1:
-		return value(names[0])
+		return value(keys[0])
 	case 2:
-		return [2]any{value(names[0]), value(names[1])}
+		return [2]any{value(keys[0]), value(keys[1])}
 	case 3:
-		return [3]any{value(names[0]), value(names[1]), value(names[2])}
+		return [3]any{value(keys[0]), value(keys[1]), value(keys[2])}
 	}
-	parts := make([]any, len(names))
-	for i, name := range names {
-		parts[i] = value(name)
+	parts := make([]any, len(keys))
+	for i, key := range keys {
+		parts[i] = value(key)
 	}
 	return fmt.Sprintf("%#v", parts)
 }
