@@ -100,6 +100,7 @@ func (a additional) setDefaults(object runtime.Object) {
 // validate appends its errors to errs, which are those of the schema. Rules are not evaluated if the object
 // cannot be read as the schema says or lacks a field that should have a default.
 func (a additional) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
+	errs = locate(errs)
 	blocked := blocking(errs)
 	if a.defaults != nil {
 		failed := a.defaults.Validate(ctx, object, old)
