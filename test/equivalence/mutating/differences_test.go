@@ -6,6 +6,7 @@ package mutating
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
@@ -72,6 +73,41 @@ func differences() []difference {
 				return upstream.last().isOther(r) && reflect.DeepEqual(celador.withoutIdentity(), upstream.withoutIdentity())
 			},
 			in: example{spec: applying(`Object{metadata: Object.metadata{name: "other"}}`)}.scenario(),
+		},
+		{
+			name: "managed fields",
+			reason: "A mutation that changes metadata.managedFields fails, because server-side apply finds conflicts and fields to remove by them. Upstream stores what a JSON patch " +
+				"writes there.",
+			explains: func(_ *cluster, _ request, celador, upstream outcome) bool {
+				i := len(celador.Rounds) - 1
+				if i >= len(upstream.Rounds) || managedFieldsOf(upstream.Rounds[i].Object) == managedFieldsOf(celador.last().Object) {
+					return false
+				}
+				if strings.HasSuffix(celador.last().Error, ": may not change metadata.managedFields") {
+					return reflect.DeepEqual(celador.before(), upstream.upTo(i))
+				}
+				// failurePolicy may ignore the error. Then only upstream's object changes, which causes another round.
+				ours, theirs := celador.last(), upstream.last()
+				return ours.Error == theirs.Error && withoutManagedFields(ours.Object) == withoutManagedFields(theirs.Object)
+			},
+			in: example{spec: patching(`[JSONPatch{op: "add", path: "/metadata/managedFields", value: [{"manager": "me", "operation": "Update"}]}]`)}.scenario(),
+		},
+		{
+			name: "invalid objects",
+			reason: "A JSON patch whose result is no valid object of its kind is a failure of its policy, which failurePolicy applies to. Upstream ends the request with an internal error " +
+				"that does not name the policy.",
+			explains: func(c *cluster, r request, celador, upstream outcome) bool {
+				i := len(upstream.Rounds) - 1
+				detail, found := strings.CutPrefix(upstream.last().Error, "Internal error occurred: ")
+				if !found || upstream.last().Status.Code != http.StatusInternalServerError || !reflect.DeepEqual(celador.upTo(i), upstream.upTo(i)) || strings.Contains(celador.text(), "Internal error occurred: ") {
+					return false
+				}
+				return strings.Contains(celador.text(), " denied request: patched object is not valid: "+detail) || slices.ContainsFunc(c.Policies, func(p *v1.MutatingAdmissionPolicy) bool {
+					return p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == v1.Ignore && concerns(p, r) &&
+						slices.ContainsFunc(p.Spec.Mutations, func(m v1.Mutation) bool { return m.JSONPatch != nil })
+				})
+			},
+			in: example{spec: patching(`[JSONPatch{op: "replace", path: "/spec/replicas", value: "many"}]`)}.scenario(),
 		},
 		{
 			name: "parts of objects after match conditions",
@@ -256,6 +292,35 @@ func (o outcome) withoutIdentity() outcome {
 	return o
 }
 
+// managedFieldsOf returns the JSON of metadata.managedFields of an object.
+func managedFieldsOf(object string) string {
+	var parts struct {
+		Metadata struct {
+			ManagedFields json.RawMessage `json:"managedFields"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal([]byte(object), &parts) != nil {
+		return ""
+	}
+	return string(parts.Metadata.ManagedFields)
+}
+
+// withoutManagedFields removes metadata.managedFields from the JSON of an object.
+func withoutManagedFields(text string) string {
+	object := map[string]any{}
+	if json.Unmarshal([]byte(text), &object) != nil {
+		return text
+	}
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		delete(metadata, "managedFields")
+	}
+	stripped, err := json.Marshal(object)
+	if err != nil {
+		return text
+	}
+	return string(stripped)
+}
+
 // isOther reports whether the object has another name or namespace than the request.
 func (r round) isOther(of request) bool {
 	var object metav1.PartialObjectMetadata
@@ -324,6 +389,8 @@ func TestExplanations(t *testing.T) {
 	matched := &cluster{scenario: differences()[0].in}
 	of := func(rounds ...round) outcome { return outcome{Rounds: rounds} }
 	unconverted := round{Error: "policy '" + usualPolicy + "' with binding 'b' denied request: v1beta1.Deployment" + notSuitable + `"apps/v1"`}
+	const owned = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"blue","labels":{"a":"b"},"managedFields":[{"manager":"me"}]}}`
+	internalError := round{Error: "Internal error occurred: json: no", Status: metav1.Status{Code: http.StatusInternalServerError}}
 	refused := round{Error: `: may not change metadata.name from "web" to "other"`, Object: object}
 	for name, test := range map[string]struct {
 		c                 *cluster
@@ -340,6 +407,12 @@ func TestExplanations(t *testing.T) {
 		"refused, but not changed":       {&cluster{}, of(refused), of(round{Object: object}), ""},
 		"ignored name":                   {&cluster{}, of(round{Object: object}), of(round{Object: moved}), "identity"},
 		"ignored name and more":          {&cluster{}, of(round{Object: other}), of(round{Object: moved}), ""},
+		"managed fields":                 {&cluster{}, of(round{Error: "policy 'a' with binding 'b' denied request: may not change metadata.managedFields", Object: object}), of(round{Object: owned}), "managed fields"},
+		"ignored managed fields":         {&cluster{}, of(round{Object: object}), of(round{Object: owned}), "managed fields"},
+		"managed fields and more":        {&cluster{}, of(round{Object: other}), of(round{Object: owned}), ""},
+		"invalid object":                 {&cluster{}, of(round{Error: "policy 'a' with binding 'b' denied request: patched object is not valid: json: no"}), of(internalError), "invalid objects"},
+		"another invalid object":         {&cluster{}, of(round{Error: "policy 'a' with binding 'b' denied request: patched object is not valid: json: yes"}), of(internalError), ""},
+		"an internal error":              {&cluster{}, of(round{}), of(internalError), ""},
 		"ignored name and an error":      {&cluster{}, of(round{Object: object, Error: "no"}), of(round{Object: moved}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

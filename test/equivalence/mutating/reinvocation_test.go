@@ -46,7 +46,7 @@ func reinvocations() map[string]example {
 		"first fails":               failing(`policy 'policy.example.com' with binding 'a' denied request: expression 'Object{spec: Object.spec{replicas: object.none}}' resulted in error: no such key: none`, on("create", two(applying("Object{spec: Object.spec{replicas: object.none}}"), applying(one)), hasOne)),
 		"both fail":                 failing(`policy 'policy.example.com' with binding 'a' denied request: expression 'Object{spec: Object.spec{replicas: object.none}}' resulted in error: no such key: none`, two(applying("Object{spec: Object.spec{replicas: object.none}}"), applying(invalid))),
 		"first fails, ignored":      on("create", two(with(applying("Object{spec: Object.spec{replicas: object.none}}"), ignoring), applying(one)), hasOne),
-		"one ends the request":      failing(`(InternalError 500) Internal error occurred: json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`, two(applying(one), patching("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 'many'}]"))),
+		"one patches no number":     failing(`policy 'second.example.com' with binding 'b' denied request: patched object is not valid: json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`, on("create", two(applying(one), patching("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 'many'}]")), hasOne)),
 		"one for another object":    on("create", two(with(applying(one), matched(ofObjects("app", "parts"))), applying(increment)), `"replicas":10`),
 	}
 }

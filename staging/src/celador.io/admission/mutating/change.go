@@ -50,6 +50,9 @@ func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) e
 	if err := checkIdentity(before, after); err != nil {
 		return err
 	}
+	if err := checkManagedFields(before, after); err != nil {
+		return err
+	}
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
 	view.mutated()

@@ -14,7 +14,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -130,7 +129,7 @@ func applyJSONPatch(operations jsonpatch.Patch, t target) (patched, error) {
 		if err := checkKind(t.object(), after); err != nil {
 			return patched{}, err
 		}
-		return patched{}, apierrors.NewInternalError(err)
+		return patched{}, fmt.Errorf("patched object is not valid: %w", err)
 	}
 	return patched{object, func() []string { return operationPaths(operations) }}, nil
 }

@@ -1,0 +1,87 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mutating
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// checkManagedFields returns an error if a mutation changes metadata.managedFields. The API server records there who
+// set which fields, and server-side apply finds conflicts and fields to remove by it.
+func checkManagedFields(before, after runtime.Object) error {
+	if !sameManagedFields(before, after) {
+		return errors.New("may not change metadata.managedFields")
+	}
+	return nil
+}
+
+func sameManagedFields(before, after runtime.Object) bool {
+	if before, custom := before.(*unstructured.Unstructured); custom {
+		if after, custom := after.(*unstructured.Unstructured); custom {
+			a, b := contentOfManagedFields(before), contentOfManagedFields(after)
+			return isEmptyList(a) && isEmptyList(b) || equality.Semantic.DeepEqual(a, b)
+		}
+	}
+	old, err := meta.Accessor(before)
+	if err != nil {
+		return true // options of CONNECT requests have no metadata
+	}
+	current, err := meta.Accessor(after)
+	if err != nil {
+		return false
+	}
+	a, b := old.GetManagedFields(), current.GetManagedFields()
+	// Most patches keep the slice.
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, sameEntry))
+}
+
+func contentOfManagedFields(object *unstructured.Unstructured) any {
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	return metadata["managedFields"]
+}
+
+func isEmptyList(content any) bool {
+	list, ok := content.([]any)
+	return content == nil || ok && len(list) == 0
+}
+
+// sameEntry compares two entries, the second of which may have been encoded as JSON and decoded again.
+func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
+	if !sameFields(a.FieldsV1, b.FieldsV1) {
+		return false
+	}
+	a.FieldsV1, b.FieldsV1 = nil, nil
+	// JSON has null for no time and for the zero time.
+	if a.Time.IsZero() && b.Time.IsZero() {
+		a.Time, b.Time = nil, nil
+	}
+	return jsonEquality.DeepEqual(a, b)
+}
+
+func sameFields(a, b *metav1.FieldsV1) bool {
+	textA, textB := textOfFields(a), textOfFields(b)
+	if bytes.Equal(textA, textB) {
+		return true
+	}
+	// JSON has several texts for a set of fields.
+	var fieldsA, fieldsB fieldpath.Set
+	return fieldsA.FromJSON(bytes.NewReader(textA)) == nil && fieldsB.FromJSON(bytes.NewReader(textB)) == nil && fieldsA.Equals(&fieldsB)
+}
+
+// textOfFields returns the JSON of a set of fields. It is empty if there is none.
+func textOfFields(fields *metav1.FieldsV1) []byte {
+	if fields == nil {
+		return nil
+	}
+	return fields.GetRawBytes()
+}
