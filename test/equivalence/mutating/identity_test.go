@@ -22,7 +22,6 @@ func identities() map[string]example {
 		"no kind":                    {on: "create widget", spec: patching(`[JSONPatch{op: "remove", path: "/kind"}]`), fails: `may not change apiVersion and kind from example.com/v1, Kind=Widget to example.com/v1, Kind=`},
 		"widget":                     {on: "create widget", spec: meta(`name: "other"`), fails: `may not change metadata.name from "w" to "other"`},
 		"managed fields":             {spec: patching(`[JSONPatch{op: "add", path: "/metadata/managedFields", value: [{"manager": "me", "operation": "Update"}]}]`), fails: `may not change metadata.managedFields`},
-		"managed fields, ignored":    {spec: with(patching(`[JSONPatch{op: "add", path: "/metadata/managedFields", value: [{"manager": "me", "operation": "Update"}]}]`), and(applying(one)), ignoring), want: []string{hasOne}},
 		"managed fields, applied":    {spec: meta(`managedFields: [Object.metadata.managedFields{manager: "me"}]`), fails: `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .metadata.managedFields`},
 		"managed fields of a widget": {on: "create widget", spec: patching(`[JSONPatch{op: "add", path: "/metadata/managedFields", value: [{"manager": "me", "operation": "Update"}]}]`), fails: `may not change metadata.managedFields`},
 		"no managed fields":          {on: "create widget", spec: patching(`[JSONPatch{op: "add", path: "/metadata/managedFields", value: []}]`), want: []string{`"managedFields":[]`}},
