@@ -42,6 +42,7 @@ var answers = map[string]answer{
 	"deny and warn":      {response: `{"warnings": ["careful"], "auditAnnotations": {"why": "because"}, "status": {"message": "no"}}`},
 	"allow with status":  {response: `{"allowed": true, "status": {"message": "well done", "code": 403}}`},
 	"warn":               {response: `{"allowed": true, "warnings": ["careful", "", "really"]}`},
+	"warn in lines":      {response: `{"allowed": true, "warnings": ["be\ncareful", "two\t words", "plain"]}`},
 	"note":               {response: `{"allowed": true, "auditAnnotations": {"a": "1", "b": ""}}`},
 	"note badly":         {response: `{"allowed": true, "auditAnnotations": {"a/b": "1", "c d": "2", "e": "3"}}`},
 	"label":              {response: `{"allowed": true}`, patch: `[{"op": "add", "path": "/metadata/labels/hook", "value": "was here"}]`},

@@ -10,6 +10,8 @@ import (
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"celador.io/admission/warningtext"
 )
 
 // difference is a wanted difference between Celador and Kubernetes. The tests fail on any other.
@@ -36,6 +38,19 @@ func differences() []difference {
 			explains: firstRefusal,
 			// A webhook that cannot be called fails before any other answers.
 			in: scenario{asking("a", "deny"), asking("b", "allow", nowhere)}, on: "create",
+		},
+		{
+			name: "control characters in warnings",
+			reason: "Warnings of webhooks have spaces in place of white space with line breaks, tabs and other control characters. Upstream's server drops a warning with such a " +
+				"character, because headers cannot have it.",
+			explains: func(_ *testing.T, _ *cluster, _ step, _ request, celador, upstream outcome) bool {
+				upstream.Warnings = slices.Clone(upstream.Warnings)
+				for i, text := range upstream.Warnings {
+					upstream.Warnings[i] = warningtext.Of(text)
+				}
+				return reflect.DeepEqual(celador, upstream)
+			},
+			in: scenario{asking("a", "warn in lines")}, on: "create",
 		},
 		{
 			name: "unknown failure policies",

@@ -26,6 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/tracing"
 	"k8s.io/klog/v2"
+
+	"celador.io/admission/warningtext"
 )
 
 // slow is the duration from which the trace of a call is logged.
@@ -110,7 +112,7 @@ func (c *Call) call(ctx context.Context, allowed Allowed) error {
 		c.annotate(ctx, name+"/"+key, value, audit.LevelMetadata)
 	}
 	for _, text := range response.Warnings {
-		warning.AddWarning(ctx, "", text)
+		warning.AddWarning(ctx, "", warningtext.Of(text))
 	}
 	if !response.Allowed {
 		return &webhookutil.ErrWebhookRejection{Status: webhookerrors.ToStatusErr(name, response.Result)}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/policy"
+	"celador.io/admission/warningtext"
 )
 
 // Result is the result of evaluating the policies that match a request. Err, Warnings and
@@ -206,11 +207,11 @@ func (r Result) enforced(action v1.ValidationAction) []*Decision {
 	return found
 }
 
-// Warnings returns the warnings for the client.
+// Warnings returns the warnings for the client, as Warning headers can carry them.
 func (r Result) Warnings() []string {
 	var warnings []string
 	for _, d := range r.enforced(v1.Warn) {
-		warnings = append(warnings, fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", d.Policy, d.Binding, d.Message))
+		warnings = append(warnings, warningtext.Of(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", d.Policy, d.Binding, d.Message)))
 	}
 	return warnings
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"celador.io/admission/schemaexpression"
+	"celador.io/admission/warningtext"
 )
 
 // costLimitExceeded starts the error of an expression that costs more than celconfig.PerCallLimit.
@@ -144,7 +145,7 @@ func describe(rule *apiextensionsv1.ValidationRule) string {
 // addUnlessUnchanged adds an error, or a warning if the value was invalid before and did not change.
 func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error) {
 	if !compiled.readsOld && e.input.Correlation != nil && e.at.unchanged(e.input.Correlation()) {
-		warning.AddWarning(e.ctx, "", err.Error())
+		warning.AddWarning(e.ctx, "", warningtext.Of(err.Error()))
 		return
 	}
 	e.add(err)
