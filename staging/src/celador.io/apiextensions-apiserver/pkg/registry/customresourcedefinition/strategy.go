@@ -71,7 +71,7 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	errs := s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))
+	errs := withoutStoredCosts(s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old)), part(obj), part(old))
 	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
 }
 
