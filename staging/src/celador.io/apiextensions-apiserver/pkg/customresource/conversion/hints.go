@@ -12,6 +12,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -135,7 +136,7 @@ func (h hints) nearest(name string, constructors bool) string {
 	if constructors {
 		visitProperties(h.target, visit)
 	}
-	return ruleerror.Nearest(name, slices.Values(fields))
+	return spelling.Nearest(name, slices.Values(fields))
 }
 
 func visitProperties(s *structuralschema.Structural, visit func(name string)) {

@@ -14,6 +14,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/schemaexpression"
+	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
@@ -159,7 +160,7 @@ func outsideHint(name string, scope *place) string {
 func nearest(name string, scope *place) string {
 	var names []string
 	collect(scope.selfType(), func(name string) { names = append(names, name) })
-	return ruleerror.Nearest(name, slices.Values(names))
+	return spelling.Nearest(name, slices.Values(names))
 }
 
 // collect calls visit with the names of all fields in a type.

@@ -5,7 +5,6 @@ package ruleerror_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -34,18 +33,6 @@ func TestShorten(t *testing.T) {
 	} {
 		if got := ruleerror.Shorten(tc.detail); got != tc.want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, tc.want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	names := []string{"replicas", "spec", "status", "x", strings.Repeat("y", 1000)}
-	for name, want := range map[string]string{
-		"replcias": "replicas", "Replica": "replicas", "sepc": "spec", "stat": "status", "y": "", "": "", "other": "",
-		strings.Repeat("y", 999): "",
-	} {
-		if got := ruleerror.Nearest(name, slices.Values(names)); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/admission/spelling"
 )
 
 // Resolve returns the schema at the path in a schema. It returns an error that names the step for which the schema
@@ -148,5 +148,5 @@ func nearest(name string, properties map[string]structuralschema.Structural) str
 			return unescaped
 		}
 	}
-	return ruleerror.Nearest(name, maps.Keys(properties))
+	return spelling.Nearest(name, maps.Keys(properties))
 }
