@@ -113,7 +113,7 @@ func verdict(compileErrors, typeErrors error) error {
 }
 
 func typeError(f typecheck.Finding) string {
-	return fmt.Sprintf("%s does not fit %v: %s", f.Field, f.Type, f.Message)
+	return fmt.Sprintf("%s does not fit %s: %s", f.Field, f.On(), f.Message)
 }
 
 func fieldsOf(findings []typecheck.Finding) string {

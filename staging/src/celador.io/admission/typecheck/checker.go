@@ -94,6 +94,10 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 		result.Types = append(result.Types, t.kind)
 		checked = append(checked, checkedType{object, assessments})
 	}
+	if len(checked) == 0 {
+		c.findUntyped(expressions, params, result)
+		return result
+	}
 	c.findGuarded(expressions, params, checked, result.coversAll(targets))
 	for i, e := range expressions {
 		for _, t := range checked {
@@ -101,7 +105,7 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 			if a.message == "" {
 				continue
 			}
-			f := Finding{Field: e.field, Type: t.object.kind, Message: a.message, Guarded: a.guarded}
+			f := Finding{Field: e.field, Type: t.object.kind, Message: a.message, Issues: a.issues, Guarded: a.guarded}
 			if a.causedByParams {
 				f.Params = params.kind
 			}
@@ -109,6 +113,19 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 		}
 	}
 	return result
+}
+
+// findUntyped adds the findings that expressions have for objects of every type: escaped names.
+func (c *Checker) findUntyped(expressions []fieldExpression, params *resolvedType, result *Result) {
+	assessments, err := c.checkExpressions(expressions, resolvedType{}, params)
+	if err != nil {
+		return // the environment cannot be extended, which the check of a type reports
+	}
+	for i := range assessments {
+		if found := assessments[i].escapes; found != nil {
+			result.Findings = append(result.Findings, Finding{Field: expressions[i].field, Message: found.message, Issues: found.issues})
+		}
+	}
 }
 
 // checkedType holds an assessment of each expression for objects of one type.
@@ -123,6 +140,10 @@ type assessment struct {
 	cost int
 	// message describes the type errors. It is empty if there are none.
 	message string
+	// issues are the first of the type errors.
+	issues []Issue
+	// escapes holds the message and the issues of escaped names alone. It is nil if there are none.
+	escapes *assessment
 	// causedByParams is set if there are no errors once 'params' is of dynamic type.
 	causedByParams bool
 	// absent are the IDs of has() calls on fields that the type does not have.

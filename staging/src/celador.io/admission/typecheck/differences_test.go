@@ -90,6 +90,10 @@ func TestUnlikeUpstream(t *testing.T) {
 		"restricted metadata":         {custom, policy("object.metadata.labels.a == 'b' && object.metadata.name == 'w'", rule("example.com", "v1", "restricteds"))},
 		"quoted name":                 {custom, policy("object.spec.`dashed-name` == 'n'", widgets)},
 
+		"escaped name":    {custom, policy("object.spec.dashed__dash__name == 'n'", widgets)},
+		"escaped keyword": {object, policy("object.metadata.__namespace__ == 'a'")},
+		"escaped key":     {object, policy("object.metadata.labels.a__dash__b == 'b'")},
+
 		// Incomplete schemas.
 		"unknown fields":               {custom, policy("object.spec.free.color == 'red'", widgets)},
 		"without type":                 {custom, policy("object.spec.untyped == 'u'", widgets)},

@@ -28,13 +28,19 @@ func failed(issues *cel.Issues) bool { return len(issues.Errors()) > 0 }
 // full reports whether there may be issues that cel-go does not list.
 func full(issues *cel.Issues) bool { return len(issues.Errors()) >= maxIssues }
 
-// messageOf returns cel-go's text of the issues in a source. It shortens long texts, and ends with
-// the number of errors that are left out.
-func messageOf(source common.Source, issues *cel.Issues) string {
+// sorted returns the issues in the order of their positions.
+func sorted(issues *cel.Issues) []*common.Error {
 	errs := slices.Clone(issues.Errors())
 	slices.SortStableFunc(errs, func(a, b *common.Error) int {
 		return cmp.Or(cmp.Compare(a.Location.Line(), b.Location.Line()), cmp.Compare(a.Location.Column(), b.Location.Column()))
 	})
+	return errs
+}
+
+// messageOf returns cel-go's text of the issues in a source. It shortens long texts, and ends with
+// the number of errors that are left out.
+func messageOf(source common.Source, issues *cel.Issues) string {
+	errs := sorted(issues)
 	text, shown := "", 0
 	for shown < min(len(errs), maxShown) && len(text) <= maxMessage {
 		if shown > 0 {

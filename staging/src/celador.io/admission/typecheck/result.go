@@ -32,7 +32,8 @@ type Result struct {
 type Finding struct {
 	// Field is the field path of the expression, such as "spec.validations[0].expression".
 	Field string
-	// Type is the type of 'object' and 'oldObject'.
+	// Type is the type of 'object' and 'oldObject'. It is empty if no type was checked: the errors are then those of every
+	// type.
 	Type schema.GroupVersionKind
 	// Params is the type of 'params' if there are no errors once 'params' is of dynamic type, and
 	// empty otherwise.
@@ -40,9 +41,28 @@ type Finding struct {
 	// Message is the text of the compiler, of several lines and up to about 8 kB. It has at most ten
 	// errors, and the number of errors that are left out.
 	Message string
+	// Issues are the errors in Message, each in one line.
+	Issues []Issue
 	// Guarded is set if no subexpression with an error is evaluated for objects of Type: has() guards
 	// it with a field that Type lacks and another type of the policy has or may have.
 	Guarded bool
+}
+
+// On returns the text of the finding's Type: "apps/v1, Kind=Deployment", or "any type".
+func (f *Finding) On() string {
+	if f.Type.Empty() {
+		return "any type"
+	}
+	return f.Type.String()
+}
+
+// An Issue is a type error in an expression.
+type Issue struct {
+	// Line and Column are the position in the expression, both from 1.
+	Line, Column int
+	// Message is the text of the type checker in one line. For a field that the type does not have, it ends with the name
+	// that was probably meant, if there is one.
+	Message string
 }
 
 // An Unchecked is a type that a policy names and that expressions were not checked against.
@@ -115,7 +135,7 @@ func (r *Result) Warnings() []v1.ExpressionWarning {
 		if texts[f.Field] == nil {
 			fields = append(fields, f.Field)
 		}
-		texts[f.Field] = append(texts[f.Field], fmt.Sprintf("%v: %s\n", f.Type, f.Message))
+		texts[f.Field] = append(texts[f.Field], fmt.Sprintf("%s: %s\n", f.On(), f.Message))
 	}
 	var warnings []v1.ExpressionWarning
 	for _, field := range fields {

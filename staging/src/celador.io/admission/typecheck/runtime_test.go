@@ -23,6 +23,13 @@ import (
 // is a Go object or the content of a custom resource.
 func evaluate(t *testing.T, policy *v1.ValidatingAdmissionPolicy, object any, params map[string]any) error {
 	t.Helper()
+	_, err := valueFor(t, policy, object, params)
+	return err
+}
+
+// valueFor returns the value of the first validation.
+func valueFor(t *testing.T, policy *v1.ValidatingAdmissionPolicy, object any, params map[string]any) (ref.Val, error) {
+	t.Helper()
 	allowAll, requester := authorizerfactory.NewAlwaysAllowAuthorizer(), &user.DefaultInfo{Name: "someone"}
 	request := admission.NewAttributesRecord(nil, nil, deployment, "ns", "name", deployment.GroupVersion().WithResource("deployments"), "", admission.Create, nil, false, requester)
 	variables := map[string]ref.Val{}
@@ -56,12 +63,11 @@ func evaluate(t *testing.T, policy *v1.ValidatingAdmissionPolicy, object any, pa
 	for _, v := range policy.Spec.Variables {
 		value, err := run(v.Expression)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		variables[v.Name] = value
 	}
-	_, err = run(policy.Spec.Validations[0].Expression)
-	return err
+	return run(policy.Spec.Validations[0].Expression)
 }
 
 func valueOf(object any) ref.Val {

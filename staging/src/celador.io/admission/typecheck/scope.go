@@ -5,9 +5,11 @@ package typecheck
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/expression"
@@ -88,7 +90,7 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	var types map[int64]*cel.Type
 	tree := parsed.tree()
 	if large := s.checker.sizes.Check(env, tree); large != nil {
-		return cel.DynType, assessment{message: messageOf(tree.Source(), large)}, nil
+		return cel.DynType, assessment{message: messageOf(tree.Source(), large), issues: s.issuesOf(tree, nil, large)}, nil
 	}
 	checked, issues := checkIn(env, tree)
 	remaining := issues
@@ -101,9 +103,19 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 		remaining = remaining.Append(s.constructors.checkAssignments(parsed.tree(), types))
 	}
 	a.cost = typesCost(types)
+	remaining, escapes := s.findEscapes(parsed.tree(), types, remaining)
 	if !failed(remaining) {
 		return output, a, nil
 	}
-	a.message, a.absent = messageOf(tree.Source(), remaining), parsed.tests(idsOf(issues))
+	a.message, a.issues = messageOf(tree.Source(), remaining), s.issuesOf(parsed.tree(), types, remaining)
+	if len(escapes.errs) > 0 {
+		a.escapes = &assessment{}
+		only := cel.NewIssues(common.NewErrors(tree.Source()).Append(escapes.errs))
+		a.escapes.message, a.escapes.issues = messageOf(tree.Source(), only), s.issuesOf(parsed.tree(), types, only)
+	}
+	// A has() of an escaped name guards nothing: no type has the field.
+	absent := idsOf(issues)
+	maps.DeleteFunc(absent, func(id int64, _ bool) bool { return escapes.ids[id] })
+	a.absent = parsed.tests(absent)
 	return cel.DynType, a, nil
 }

@@ -140,22 +140,10 @@ func (t *typeTable) FindStructFieldType(name, field string) (*types.FieldType, b
 		return &types.FieldType{Type: variable}, ok
 	}
 	if o, ok := t.objects[name]; ok {
-		found := t.fieldOf(name, o, o.unescaped(field))
+		found := t.fieldOf(name, o, field)
 		return &types.FieldType{Type: found}, found != nil
 	}
 	return t.Provider.FindStructFieldType(name, field)
-}
-
-// unescaped returns the name of the field that an expression refers to by the given, possibly
-// escaped, name.
-func (o object) unescaped(field string) string {
-	if _, declared := o.Properties[field]; declared {
-		return field
-	}
-	if unescaped, ok := apiservercel.Unescape(field); ok {
-		return unescaped
-	}
-	return field
 }
 
 // fieldOf returns the type of a field of the named object type, or nil if there is no such field.
