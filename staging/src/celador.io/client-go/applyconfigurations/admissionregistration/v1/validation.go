@@ -37,14 +37,14 @@ type ValidationApplyConfiguration struct {
 	// - 'authorizer': authorization checks for the requesting user;
 	// 'authorizer.requestResource' checks the resource of the request.
 	//
-	// A property is accessible if its name matches [a-zA-Z_.-/][a-zA-Z0-9_.-/]*.
-	// Characters and words that CEL does not allow in names are escaped: '.' as
-	// '__dot__', '-' as '__dash__', '/' as '__slash__', '__' as '__underscores__',
-	// and CEL's keywords as '__in__', '__namespace__' and so on. For example,
-	// object.x__dash__prop reads the property "x-prop".
+	// Fields are read by their own names, which are not escaped: write a name that
+	// is not an identifier, or is one of 'true', 'false', 'null' and 'in', in
+	// backticks, or index the object with it. For example, object.spec.`x-prop` and
+	// object.spec['x-prop'] read the field "x-prop", and has(object.spec.`x-prop`)
+	// tests for it.
 	//
-	// Lists with x-kubernetes-list-type set or map compare without regard to order,
-	// and '+' on them forms the union (set) or merges by key (map).
+	// Lists are equal if they have equal items in the same order, and '+'
+	// concatenates lists, whatever their x-kubernetes-list-type.
 	Expression *string `json:"expression,omitempty"`
 	// message is returned to the client if the expression is false. It must be a
 	// single line. Defaults to "failed expression: " and the expression; therefore
