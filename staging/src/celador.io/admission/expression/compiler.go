@@ -146,7 +146,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		return nil, internal("program instantiation failed: %v", err)
 	}
 	if in.Params {
-		program.paramReads = paramReads(ast.NativeRep().Expr())
+		program.paramReads, program.paramFields = paramReads(ast.NativeRep().Expr()), paramFields(ast.NativeRep().Expr())
 	}
 	return program, nil
 }

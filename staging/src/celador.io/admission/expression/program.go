@@ -32,6 +32,8 @@ type Program struct {
 	output *cel.Type
 	// paramReads is empty if 'params' is not declared.
 	paramReads []parts.Read
+	// paramFields is empty if the expression reads no field of 'params'.
+	paramFields []paramField
 }
 
 // Source returns the text of the expression.
@@ -96,7 +98,11 @@ func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)
 	}
-	return p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
+	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
+	if err != nil {
+		err = p.explain(s, err)
+	}
+	return value, charge, err
 }
 
 // A Budget is the CEL cost that a series of evaluations may still spend. It is not safe for

@@ -1,0 +1,106 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"errors"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+// nullParamsError is the error of an expression that reads a field of 'params' although the binding selects none. cel-go
+// says "no such key" there, which does not tell it from a param without the field.
+type nullParamsError struct{ cause error }
+
+// Error implements error.
+func (*nullParamsError) Error() string { return "params is null: the binding has no paramRef" }
+
+// Unwrap returns cel-go's error.
+func (e *nullParamsError) Unwrap() error { return e.cause }
+
+// paramField is the first field or key that a subexpression reads of 'params'.
+type paramField struct {
+	id   int64
+	name string
+}
+
+// paramFields returns the subexpressions of an expression that read a field of 'params', such as params and params.data in
+// params.data.limit. cel-go's errors have the ID of one of these.
+func paramFields(checked ast.Expr) []paramField {
+	names := map[int64]string{}
+	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional {
+			// The error of an alternative has the ID of the conditional. The other alternative may have the same error.
+			first, second := e.AsCall().Args()[1], e.AsCall().Args()[2]
+			if name, found := names[first.ID()]; found && !selects(second, name) {
+				names[e.ID()] = name
+			} else if name, found := names[second.ID()]; found && !selects(first, name) {
+				names[e.ID()] = name
+			}
+			return
+		}
+		operand, name, ok := selection(e)
+		if !ok {
+			return
+		}
+		if operand.Kind() == ast.IdentKind && operand.AsIdent() == Params {
+			names[operand.ID()], names[e.ID()] = name, name
+		} else if first, found := names[operand.ID()]; found {
+			names[e.ID()] = first
+		}
+	}))
+	var fields []paramField
+	for id, name := range names {
+		fields = append(fields, paramField{id, name})
+	}
+	return fields
+}
+
+// selects reports whether an expression selects the given name from any value.
+func selects(in ast.Expr, name string) bool {
+	found := false
+	ast.PostOrderVisit(in, ast.NewExprVisitor(func(e ast.Expr) {
+		_, selected, ok := selection(e)
+		found = found || ok && selected == name
+	}))
+	return found
+}
+
+// selection returns the operand of a selection or an index and the name that it reads, which is empty if it is computed.
+func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
+	case ast.CallKind:
+		call := e.AsCall()
+		switch call.FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			if key := call.Args()[1]; key.Kind() == ast.LiteralKind {
+				text, _ := key.AsLiteral().(types.String)
+				name = string(text)
+			}
+			return call.Args()[0], name, true
+		}
+	}
+	return nil, "", false
+}
+
+// explain returns the error of an evaluation, or a nullParamsError if that is its cause.
+func (p *Program) explain(s *Series, err error) error {
+	var failed *types.Err
+	if len(p.paramFields) == 0 || !errors.As(err, &failed) {
+		return err
+	}
+	if value, found := s.ResolveName(Params); !found || value != nil && value != types.NullValue {
+		return err
+	}
+	for _, f := range p.paramFields {
+		if f.id == failed.NodeID() && failed.Error() == "no such key: "+f.name {
+			return &nullParamsError{err}
+		}
+	}
+	return err
+}
