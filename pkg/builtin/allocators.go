@@ -23,11 +23,10 @@ type addresses struct {
 
 var _ ipallocator.Interface = addresses{}
 
-// serviceAddresses has an allocator for each IP family. Manifests may have any address, since the range is a flag of each server; new
-// addresses are in the ranges of kubeadm's documentation.
+// serviceAddresses has an allocator for the IP family of a server by default. Manifests may have any address of the family, since the range is a flag of each server; new
+// addresses are in the range of kubeadm.
 var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
 	core.IPv4Protocol: newAddresses("0.0.0.0/0", core.IPv4Protocol, "10.96.0.100"),
-	core.IPv6Protocol: newAddresses("::/0", core.IPv6Protocol, "fd00:10:96::64"),
 }
 
 func newAddresses(network string, family core.IPFamily, next string) addresses {

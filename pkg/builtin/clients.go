@@ -5,12 +5,17 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"gopkg.in/go-jose/go-jose.v2/jwt"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/client-go/discovery"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	policyv1client "k8s.io/client-go/kubernetes/typed/policy/v1"
@@ -52,9 +57,24 @@ func (noBudgets) List(context.Context, metav1.ListOptions) (*policyv1.PodDisrupt
 	return &policyv1.PodDisruptionBudgetList{}, nil
 }
 
-// noTokens answers TokenRequests with a token that no server accepts.
+// noTokens answers TokenRequests with a token that no server accepts, and accepts no token in TokenReviews.
 type noTokens struct{}
+
+var errInvalidToken = errors.New("invalid bearer token")
+
+// AuthenticateRequest implements authenticator.Request. It always returns the error of a server about a token that it does not know.
+func (noTokens) AuthenticateRequest(*http.Request) (*authenticator.Response, bool, error) {
+	return nil, false, errInvalidToken
+}
 
 func (noTokens) GenerateToken(context.Context, *jwt.Claims, any) (string, error) {
 	return "not-a-token", nil
+}
+
+// noWebhooks has no webhook configuration to which a token could be bound.
+type noWebhooks[T any] struct{}
+
+// Get always returns an error.
+func (noWebhooks[T]) Get(_ context.Context, name string, _ metav1.GetOptions) (*T, error) {
+	return nil, apierrors.NewNotFound(admissionregistrationv1.Resource("webhookconfigurations"), name)
 }

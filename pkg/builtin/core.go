@@ -7,7 +7,9 @@ import (
 	"errors"
 	"net/http"
 
-	utilnet "k8s.io/apimachinery/pkg/util/net"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -25,6 +27,7 @@ import (
 	corerest "k8s.io/kubernetes/pkg/registry/core/rest"
 	"k8s.io/kubernetes/pkg/registry/core/service/portallocator"
 	servicestore "k8s.io/kubernetes/pkg/registry/core/service/storage"
+	accountstore "k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage"
 
 	"celador.io/offline/cluster"
 )
@@ -35,15 +38,12 @@ type coreGroup struct {
 	options cluster.GroupOptions
 }
 
-// nodePorts is the default of kube-apiserver's flag --service-node-port-range.
-var nodePorts = utilnet.PortRange{Base: 30000, Size: 2768}
-
 // GroupName implements provider.
 func (coreGroup) GroupName() string { return kubecore.GroupName }
 
 // NewRESTStorage implements provider.
 func (c coreGroup) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
-	config := corerest.GenericConfig{EventTTL: eventTTL, ServiceAccountIssuer: noTokens{}}
+	config := corerest.GenericConfig{EventTTL: eventTTL}
 	group, err := config.NewRESTStorage(enabled, getter)
 	if err != nil {
 		return group, err
@@ -51,7 +51,7 @@ func (c coreGroup) NewRESTStorage(enabled serverstorage.APIResourceConfigSource,
 	return group, c.add(group.VersionedResourcesStorageMap["v1"], getter)
 }
 
-// add adds the resources that only clusters with nodes have.
+// add adds the resources that only clusters with nodes have, and replaces those that are different there.
 func (c coreGroup) add(storage map[string]rest.Storage, getter generic.RESTOptionsGetter) error {
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }
@@ -74,6 +74,12 @@ func (c coreGroup) add(storage map[string]rest.Storage, getter generic.RESTOptio
 		return err
 	}
 	pods, err := podstore.NewStorage(getter, nodes.KubeletConnectionInfo, http.DefaultTransport, noBudgets{}, c.options.Authorizer)
+	if err != nil {
+		return err
+	}
+	accounts, err := accountstore.NewREST(getter, noTokens{}, authenticator.Audiences{issuer}, authorizerfactory.NewAlwaysAllowAuthorizer(), 0, pods.Pod.Store,
+		storage["secrets"].(rest.Getter), nodes.Node.Store, noWebhooks[admissionregistrationv1.ValidatingWebhookConfiguration]{},
+		noWebhooks[admissionregistrationv1.MutatingWebhookConfiguration]{}, extendExpiration, maxExtendedExpiration)
 	if err != nil {
 		return err
 	}
@@ -112,6 +118,8 @@ func (c coreGroup) add(storage map[string]rest.Storage, getter generic.RESTOptio
 		"replicationcontrollers":        controllers.Controller,
 		"replicationcontrollers/scale":  controllers.Scale,
 		"replicationcontrollers/status": controllers.Status,
+		"serviceaccounts":               accounts,
+		"serviceaccounts/token":         accounts.Token,
 		"services":                      services,
 		"services/proxy":                serviceProxy,
 		"services/status":               serviceStatus,

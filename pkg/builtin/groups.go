@@ -4,8 +4,7 @@
 package builtin
 
 import (
-	"time"
-
+	"k8s.io/apiserver/pkg/authentication/authenticator"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 	appsrest "k8s.io/kubernetes/pkg/registry/apps/rest"
 	authenticationrest "k8s.io/kubernetes/pkg/registry/authentication/rest"
@@ -34,18 +33,17 @@ import (
 
 type provider = controlplaneapiserver.RESTStorageProvider
 
-// eventTTL is the default of kube-apiserver's flag --event-ttl.
-const eventTTL = time.Hour
-
 // providers maps the name of each group to a function that returns the provider of its registries.
 var providers = map[string]func(cluster.GroupOptions) provider{
 	"":                             func(o cluster.GroupOptions) provider { return coreGroup{o} },
 	"admissionregistration.k8s.io": newAdmissionRegistration,
 	"apiextensions.k8s.io":         func(cluster.GroupOptions) provider { return definitions{} },
 	"apps":                         func(cluster.GroupOptions) provider { return appsrest.StorageProvider{} },
-	"authentication.k8s.io":        func(cluster.GroupOptions) provider { return authenticationrest.RESTStorageProvider{} },
+	"authentication.k8s.io": func(cluster.GroupOptions) provider {
+		return authenticationrest.RESTStorageProvider{Authenticator: noTokens{}, APIAudiences: authenticator.Audiences{issuer}}
+	},
 	"authorization.k8s.io": func(o cluster.GroupOptions) provider {
-		return authorizationrest.RESTStorageProvider{Authorizer: o.Authorizer}
+		return authorizationrest.RESTStorageProvider{Authorizer: o.Reviewer, RuleResolver: o.Reviewer}
 	},
 	"autoscaling": func(cluster.GroupOptions) provider { return autoscalingrest.RESTStorageProvider{} },
 	"batch":       func(cluster.GroupOptions) provider { return batchrest.RESTStorageProvider{} },

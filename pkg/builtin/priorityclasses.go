@@ -51,13 +51,17 @@ type classLister struct {
 	objects cluster.Objects
 }
 
-// List returns the priority classes of the cluster and those that kube-apiserver creates in each cluster.
+// List returns the priority classes of the cluster and those that kube-apiserver creates in each cluster, with defaults.
 func (l classLister) List(selector labels.Selector) ([]*schedulingv1.PriorityClass, error) {
 	classes, err := l.objects.ListPriorityClasses(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	classes = append(classes, scheduling.SystemPriorityClasses()...)
+	for _, class := range scheduling.SystemPriorityClasses() {
+		class = class.DeepCopy()
+		scheduling.SetObjectDefaults_PriorityClass(class)
+		classes = append(classes, class)
+	}
 	return slices.DeleteFunc(classes, func(c *schedulingv1.PriorityClass) bool { return !selector.Matches(labels.Set(c.Labels)) }), nil
 }
 
@@ -70,5 +74,7 @@ func (l classLister) Get(name string) (*schedulingv1.PriorityClass, error) {
 	if i := slices.IndexFunc(classes, func(c *schedulingv1.PriorityClass) bool { return c.Name == name }); i >= 0 {
 		return classes[i], nil
 	}
-	return &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}, nil
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	scheduling.SetObjectDefaults_PriorityClass(class)
+	return class, nil
 }

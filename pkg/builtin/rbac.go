@@ -23,22 +23,20 @@ import (
 // NewAuthorizer implements cluster.Types with the authorizers of a server: the group system:masters may do everything, and others what
 // upstream's RBAC authorizer allows. The roles and bindings that kube-apiserver creates in each cluster apply, too, unless
 // objects replace them.
-func (*types) NewAuthorizer(objects cluster.Objects) authorizer.UnconditionalAuthorizer {
+func (*types) NewAuthorizer(objects cluster.Objects) cluster.Authorizer {
 	r := roles{objects, sync.OnceValue(newBootstrap)}
 	return privileged{rbac.New(r, r, r, r)}
 }
 
-// privileged allows members of the group system:masters everything, and asks another authorizer about others.
-type privileged struct {
-	authorizer.UnconditionalAuthorizer
-}
+// privileged allows members of the group system:masters everything, and asks the RBAC authorizer about others.
+type privileged struct{ *rbac.RBACAuthorizer }
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
 func (p privileged) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	if slices.Contains(a.GetUser().GetGroups(), user.SystemPrivilegedGroup) {
 		return authorizer.DecisionAllow, "", nil
 	}
-	return p.UnconditionalAuthorizer.Authorize(ctx, a)
+	return p.RBACAuthorizer.Authorize(ctx, a)
 }
 
 // bootstrap holds the roles and bindings that kube-apiserver creates. It is immutable.

@@ -135,3 +135,59 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestReviews sends access and token reviews, to which no policy applies, whatever it matches.
+func TestReviews(t *testing.T) {
+	const never = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: never}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*/*"]}]}
+  validations: [{expression: "false"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: never}
+spec: {policyName: never, validationActions: [Deny]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: label}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*/*"]}]}
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: '[JSONPatch{op: "add", path: "/spec", value: {}}]'}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: label}
+spec: {policyName: label}
+`
+	c := newCluster(t, never)
+	for _, text := range []string{
+		"{apiVersion: authorization.k8s.io/v1, kind: SubjectAccessReview, spec: {user: jane, resourceAttributes: {verb: get, resource: pods}}}",
+		"{apiVersion: authorization.k8s.io/v1, kind: LocalSubjectAccessReview, metadata: {namespace: default}, spec: {user: jane, resourceAttributes: {namespace: default, verb: get, resource: pods}}}",
+		"{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectAccessReview, spec: {resourceAttributes: {verb: get, resource: pods}}}",
+		"{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectRulesReview, spec: {namespace: default}}",
+		"{apiVersion: authentication.k8s.io/v1, kind: TokenReview, spec: {token: a}}",
+		"{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview}",
+	} {
+		review := admit(t, c, &cluster.Request{Operation: admission.Create, Object: object(t, text)})
+		if !review.Allowed {
+			t.Errorf("%s: rejected with %v", text, review.Status)
+		}
+		for _, p := range review.Policies {
+			if p.Outcome != cluster.NotMatched || !strings.Contains(p.Reason, "which the server itself relies on") {
+				t.Errorf("%s: policy %s is %s: %s", text, p.Policy, p.Outcome, p.Reason)
+			}
+		}
+	}
+	review := admit(t, c, &cluster.Request{
+		Operation: admission.Create, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Subresource: "eviction",
+		Object: object(t, "{apiVersion: policy/v1, kind: Eviction, metadata: {name: web, namespace: shop}}"), OldObject: object(t, pod),
+	})
+	if review.Allowed {
+		t.Error("policies do not see an eviction")
+	}
+}

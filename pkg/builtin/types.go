@@ -32,6 +32,7 @@ type types struct {
 
 // Group implements cluster.Types.
 func (*types) Group(name string, options cluster.GroupOptions) (*genericapiserver.APIGroupInfo, error) {
+	applySettings()
 	newProvider, ok := providers[name]
 	if !ok {
 		return nil, nil

@@ -29,6 +29,8 @@ type Cluster struct {
 	// objects are read-only once New returned.
 	objects  *layer
 	policies policySet
+	// access answers the checks of expressions and access reviews from the roles and bindings among the objects.
+	access Authorizer
 	// customResources are the custom resources of the CustomResourceDefinitions among the objects.
 	customResources map[schema.GroupResource]*customResource
 }
@@ -58,6 +60,7 @@ func Restore(ctx context.Context, types Types, stored, added []*unstructured.Uns
 func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstructured) (*Cluster, error) {
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
+	c.access = b.types.NewAuthorizer(Objects{c})
 	var errs []error
 	replaced := map[Identity]bool{}
 	for _, object := range added {

@@ -63,7 +63,9 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 // serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed. Without a tracer, it is nil.
 func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, tracer schemaexpression.Tracer) error {
 	// The zero factory suffices without webhooks.
-	builder := &serving.Builder{RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, Tracer: tracer}
+	builder := &serving.Builder{
+		RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, MaxRequestBodyBytes: maxRequestBodyBytes, Tracer: tracer,
+	}
 	built, err := builder.Build(ctx, crd, expressions)
 	if err != nil {
 		return err

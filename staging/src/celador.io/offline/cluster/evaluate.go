@@ -15,7 +15,6 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 
-	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -45,7 +44,7 @@ func (c *Cluster) Locate(object *unstructured.Unstructured) (*Located, error) {
 // server sets are set if they are not. object is one that Locate of the same cluster returned. Evaluate returns an error if the object has fields that
 // the type does not have. It does not change the object.
 func (c *Cluster) Evaluate(ctx context.Context, object *Located, user user.Info) ([]validating.Decision, error) {
-	if policyspec.IsExempt(object.Resource) {
+	if c.policies.exemption(object.Resource) != "" {
 		return nil, nil
 	}
 	r := object.resource

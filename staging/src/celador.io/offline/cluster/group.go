@@ -33,6 +33,8 @@ type group struct {
 	*genericapiserver.APIGroupInfo
 	handlers *restful.Container
 	codec    runtime.Codec
+	// storage is the codec of a server's storage. Protobuf does not tell empty lists from absent ones.
+	storage runtime.Codec
 	// names holds the names of resources by the kinds of their objects.
 	names map[schema.GroupVersionKind]string
 }
@@ -85,8 +87,19 @@ func (b builtIn) decode(data []byte) (runtime.Object, error) {
 	return object, err
 }
 
-// encode returns the object itself, because layers hold internal objects.
-func (b builtIn) encode(object runtime.Object) (runtime.Object, error) { return object, nil }
+// encode returns the internal object that a server reads from its storage.
+func (b builtIn) encode(object runtime.Object) (runtime.Object, error) {
+	return throughStorage(b.storage, object)
+}
+
+// throughStorage encodes and decodes an object as the storage of a server does.
+func throughStorage(codec runtime.Codec, object runtime.Object) (runtime.Object, error) {
+	data, err := runtime.Encode(codec, object)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Decode(codec, data)
+}
 
 func (b builtIn) read(stored runtime.Object) (runtime.Object, error) {
 	object, err := b.Scheme.ConvertToVersion(stored.DeepCopyObject(), b.kind.GroupVersion())
@@ -165,7 +178,7 @@ var cohabiting = map[string]string{corev1.GroupName: eventsv1.GroupName, eventsv
 // open returns a new group. The caller holds the lock.
 func (b *Base) open(name string) (*group, error) {
 	options := &restOptions{}
-	info, err := b.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: b.authorizer, Namespaces: namespaces{}})
+	info, err := b.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: b.authorizer, Reviewer: reviewer{}, Namespaces: namespaces{}})
 	if err != nil {
 		return nil, fmt.Errorf("API group %q: %w", name, err)
 	}
@@ -176,7 +189,7 @@ func (b *Base) open(name string) (*group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("API group %q: %w", name, err)
 	}
-	options.codec.Codec = g.codec
+	options.codec.Codec = g.storage
 	return g, nil
 }
 
@@ -188,6 +201,13 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 	g.codec = runtime.NewCodec(
 		info.NegotiatedSerializer.EncoderForVersion(json.Serializer, schema.GroupVersions(info.PrioritizedVersions)),
 		info.NegotiatedSerializer.DecoderToVersion(json.StrictSerializer, runtime.InternalGroupVersioner))
+	stored := json
+	if protobuf, found := runtime.SerializerInfoForMediaType(info.NegotiatedSerializer.SupportedMediaTypes(), runtime.ContentTypeProtobuf); found {
+		stored = protobuf
+	}
+	g.storage = runtime.NewCodec(
+		info.NegotiatedSerializer.EncoderForVersion(stored.Serializer, schema.GroupVersions(info.PrioritizedVersions)),
+		info.NegotiatedSerializer.DecoderToVersion(stored.Serializer, runtime.InternalGroupVersioner))
 	for _, version := range info.PrioritizedVersions {
 		storage := info.VersionedResourcesStorageMap[version.Version]
 		if len(storage) == 0 {
@@ -213,6 +233,7 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 			EquivalentResourceRegistry: b.equivalents,
 			Authorizer:                 b.authorizer,
 			Admit:                      policies{},
+			MaxRequestBodyBytes:        maxRequestBodyBytes,
 		}
 		if _, _, err := api.InstallREST(g.handlers); err != nil {
 			return nil, err
@@ -233,6 +254,9 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 	}
 	return g, nil
 }
+
+// maxRequestBodyBytes is the limit of servers, unless a program that embeds them has another one.
+const maxRequestBodyBytes = 3 << 20
 
 // root returns the first element of the paths of a group.
 func root(group string) string {

@@ -53,11 +53,7 @@ func (m memory) encode(object runtime.Object) (runtime.Object, error) {
 	case m.codec == nil && m.defaulting == nil:
 		return object.DeepCopyObject(), nil
 	case m.codec == nil:
-		data, err := runtime.Encode(m.defaulting, object)
-		if err != nil {
-			return nil, err
-		}
-		return runtime.Decode(m.defaulting, data)
+		return throughStorage(m.defaulting, object)
 	}
 	data, err := runtime.Encode(m.codec, object)
 	if err != nil {

@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +19,7 @@ type namespaces struct{}
 func (namespaces) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	l := layerFrom(ctx)
 	if l.cluster == nil {
-		return nil, apierrors.NewInternalError(errors.New("the context is not that of a request to a cluster"))
+		return nil, apierrors.NewInternalError(errNoCluster)
 	}
 	namespace, err := get[*corev1.Namespace](l.cluster, l, corev1.SchemeGroupVersion.WithResource("namespaces"), "", name)
 	if !apierrors.IsNotFound(err) {

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 
 	"k8s.io/apiserver/pkg/admission"
@@ -11,7 +12,6 @@ import (
 
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
-	"celador.io/admission/policyspec"
 	"celador.io/admission/validating"
 )
 
@@ -95,7 +95,7 @@ func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes,
 		p.mismatches(ctx, r, MutatingKind, a, objects)
 	}
 	r.mutated = true
-	if !policyspec.IsExempt(a.GetResource().GroupResource()) && a.GetOperation() != admission.Delete {
+	if set.exemption(a.GetResource().GroupResource()) == "" && a.GetOperation() != admission.Delete {
 		result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
 		r.mutations = append(r.mutations, result)
 		if err != nil {
@@ -135,7 +135,7 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 
 // validate evaluates the validating policies.
 func (r *record) validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	if policyspec.IsExempt(a.GetResource().GroupResource()) {
+	if r.policies.exemption(a.GetResource().GroupResource()) != "" {
 		return nil
 	}
 	result, err := r.policies.validating.Evaluate(ctx, a, objects, r.policies.validation)
@@ -160,12 +160,13 @@ func (r *record) stop(a admission.Attributes) error {
 // mismatches records why policies and bindings of a kind do not match the request.
 func (policies) mismatches(ctx context.Context, r *record, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
 	request := matching.NewRequest(ctx, a, objects, namespaces{})
+	exemption := r.policies.exemption(a.GetResource().GroupResource())
 	for i, d := range r.policies.described {
 		if d.kind != kind {
 			continue
 		}
 		delete(r.mismatches, i)
-		if reason := d.mismatch(request); reason != "" {
+		if reason := cmp.Or(exemption, d.mismatch(request)); reason != "" {
 			r.mismatches[i] = reason
 		}
 	}
@@ -173,9 +174,6 @@ func (policies) mismatches(ctx context.Context, r *record, kind string, a admiss
 
 // mismatch returns why the policy does not match a request, or an empty string.
 func (d *described) mismatch(request *matching.Request) string {
-	if policyspec.IsExempt(request.GetResource().GroupResource()) {
-		return "policies do not apply to policies and bindings"
-	}
 	if d.kind == MutatingKind && request.GetOperation() == admission.Delete {
 		return "mutating policies do not apply to deletions"
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/expression"
@@ -44,9 +45,22 @@ type policySet struct {
 	validation *validating.Snapshot
 
 	mutatingWebhooks, validatingWebhooks webhooks
+	// excluded are the resources that policies do not see.
+	excluded sets.Set[schema.GroupResource]
 
 	// described is sorted by kind, policy and binding.
 	described []described
+}
+
+// exemption returns why policies do not apply to requests for a resource, or an empty string if they do.
+func (s *policySet) exemption(resource schema.GroupResource) string {
+	switch {
+	case policyspec.IsExempt(resource):
+		return "policies do not apply to policies and bindings"
+	case s.excluded.Has(resource):
+		return "policies do not apply to " + resource.String() + ", which the server itself relies on"
+	}
+	return ""
 }
 
 // described is what a review says about a policy and one of its bindings before any request.
@@ -62,22 +76,22 @@ type described struct {
 // compile builds a policy set from the policies and webhooks among the objects. compiler returns the compiler for the objects of a kind, which is
 // traced. If compiler is nil, objects are compiled when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
-	expressions, features := c.types.NewAuthorizer(Objects{c}), c.types.Features()
+	features, exclusions := c.types.Features(), c.types.Exclusions()
 	mutatingConfig := mutating.Config{
 		Features: features, PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{}, Params: paramSource{c},
-		Authorizer: expressions,
+		Authorizer: c.access,
 	}
-	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Authorizer: expressions}
+	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Authorizer: c.access}
 	if compiler != nil {
 		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)
 	}
-	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig)}
+	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig), excluded: exclusions.Policies}
 	plugins, err := c.types.NewPlugins(Objects{c})
 	if err != nil {
 		return policySet{}, err
 	}
 	s.plugins = plugins
-	if err := c.compileWebhooks(&s, webhook.Config{Namespaces: namespaces{}, Authorizer: expressions}, compiler); err != nil {
+	if err := c.compileWebhooks(&s, webhook.Config{Namespaces: namespaces{}, Authorizer: c.access}, exclusions.Webhooks, compiler); err != nil {
 		return policySet{}, err
 	}
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()

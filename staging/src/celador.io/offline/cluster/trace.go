@@ -49,7 +49,7 @@ type Evaluation struct {
 // CustomResourceDefinitions are not traced.
 func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	compiled := map[any]*Expression{}
-	traced := &Cluster{Base: c.Base, objects: c.objects, customResources: map[schema.GroupResource]*customResource{}}
+	traced := &Cluster{Base: c.Base, objects: c.objects, access: c.access, customResources: map[schema.GroupResource]*customResource{}}
 	for _, custom := range c.customResources {
 		if err := traced.serveCustom(ctx, custom.crd, custom.Expressions(), tracer[*schemaexpression.Program]{DefinitionKind, compiled}); err != nil {
 			return nil, err

@@ -6,6 +6,8 @@ package cluster
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
@@ -26,7 +28,9 @@ type Types interface {
 	// only for the groups that requests need.
 	Group(name string, options GroupOptions) (*genericapiserver.APIGroupInfo, error)
 	// NewAuthorizer returns an authorizer that answers from roles and bindings.
-	NewAuthorizer(Objects) authorizer.UnconditionalAuthorizer
+	NewAuthorizer(Objects) Authorizer
+	// Exclusions returns the resources that policies and webhooks of a server do not see.
+	Exclusions() Exclusions
 	// NewPlugins returns the admission plugins that change objects before mutating policies do, in order.
 	NewPlugins(Objects) ([]admission.MutationInterface, error)
 	// TypeConverters holds the schemas of all types, for apply configurations.
@@ -45,12 +49,28 @@ type Types interface {
 	EnableFeatures(gates map[string]bool) (restore func(), err error)
 }
 
+// An Authorizer answers whether a user may do something, and lists the rules that allow it.
+type Authorizer interface {
+	authorizer.UnconditionalAuthorizer
+	authorizer.RuleResolver
+}
+
+// Exclusions are the resources that a server keeps from admission. The sets must not be changed.
+type Exclusions struct {
+	// Policies are the resources to which policies do not apply.
+	Policies sets.Set[schema.GroupResource]
+	// Webhooks are the resources for which the server calls no webhooks.
+	Webhooks sets.Set[schema.GroupResource]
+}
+
 // GroupOptions are the dependencies of the registries of a group.
 type GroupOptions struct {
 	RESTOptions generic.RESTOptionsGetter
 	// Authorizer answers the checks of registries, such as RBAC's escalation check. It allows everything, since a cluster does not
 	// authorize requests.
 	Authorizer authorizer.UnconditionalAuthorizer
+	// Reviewer answers access reviews from the roles and bindings of the cluster that the request is sent to.
+	Reviewer Authorizer
 	// Namespaces looks up namespaces for registries whose checks depend on them.
 	Namespaces matching.NamespaceGetter
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
@@ -33,6 +35,8 @@ type webhooks struct {
 	config webhook.Config
 	// uncalled are the reviews of a request that does not reach the webhooks.
 	uncalled []WebhookReview
+	// excluded are the resources for which the server calls no webhooks.
+	excluded sets.Set[schema.GroupResource]
 }
 
 // The kinds of webhook configurations.
@@ -42,7 +46,7 @@ const (
 )
 
 // compileWebhooks adds the webhooks of the configurations among the objects to the policy set. compiler is that of compile.
-func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, compiler func(kind string) *expression.Compiler) error {
+func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
 	trace := func(kind, configuration string, index int, w *webhook.Webhook) *webhook.Webhook {
 		if compiler == nil {
 			return w
@@ -75,6 +79,7 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, compiler 
 		}
 	}
 	s.validatingWebhooks.set, s.validatingWebhooks.config = webhook.NewSet(compiled), config
+	s.mutatingWebhooks.excluded, s.validatingWebhooks.excluded = excluded, excluded
 	return nil
 }
 
@@ -87,9 +92,15 @@ func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects ad
 		return nil, nil
 	}
 	reviews := append([]WebhookReview(nil), w.uncalled...)
-	if rules.IsExemptAdmissionConfigurationResource(a) {
+	exemption := ""
+	if resource := a.GetResource().GroupResource(); w.excluded.Has(resource) {
+		exemption = "servers call no webhooks for " + resource.String()
+	} else if rules.IsExemptAdmissionConfigurationResource(a) {
+		exemption = "servers call no webhooks for policies, bindings and webhook configurations"
+	}
+	if exemption != "" {
 		for i := range reviews {
-			reviews[i].Reason = "servers call no webhooks for policies, bindings and webhook configurations"
+			reviews[i].Reason = exemption
 		}
 		return reviews, nil
 	}

@@ -1,0 +1,37 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+)
+
+// reviewer asks the authorizer of the cluster in the context, since clusters share the registries of access reviews.
+type reviewer struct{}
+
+var _ Authorizer = reviewer{}
+
+var errNoCluster = errors.New("the context is not that of a request to a cluster")
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (reviewer) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	c := layerFrom(ctx).cluster
+	if c == nil {
+		return authorizer.DecisionNoOpinion, "", errNoCluster
+	}
+	return c.access.Authorize(ctx, a)
+}
+
+// RulesFor implements authorizer.RuleResolver.
+func (reviewer) RulesFor(ctx context.Context, user user.Info, namespace string) ([]authorizer.ResourceRuleInfo, []authorizer.NonResourceRuleInfo, bool, error) {
+	c := layerFrom(ctx).cluster
+	if c == nil {
+		return nil, nil, true, errNoCluster
+	}
+	return c.access.RulesFor(ctx, user, namespace)
+}
