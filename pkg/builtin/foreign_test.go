@@ -6,8 +6,10 @@ package builtin_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,6 +73,60 @@ func TestForeignSuites(t *testing.T) {
 			}
 			if diff := cmp.Diff(strings.SplitAfter(string(want), "\n"), strings.SplitAfter(got.String(), "\n")); diff != "" {
 				t.Errorf("results (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDenialsNeedThePolicy replaces the validations of the policies in testdata by true, or by an expression that fails. No expected denial is then met, whatever
+// else rejects the request.
+func TestDenialsNeedThePolicy(t *testing.T) {
+	validation := regexp.MustCompile(`(?m)^( *- expression: ).*$`)
+	const testdata = "../../staging/src/celador.io/offline/foreign/testdata"
+	for _, expression := range []string{"true", "'a' == dyn([1])[2]"} {
+		t.Run(expression, func(t *testing.T) {
+			directory := t.TempDir()
+			if err := os.CopyFS(directory, os.DirFS(testdata)); err != nil {
+				t.Fatal(err)
+			}
+			err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || filepath.Ext(path) != ".yaml" {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				return os.WriteFile(path, validation.ReplaceAll(text, []byte(`${1}"`+expression+`"`)), 0o600)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			loader := &suite.Loader{Formats: foreign.Formats()}
+			files, err := loader.Find(directory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			denials := 0
+			for _, file := range files {
+				tests, err := loader.Load(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, result := range (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests) {
+					for j := range result.Cases {
+						if tests[i].Suite.Cases[j].Expect.Decision != suite.Denied {
+							continue
+						}
+						denials++
+						if c := &result.Cases[j]; c.Passed() {
+							t.Errorf("%s: %s passes with the decision %s", c.Position, c.Name, c.Decision)
+						}
+					}
+				}
+			}
+			if denials < 20 {
+				t.Errorf("%d cases expect a denial, want 20 or more", denials)
 			}
 		})
 	}

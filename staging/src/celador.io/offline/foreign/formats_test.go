@@ -52,17 +52,18 @@ func TestCases(t *testing.T) {
 	loader := &suite.Loader{Formats: foreign.Formats()}
 	for file, want := range map[string][]string{
 		"testdata/kubescape/controls/replicas/tests.json": {
-			"replicas/template as it is: true", "replicas/many replicas: false", "replicas/many replicas pass: true", "replicas/higher limit: true",
-			"replicas/latest image: false", "replicas/warning only: true", "replicas/other kind [0]: true", "replicas/other kind [1]: true", "replicas/no selector: false",
-			"replicas/unknown field: false", "replicas/label of a number: false", "replicas/label of a number (2): true",
-			"replicas/warning: Allowed", "replicas/no warning: Allowed", "replicas/without params: false", "replicas/service account that exists: false",
-			"replicas/namespace that exists: true", "replicas/sandbox: false", "replicas/one of two objects [0]: true", "replicas/one of two objects [1]: false",
+			"replicas/template as it is: true", "replicas/many replicas: Denied false", "replicas/many replicas pass: true", "replicas/higher limit: true",
+			"replicas/latest image: Denied false", "replicas/warning only: true", "replicas/other kind [0]: true", "replicas/other kind [1]: true", "replicas/no selector: Denied false",
+			"replicas/unknown field: Denied false", "replicas/label of a number: Denied false", "replicas/label of a number (2): true",
+			"replicas/warning: Allowed", "replicas/no warning: Allowed", "replicas/without params: Denied false", "replicas/service account that exists: Denied false",
+			"replicas/namespace that exists: true", "replicas/sandbox: Denied false", "replicas/one of two objects [0]: true", "replicas/one of two objects [1]: Denied false",
 		},
 		"testdata/kaptest/.kaptest/kaptest.yaml": {
 			"keys/CREATE ConfigMap shop/good: admit with param keys: Allowed", "keys/CREATE ConfigMap shop/bad: deny with param keys: Denied",
 			"keys/CREATE ConfigMap lab/bad: deny with param keys: Denied", "keys/CREATE ConfigMap shop/no-data: error with param keys: Error",
 			"keys/CREATE ConfigMap shop/bad: skip with param keys: NoMatch", "keys/UPDATE ConfigMap shop/good: admit with param keys: Allowed",
-			"keys/DELETE ConfigMap shop/good: skip with param keys: NoMatch",
+			"keys/DELETE ConfigMap shop/good: skip with param keys: NoMatch", "keys/UPDATE ConfigMap shop/good from no-data: admit with param keys: Allowed",
+			"keys/UPDATE ConfigMap shop/bad from good: deny with param keys: Denied", "keys/UPDATE ConfigMap shop/good from bad: admit with param keys: Allowed",
 			"color/CREATE ConfigMap shop/good: mutate: Allowed", "color/CREATE ConfigMap shop/good: mutate (2): Allowed",
 		},
 		"testdata/kyverno/.kyverno-test/kyverno-test.yaml": {
@@ -134,7 +135,7 @@ func expectations(tests []*suite.Test) []string {
 			case c.Expect.Violations != nil:
 				expected = fmt.Sprintf("%d violations", *c.Expect.Violations)
 			case c.Expect.Allowed != nil:
-				expected = fmt.Sprint(*c.Expect.Allowed)
+				expected = strings.TrimSpace(fmt.Sprint(expected, " ", *c.Expect.Allowed))
 			}
 			if pattern := c.Expect.MessagePattern; pattern != "" && pattern != ".*" {
 				expected += " " + pattern

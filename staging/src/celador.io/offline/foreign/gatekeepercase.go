@@ -94,6 +94,9 @@ func (g *gatekeeperBuilder) expect(path string, assertion *gatekeeperAssertion, 
 		c.Expect.Decision, c.Expect.MessagePattern = suite.Allowed, cmp.Or(assertion.Message, anyMessage)
 	default:
 		c.Expect.Violations = &number
+		if number > 0 && g.enforced {
+			c.Expect.Decision = suite.Denied // an expression that fails is no violation
+		}
 		if number == 0 && assertion.Message == "" {
 			// Otherwise the case passes for objects that no policy sees.
 			allowed := true

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/offline/cluster"
@@ -200,14 +199,21 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	}
 	c.Request.Operation = operation
 	request := k.casePath() + ".request"
-	subject := oldObject
+	subject, from := oldObject, ""
+	if operation == "UPDATE" && (nameOf(object) != nameOf(oldObject) || object.meta().GetNamespace() != oldObject.meta().GetNamespace()) {
+		// The resources of a test differ in their names, but an update changes neither the name nor the namespace.
+		from = " from " + nameOf(oldObject)
+		oldObject = oldObject.clone()
+		oldObject.meta().SetName(nameOf(object))
+		oldObject.meta().SetNamespace(object.meta().GetNamespace())
+	}
 	if oldObject != nil {
 		c.Request.OldObject = k.source(request+".oldObject", oldObject)
 	}
 	if object != nil {
 		subject, c.Request.Object = object, k.source(request+".object", object)
 	}
-	c.Name = fmt.Sprintf("%s %s: %s", operation, subject, test.Expect)
+	c.Name = fmt.Sprintf("%s %s%s: %s", operation, subject, from, test.Expect)
 	c.Request.DryRun = true // as in kaptest
 	if u := test.UserInfo; u != nil {
 		c.Request.UserInfo = &authenticationv1.UserInfo{Username: u.Name, Groups: u.Groups, Extra: u.Extra}
@@ -269,7 +275,7 @@ func (k *kaptestBuilder) expected(path string, test *kaptestTest, object *object
 	default:
 		expected = expected.clone()
 		if name := object; name != nil && !test.DisableNameOverwrite {
-			(&unstructured.Unstructured{Object: expected.content}).SetName(nameOf(object))
+			expected.meta().SetName(nameOf(object))
 		}
 		c.Expect.Object = k.source(k.casePath()+".expect.object", expected)
 	}

@@ -40,7 +40,8 @@ type kubescapeTest struct {
 	Description any `json:"description"`
 }
 
-// The values of expected. The runner takes a rejection by the server for fail, and an admission with a warning of the policy for warn.
+// The values of expected. Older runners take any rejection by the server for fail. Here only a denial is, so that no test passes without the policy. An admission with
+// a warning of the policy is warn.
 const (
 	kubescapePass = "pass"
 	kubescapeFail = "fail"
@@ -222,13 +223,15 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 
 // expect sets the expectation and the notes of a case.
 func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
-	allowed := expected == kubescapePass
 	switch expected {
 	case kubescapePass:
+		allowed := true
 		c.Expect.Allowed = &allowed
 		c.Notes = map[suite.Decision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
 	case kubescapeFail:
-		c.Expect.Allowed = &allowed
+		// With allowed, an object that the server cannot decode is a failure of the case instead of an error in the suite.
+		allowed := false
+		c.Expect.Decision, c.Expect.Allowed = suite.Denied, &allowed
 		c.Notes = map[suite.Decision]string{
 			suite.Rejected: "the server rejects the object itself, before policies see it. Older runners of Kubescape's library take any rejection for the expected one",
 			suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection by the policy for the expected one",

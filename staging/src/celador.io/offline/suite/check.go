@@ -141,11 +141,12 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []F
 	}
 }
 
-// checkViolations compares the number of violations that meet the criteria of the case.
+// checkViolations compares the number of violations that meet the criteria of the case. If the case expects a denial, validations that fail do not count.
 func (c *checker) checkViolations(test *testCase, found []Finding) {
 	criteria := test.criteria()
+	denial := test.spec.Expect.Decision == Denied
 	met := slices.DeleteFunc(found, func(f Finding) bool {
-		return f.Ignored || slices.ContainsFunc(criteria, func(criterion criterion) bool { return !criterion.meets(f) })
+		return f.Ignored || f.Failed && denial || slices.ContainsFunc(criteria, func(criterion criterion) bool { return !criterion.meets(f) })
 	})
 	if want := *test.spec.Expect.Violations; len(met) != want {
 		var texts []string
