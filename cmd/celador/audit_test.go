@@ -21,6 +21,20 @@ func exampleText(t *testing.T, file string) string {
 	return string(text)
 }
 
+// suitesOf returns a copy of the example, which has a suite, with a suite of another tool.
+func suitesOf(t *testing.T) string {
+	t.Helper()
+	directory := t.TempDir()
+	if err := os.CopyFS(directory, os.DirFS(auditExample)); err != nil {
+		t.Fatal(err)
+	}
+	kaptest := "version: v1alpha1\npolicies: [policy.yaml]\nresources: [deployment-denied.yaml]\nvapTestSuites: []\n"
+	if err := os.WriteFile(filepath.Join(directory, "kaptest.yaml"), []byte(kaptest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return directory
+}
+
 func TestAudit(t *testing.T) {
 	directory := t.TempDir()
 	invalid := filepath.Join(directory, "invalid.yaml")
@@ -50,6 +64,10 @@ func TestAudit(t *testing.T) {
 		},
 		{name: "namespace", args: []string{"-n", "other", "-f", policy, auditExample}, stdout: strings.Replace(clean, ": 1.", ": 0.", 1)},
 		{name: "selector", args: []string{"-l", "no=one", "-f", policy, auditExample}, stdout: strings.Replace(clean, ": 1.", ": 0.", 1)},
+		{
+			name: "directory of policies with suites", args: []string{"-f", suitesOf(t), filepath.Join(auditExample, "deployment-denied.yaml")}, code: 1,
+			stdout: "demo-policy.example.com   demo-binding-test.example.com   Deny      0        1          0\n",
+		},
 		{
 			name: "standard input", args: []string{"-f", policy, "-"}, stdin: denied + "\n---\n" + strings.Replace(denied, "name: web-denied", "name: other", 1), code: 1,
 			stdout: "demo-policy.example.com   <none>    <none>    0        2          0\n",

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -50,22 +51,44 @@ func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
 	})
 }
 
-// each yields the documents of files and directories as manifest.Each does, and first those of standard input, if it is among the paths.
+// each yields the documents of files and directories as manifest.Each does, and first those of standard input, if it is among the paths. It leaves out the suites
+// in directories, which often are beside the policies that they test.
 func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error] {
-	files := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == stdinPath })
-	if len(files) == len(paths) {
-		return manifest.Each(paths...)
-	}
 	return func(yield func(*manifest.Document, error) bool) {
-		documents, err := s.stdin()
-		if err != nil && !yield(nil, err) {
-			return
-		}
-		for _, sequence := range []iter.Seq2[*manifest.Document, error]{manifest.Items(documents), manifest.Each(files...)} {
-			for document, err := range sequence {
+		if slices.Contains(paths, stdinPath) {
+			documents, err := s.stdin()
+			if err != nil && !yield(nil, err) {
+				return
+			}
+			for document, err := range manifest.Items(documents) {
 				if !yield(document, err) {
 					return
 				}
+			}
+		}
+		var files []string
+		found := map[string]bool{} // in a directory
+		for _, path := range slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == stdinPath }) {
+			named, err := manifest.Files(path)
+			if err != nil && !yield(nil, err) {
+				return
+			}
+			if len(named) == 1 && named[0] == filepath.Clean(path) {
+				files = append(files, named...)
+				continue
+			}
+			for _, file := range named {
+				if !suites.IsForeign(file) {
+					files, found[file] = append(files, file), true
+				}
+			}
+		}
+		for document, err := range manifest.Each(files...) {
+			if err == nil && found[document.Position("").File] && suite.IsSuite(document) {
+				continue
+			}
+			if !yield(document, err) {
+				return
 			}
 		}
 	}

@@ -86,16 +86,26 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 	return files, err
 }
 
+// IsForeign reports whether a file has suites of another tool.
+func (l *Loader) IsForeign(file string) bool {
+	if !isRegular(file) {
+		return false
+	}
+	content, err := os.ReadFile(file)
+	return err == nil && l.format(file, content) != nil
+}
+
 // hasSuite reports whether a document of a file is a suite, of any version. Reports about suites have the same group.
 func hasSuite(path string, content []byte) bool {
 	if !bytes.Contains(content, []byte(Group)) {
 		return false
 	}
 	documents, err := manifest.Parse(path, content)
-	return err != nil || slices.ContainsFunc(documents, isSuite)
+	return err != nil || slices.ContainsFunc(documents, IsSuite)
 }
 
-func isSuite(document *manifest.Document) bool {
+// IsSuite reports whether a document is a native suite.
+func IsSuite(document *manifest.Document) bool {
 	kind := document.GroupVersionKind()
 	return kind.Group == Group && kind.Kind != ReportKind
 }

@@ -132,7 +132,7 @@ func (l *loader) documents(path string, source *Source, many bool) []*manifest.D
 		}
 		// A pattern may match the suite itself.
 		if many && len(files) > 1 {
-			documents = slices.DeleteFunc(documents, isSuite)
+			documents = slices.DeleteFunc(documents, IsSuite)
 		}
 	}
 	var items []*manifest.Document
