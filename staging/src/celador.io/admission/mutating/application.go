@@ -115,6 +115,7 @@ func (r *application) exempt(i *invocation) bool {
 	if report == nil {
 		return false
 	}
+	report.Binding = i.binding.Name()
 	r.result.Conditions = append(r.result.Conditions, *report)
 	if err != nil {
 		i.found(policy.Failed)

@@ -17,8 +17,8 @@ import (
 
 // ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport struct {
-	// Policy is the name of the policy.
-	Policy string
+	// Policy and Binding are names. Binding is empty for a Singleton.
+	Policy, Binding string
 	// Errors is the number of conditions that failed, up to the first condition that is false.
 	Errors int
 	// Elapsed is the duration of the evaluation of all conditions.
@@ -27,7 +27,8 @@ type ConditionReport struct {
 
 // CheckConditions evaluates the match conditions of the policy. It returns nil if all are true. If
 // one is false, the request is exempt from the policy and the error is nil. If none is false and one
-// failed, the error is the failure. The series is memory for the evaluation.
+// failed, the error is the failure. The report names no binding, because bindings share evaluations. The
+// series is memory for the evaluation.
 func (p *Policy[B]) CheckConditions(ctx context.Context, series *activation.Series, s activation.Subject) (*ConditionReport, error) {
 	compiled := p.Compiled()
 	if len(compiled.Conditions) == 0 {

@@ -223,7 +223,9 @@ func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *findi
 		p.Policy.CountEvaluation(outcome)
 	}
 	if found.conditions != nil {
-		e.result.Conditions = append(e.result.Conditions, *found.conditions)
+		report := *found.conditions
+		report.Binding = b.Name()
+		e.result.Conditions = append(e.result.Conditions, report)
 	}
 	for range found.ignored {
 		e.result.Ignored = append(e.result.Ignored, p.Name)

@@ -33,7 +33,7 @@ type Result struct {
 	// Annotations holds the audit annotations of the policies, in the order of policy name and
 	// spec.auditAnnotations.
 	Annotations []Annotation
-	// Conditions has an entry for each binding through which match conditions ended the evaluation
+	// Conditions has an entry for each binding and param with which match conditions ended the evaluation
 	// of a policy.
 	Conditions []ConditionReport
 	// Ignored holds the policy name of each failure of match conditions or of an audit annotation

@@ -4,13 +4,11 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/warning"
 
-	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
 	"celador.io/admission/validating"
 )
@@ -29,9 +27,11 @@ type record struct {
 	// mutated and validated are set when the request reached the policies of the kind.
 	mutated, validated bool
 	// mutations has an entry for each round of mutation.
-	mutations  []mutating.Result
-	validation validating.Result
-	// mismatches are the reasons why policies do not match, by their position in the policy set.
+	mutations []mutating.Result
+	// mutationEnded is set if the last round ended with an error, so that later policies were not evaluated.
+	mutationEnded bool
+	validation    validating.Result
+	// mismatches are the reasons why policies do not apply through bindings, by their position in the policy set.
 	mismatches map[int]string
 	// visit is called after each evaluation of an expression if the policies are traced. Nil for none.
 	visit func(Evaluation)
@@ -92,12 +92,12 @@ func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes,
 		return nil
 	}
 	if len(r.mutations) == 0 {
-		p.mismatches(ctx, r, MutatingKind, a, objects)
+		r.findMismatches(ctx, MutatingKind, a, objects)
 	}
 	r.mutated = true
 	if set.exemption(a.GetResource().GroupResource()) == "" && a.GetOperation() != admission.Delete {
 		result, err := set.mutating.Mutate(ctx, a, objects, mutating.Options{Changes: true}, set.mutations)
-		r.mutations = append(r.mutations, result)
+		r.mutations, r.mutationEnded = append(r.mutations, result), err != nil
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 	}
 	ctx, release := attach(ctx)
 	defer release()
-	p.mismatches(ctx, r, ValidatingKind, a, objects)
+	r.findMismatches(ctx, ValidatingKind, a, objects)
 	r.validated = true
 	if err := r.validate(ctx, a, objects); err != nil {
 		return err
@@ -155,37 +155,4 @@ func (r *record) stop(a admission.Attributes) error {
 		return errConnected
 	}
 	return nil
-}
-
-// mismatches records why policies and bindings of a kind do not match the request.
-func (policies) mismatches(ctx context.Context, r *record, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
-	request := matching.NewRequest(ctx, a, objects, namespaces{})
-	exemption := r.policies.exemption(a.GetResource().GroupResource())
-	for i, d := range r.policies.described {
-		if d.kind != kind {
-			continue
-		}
-		delete(r.mismatches, i)
-		if reason := cmp.Or(exemption, d.mismatch(request)); reason != "" {
-			r.mismatches[i] = reason
-		}
-	}
-}
-
-// mismatch returns why the policy does not match a request, or an empty string.
-func (d *described) mismatch(request *matching.Request) string {
-	if d.kind == MutatingKind && request.GetOperation() == admission.Delete {
-		return "mutating policies do not apply to deletions"
-	}
-	if d.criteria != nil {
-		if reason := d.criteria.Mismatch(request); reason != "" {
-			return "matchConstraints: " + reason
-		}
-	}
-	if d.bindingCriteria != nil {
-		if reason := d.bindingCriteria.Mismatch(request); reason != "" {
-			return "matchResources of the binding: " + reason
-		}
-	}
-	return ""
 }

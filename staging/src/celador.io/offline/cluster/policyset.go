@@ -17,6 +17,7 @@ import (
 	"celador.io/admission/expression"
 	"celador.io/admission/matching"
 	"celador.io/admission/mutating"
+	"celador.io/admission/params"
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
 	"celador.io/admission/validating"
@@ -43,6 +44,7 @@ type policySet struct {
 	mutations  *mutating.Snapshot
 	validating *validating.Engine
 	validation *validating.Snapshot
+	params     paramSource
 
 	mutatingWebhooks, validatingWebhooks webhooks
 	// excluded are the resources that policies do not see.
@@ -68,7 +70,9 @@ type described struct {
 	kind, policy, binding string
 	// criteria are nil if everything matches.
 	criteria, bindingCriteria *matching.Criteria
-	hasParams                 bool
+	// paramKind is that of the policy, and params the paramRef of the binding. Each may be nil.
+	paramKind *v1.ParamKind
+	params    *params.Ref
 	// singleton is set if the policy applies without a binding, and fallback if the binding applies only where no other one does.
 	singleton, fallback bool
 }
@@ -85,7 +89,7 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 	if compiler != nil {
 		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)
 	}
-	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig), excluded: exclusions.Policies}
+	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig), params: paramSource{c}, excluded: exclusions.Policies}
 	plugins, err := c.types.NewPlugins(Objects{c})
 	if err != nil {
 		return policySet{}, err
@@ -113,22 +117,26 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		switch p := object.(type) {
 		case *v1.MutatingAdmissionPolicy:
 			setMutating(p)
-			unbound[[2]string{MutatingKind, p.Name}] = described{kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil}
+			unbound[[2]string{MutatingKind, p.Name}] = described{kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), paramKind: p.Spec.ParamKind}
 			return enforce(mutations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.ValidatingAdmissionPolicy:
 			setValidating(p)
 			unbound[[2]string{ValidatingKind, p.Name}] = described{
-				kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), hasParams: p.Spec.ParamKind != nil,
+				kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), paramKind: p.Spec.ParamKind,
 				singleton: features[policyspec.Singleton] && policyspec.IsSingleton(&p.Spec),
 			}
 			return enforce(validations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.MutatingAdmissionPolicyBinding:
 			mutations.SetBinding(p)
-			bound = append(bound, described{kind: MutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources)})
+			bound = append(bound, described{
+				kind: MutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
+				params: paramRef(p.Spec.ParamRef),
+			})
 		case *v1.ValidatingAdmissionPolicyBinding:
 			validations.SetBinding(p)
 			bound = append(bound, described{
 				kind: ValidatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
+				params:   paramRef(p.Spec.ParamRef),
 				fallback: features[policyspec.FallbackBinding] && policyspec.IsFallback(&p.Spec),
 			})
 		}
@@ -153,7 +161,7 @@ func describe(policies map[[2]string]described, bindings []described) []describe
 			continue
 		}
 		hasBinding[key] = true
-		p.binding, p.bindingCriteria, p.fallback = b.binding, b.bindingCriteria, b.fallback
+		p.binding, p.bindingCriteria, p.params, p.fallback = b.binding, b.bindingCriteria, b.params, b.fallback
 		all = append(all, p)
 	}
 	for key, p := range policies {
@@ -173,6 +181,13 @@ func criteria(match *v1.MatchResources) *matching.Criteria {
 		return nil
 	}
 	return matching.Compile(match)
+}
+
+func paramRef(ref *v1.ParamRef) *params.Ref {
+	if ref == nil {
+		return nil
+	}
+	return params.Compile(ref)
 }
 
 // eachPolicy calls visit with each policy and binding of the cluster, in version v1, until it returns an error.

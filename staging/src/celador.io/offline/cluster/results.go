@@ -4,7 +4,9 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"celador.io/admission/policy"
 	"celador.io/admission/validating"
@@ -58,23 +60,24 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 		p.Outcome, p.Reason = NotReached, "the request was rejected before"
 	case mismatch != "":
 		p.Outcome, p.Reason = NotMatched, mismatch
-	case d.binding == "" && !d.singleton:
-		p.Outcome, p.Reason = NotMatched, "the policy has no binding"
-	case r.conditions(d) != nil:
-		p.Outcome, p.Reason = Excluded, "a match condition is false"
-		if r.conditions(d).Errors > 0 {
-			p.Reason = "a match condition is false or cannot be evaluated, and failurePolicy is Ignore"
-		}
-	case d.kind == MutatingKind && r.mutationFailed():
-		p.Outcome, p.Reason = NotReached, "another policy rejected the request before"
-	case d.fallback && r.decidedElsewhere(d):
-		p.Outcome, p.Reason = NotMatched, "the binding is a fallback and another one applies"
-	case d.hasParams:
-		p.Outcome, p.Reason = NotMatched, "paramRef of the binding selects no object"
 	default:
-		p.Outcome = Admitted
+		p.Outcome, p.Reason = r.withoutRecord(d)
 	}
 	return p
+}
+
+// withoutRecord returns the outcome of a policy that applies through a binding and has no decision, mutation or failure.
+func (r *record) withoutRecord(d *described) (outcome Outcome, reason string) {
+	conditions := r.conditions(d)
+	switch {
+	case slices.ContainsFunc(conditions, func(c policy.ConditionReport) bool { return c.Errors > 0 }):
+		return Excluded, "a match condition is false or cannot be evaluated, and failurePolicy is Ignore"
+	case len(conditions) > 0:
+		return Excluded, "a match condition is false"
+	case d.kind == MutatingKind && r.endedBefore(d):
+		return NotReached, "another policy rejected the request before"
+	}
+	return Admitted, ""
 }
 
 // addMutations adds the mutations and failures of a mutating policy.
@@ -124,8 +127,8 @@ func (r *record) addDecisions(p *PolicyReview) {
 	}
 }
 
-// conditions returns the report of match conditions that ended the evaluation of the policy, or nil.
-func (r *record) conditions(d *described) *policy.ConditionReport {
+// conditions returns the reports of match conditions that ended evaluations of the policy through the binding.
+func (r *record) conditions(d *described) []policy.ConditionReport {
 	reports := r.validation.Conditions
 	if d.kind == MutatingKind {
 		reports = nil
@@ -133,20 +136,21 @@ func (r *record) conditions(d *described) *policy.ConditionReport {
 			reports = append(reports, round.Conditions...)
 		}
 	}
-	if i := slices.IndexFunc(reports, func(c policy.ConditionReport) bool { return c.Policy == d.policy }); i >= 0 {
-		return &reports[i]
-	}
-	return nil
-}
-
-// decidedElsewhere reports whether the policy decided through another binding.
-func (r *record) decidedElsewhere(d *described) bool {
-	return slices.ContainsFunc(r.validation.Decisions(), func(decision validating.Decision) bool {
-		return decision.Policy == d.policy && decision.Binding != d.binding
+	return slices.DeleteFunc(slices.Clone(reports), func(c policy.ConditionReport) bool {
+		return c.Policy != d.policy || c.Binding != d.binding
 	})
 }
 
-// mutationFailed reports whether a mutating policy rejected the request.
-func (r *record) mutationFailed() bool {
-	return len(r.mutations) > 0 && r.mutations[len(r.mutations)-1].Err() != nil
+// endedBefore reports whether a mutation ended the request before the policy was evaluated through the binding. Policies are evaluated in
+// the order of policy and binding, and a failure alone does not end it.
+func (r *record) endedBefore(d *described) bool {
+	if !r.mutationEnded || len(r.mutations) != 1 {
+		return false
+	}
+	mutations := r.mutations[0].Mutations
+	if len(mutations) == 0 {
+		return true
+	}
+	last := mutations[len(mutations)-1]
+	return cmp.Or(strings.Compare(last.Policy, d.policy), strings.Compare(last.Binding, d.binding)) < 0
 }

@@ -1,0 +1,80 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/matching"
+)
+
+// findMismatches records why policies of a kind do not apply to the request, for each binding on its own. The engines decide the
+// same and report only what applies.
+func (r *record) findMismatches(ctx context.Context, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
+	request := matching.NewRequest(ctx, a, objects, namespaces{})
+	all := r.policies.described
+	// regular has the policies to which a binding that is no fallback applies.
+	regular := map[string]bool{}
+	for i := range all {
+		d := &all[i]
+		if d.kind != kind {
+			continue
+		}
+		delete(r.mismatches, i)
+		if reason := r.policies.mismatch(ctx, d, request); reason != "" {
+			r.mismatches[i] = reason
+		} else if !d.fallback {
+			regular[d.policy] = true
+		}
+	}
+	for i := range all {
+		if d := &all[i]; d.kind == kind && d.fallback && regular[d.policy] && r.mismatches[i] == "" {
+			r.mismatches[i] = "the binding is a fallback and another one applies"
+		}
+	}
+}
+
+// mismatch returns why the policy does not apply to a request through the binding, whatever other bindings do, or an empty string.
+func (s *policySet) mismatch(ctx context.Context, d *described, request *matching.Request) string {
+	if reason := s.exemption(request.GetResource().GroupResource()); reason != "" {
+		return reason
+	}
+	if d.kind == MutatingKind && request.GetOperation() == admission.Delete {
+		return "mutating policies do not apply to deletions"
+	}
+	if d.criteria != nil {
+		if reason := d.criteria.Mismatch(request); reason != "" {
+			return "matchConstraints: " + reason
+		}
+	}
+	if d.binding == "" && !d.singleton {
+		return "the policy has no binding"
+	}
+	if d.bindingCriteria != nil {
+		if reason := d.bindingCriteria.Mismatch(request); reason != "" {
+			return "matchResources of the binding: " + reason
+		}
+	}
+	if s.lacksParams(ctx, d, request) {
+		return "paramRef of the binding selects no object"
+	}
+	return ""
+}
+
+// lacksParams reports whether the binding has a paramRef that selects no object. A policy whose params cannot be looked up fails, and so does
+// one with parameterNotFoundAction Deny.
+func (s *policySet) lacksParams(ctx context.Context, d *described, request *matching.Request) bool {
+	if d.paramKind == nil || d.params == nil {
+		return false
+	}
+	lister, err := s.params.Open(schema.FromAPIVersionAndKind(d.paramKind.APIVersion, d.paramKind.Kind)).Lister(ctx)
+	if err != nil {
+		return false
+	}
+	found, err := d.params.Find(ctx, lister, d.paramKind, request.GetNamespace())
+	return err == nil && len(found) == 0
+}
