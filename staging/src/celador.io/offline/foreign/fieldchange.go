@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,94 +14,73 @@ import (
 )
 
 var (
-	changeKey   = regexp.MustCompile(`^[a-zA-Z]\w+`)
-	changeIndex = regexp.MustCompile(`^\[\d+\]`)
+	changeKey   = regexp.MustCompile(`^[a-zA-Z]\w*`)
+	changeIndex = regexp.MustCompile(`^\[(\d{1,4})\]$`)
 )
 
-// changeField applies a change such as spec.containers.[0].image=nginx to an object, as the runner of Kubescape's
-// library does, including its restrictions: lists do not grow by one item, and keys cannot contain dots. It
-// returns the path of the field, which is empty if the runner loses the change. Errors are those that end the runner.
+// changeField applies a change such as spec.containers.[0].image=nginx to an object, as the runner of Kubescape's library does: objects and lists
+// that are missing or null are created, and lists grow. Keys cannot contain dots. It returns the path of the field. Errors are those that end the
+// runner.
 func changeField(object map[string]any, change string) (path string, err error) {
 	field, text, _ := strings.Cut(change, "=")
 	if strings.Count(change, "=") != 1 {
 		return "", errors.New("want path=value with exactly one =")
 	}
 	steps := strings.Split(field, ".")
-	last := len(steps) - 1
-	var current any = object
-	replace := func(any) {} // puts another list in the place of the current one
-	lost := false
-	for _, step := range steps[:last] {
-		switch {
-		case changeIndex.MatchString(step):
-			index, err := listIndex(step)
-			if err != nil {
-				return "", err
-			}
-			list, ok := current.([]any)
-			if !ok {
-				// The runner goes on with a list that is not a part of the object.
-				list, lost, replace = nil, true, func(any) {}
-			}
-			if len(list) < index {
-				list = append(list, make([]any, index-len(list)+1)...)
-				replace(list)
-			}
-			if index >= len(list) {
-				return "", fmt.Errorf("%s has no item %s: it has %d items", strings.Join(steps[:slices.Index(steps, step)], "."), step, len(list))
-			}
-			if list[index] == nil {
-				list[index] = map[string]any{}
-			}
-			current, replace = list[index], func(value any) { list[index] = value }
+	for _, step := range steps {
+		if !changeKey.MatchString(step) && !changeIndex.MatchString(step) {
+			return "", fmt.Errorf("%q is neither a key that begins with a letter nor an index such as [0]", step)
+		}
+	}
+	if _, err := changed(object, "the object", steps, changeValue(text)); err != nil {
+		return "", err
+	}
+	for _, step := range steps {
+		if changeIndex.MatchString(step) {
 			path += step
-		case changeKey.MatchString(step):
-			fields, ok := current.(map[string]any)
-			if !ok {
-				return "", fmt.Errorf("%s is not a field of an object", step)
-			}
-			if _, found := fields[step]; !found {
-				fields[step] = map[string]any{}
-				if _, err := strconv.Atoi(steps[slices.Index(steps, step)+1]); err == nil {
-					fields[step] = []any{}
-				}
-			}
-			current, replace = fields[step], func(value any) { fields[step] = value }
+		} else {
 			path = joined(path, step)
-		default:
-			return "", fmt.Errorf("%q is neither a key of two or more letters, digits and _ nor an index such as [0]", step)
 		}
-	}
-	value := changeValue(text)
-	switch current := current.(type) {
-	case map[string]any:
-		key := steps[last]
-		if changeIndex.MatchString(key) {
-			index, err := listIndex(key)
-			if err != nil {
-				return "", err
-			}
-			key = strconv.Itoa(index)
-		}
-		current[key] = value
-		path = joined(path, key)
-	case []any:
-		index, err := listIndex(steps[last])
-		if err != nil {
-			return "", err
-		}
-		if index >= len(current) {
-			return "", fmt.Errorf("%s has no item %s: it has %d items", strings.Join(steps[:last], "."), steps[last], len(current))
-		}
-		current[index] = value
-		path += steps[last]
-	default:
-		return "", fmt.Errorf("%s is neither an object nor a list", strings.Join(steps[:last], "."))
-	}
-	if lost {
-		path = ""
 	}
 	return path, nil
+}
+
+// changed returns the value at a path with another value at the steps below it. Objects are changed in place.
+func changed(current any, path string, steps []string, value any) (any, error) {
+	if len(steps) == 0 {
+		return value, nil
+	}
+	step := steps[0]
+	index, isIndex := listIndex(step)
+	if current == nil && isIndex {
+		current = []any{}
+	} else if current == nil {
+		current = map[string]any{}
+	}
+	below := strings.TrimPrefix(path+"."+step, "the object.")
+	switch current := current.(type) {
+	case map[string]any:
+		if isIndex {
+			if len(steps) > 1 {
+				return nil, fmt.Errorf("%s is an object, and %s an index of a list", path, step)
+			}
+			step = strconv.Itoa(index)
+		}
+		child, err := changed(current[step], below, steps[1:], value)
+		current[step] = child
+		return current, err
+	case []any:
+		if !isIndex {
+			return nil, fmt.Errorf("%s is a list, and %s not an index such as [0]", path, step)
+		}
+		if missing := index + 1 - len(current); missing > 0 {
+			current = append(current, make([]any, missing)...)
+		}
+		child, err := changed(current[index], below, steps[1:], value)
+		current[index] = child
+		return current, err
+	}
+	return nil, fmt.Errorf("%s is neither an object nor a list", path)
 }
 
 func joined(path, key string) string {
@@ -112,15 +90,14 @@ func joined(path, key string) string {
 	return path + "." + key
 }
 
-// listIndex returns the number of an index such as [0].
-func listIndex(step string) (int, error) {
-	digits, found := strings.CutPrefix(step, "[")
-	digits, closed := strings.CutSuffix(digits, "]")
-	index, err := strconv.ParseUint(digits, 10, 16)
-	if !found || !closed || err != nil {
-		return 0, fmt.Errorf("%q is not an index of a list such as [0]", step)
+// listIndex returns the number of an index such as [0]. isIndex is false for other steps.
+func listIndex(step string) (index int, isIndex bool) {
+	match := changeIndex.FindStringSubmatch(step)
+	if match == nil {
+		return 0, false
 	}
-	return int(index), nil
+	index, err := strconv.Atoi(match[1])
+	return index, err == nil
 }
 
 // changeValue returns the value of a text: the value of the JSON that it is, or else the text.
