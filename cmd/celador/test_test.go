@@ -78,7 +78,7 @@ func TestSuites(t *testing.T) {
 			name: "exclusive flags", file: "suite.yaml", args: []string{"--watch", "--convert"}, code: 2,
 			stderr: "celador: if any flags in the group [init watch convert] are set none of the others can be; [convert watch] were all set\n",
 		},
-		{name: "missing file", file: "suite.yaml", args: []string{"missing.yaml"}, stderr: "celador: stat missing.yaml: no such file or directory\n", code: 2},
+		{name: "missing file", file: "suite.yaml", args: []string{"missing.yaml"}, stderr: "open missing.yaml: no such file or directory\n", code: 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := copyExample(t, test.file, test.old, test.changed)

@@ -77,7 +77,7 @@ func (k *kubescapeSuite) readDefinitions() {
 
 // definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none: it is an error where it is used.
 func definitionsIn(file string) []*object {
-	content, err := os.ReadFile(file)
+	content, err := manifest.ReadFile(file)
 	if err != nil || !bytes.Contains(content, []byte(definitionKind.Kind)) {
 		return nil
 	}

@@ -22,6 +22,8 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
+	// same is set if both values are objects, or both are lists. Errors about a field that neither has then name it.
+	same bool
 }
 
 // New returns a document with the JSON form of value. The positions and paths in its errors are those of the origins,
@@ -52,8 +54,11 @@ type source struct {
 }
 
 func newSource(o Origin) source {
-	node, _ := find(o.Document.node, o.Path)
-	return source{o.Document, node, place{o.Document.Position(o.Path), o.Document.fieldAt(o.Path)}}
+	node, _, rest := find(o.Document.node, o.Path)
+	if rest != "" {
+		node = nil
+	}
+	return source{o.Document, node, place{position: o.Document.Position(o.Path), field: o.Document.fieldAt(o.Path)}}
 }
 
 // members returns the values of an object by their keys. It is empty for other values.
@@ -83,7 +88,7 @@ func (s source) items() []source {
 func (s source) below(key, node *nodes.Node, field string) source {
 	at, found := s.document.places[key]
 	if !found {
-		at = place{s.document.at(key), field}
+		at = place{position: s.document.at(key), field: field}
 	}
 	return source{s.document, node, at}
 }
@@ -93,7 +98,10 @@ func (d *Document) adopt(key, node *nodes.Node, path string, from source, origin
 	if own, found := origins[path]; found {
 		from = newSource(own)
 	}
-	d.places[key], d.places[node] = from.place, from.place
+	at := from.place
+	origin := resolved(from.node)
+	at.same = origin != nil && origin.Kind == node.Kind && node.Kind != nodes.ScalarNode
+	d.places[key], d.places[node] = at, at
 	// A value that the origin does not have has the place of its parent.
 	missing := source{document: from.document, place: from.place}
 	switch node.Kind {

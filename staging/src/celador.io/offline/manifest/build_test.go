@@ -30,7 +30,9 @@ func TestNew(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"": "source.yaml:1: p", "z": "source.yaml:1: p", "z[0].x": "source.yaml:5: list[1].object.x: p", "z[0].w": "source.yaml:4: list[1].object: p",
-		"z[1].y.z": "other.yaml:2: y.z: p", "z[1].y.missing": "other.yaml:1: y: p",
+		"z[1].y.z": "other.yaml:2: y.z: p", "z[1].y.missing": "other.yaml:1: y.missing: p",
+		// The whole path of a field that neither document has, unless the value has no counterpart.
+		"z[0].missing": "source.yaml:4: list[1].object.missing: p", "z[1].y.a[0].b": "other.yaml:1: y.a[0].b: p", "z[0].w.missing": "source.yaml:4: list[1].object: p",
 	} {
 		if got := document.Errorf(path, "p").Error(); got != want {
 			t.Errorf("error at %q is %s, want %s", path, got, want)

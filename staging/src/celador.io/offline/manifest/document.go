@@ -141,6 +141,6 @@ func (d *Document) inherit(apiVersion, kind string) error {
 
 // Field returns the document of the value at a path. raw is the value as JSON.
 func (d *Document) Field(path string, raw []byte) *Document {
-	node, place := find(d.node, path)
+	node, place, _ := find(d.node, path)
 	return &Document{file: d.file, field: d.fieldAt(path), lines: d.lines, node: node, place: place, raw: raw, places: d.places}
 }

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,18 +23,18 @@ import (
 // Read returns the documents of a YAML or JSON file, in the file's order. Documents without content are left out.
 // Errors have the file and, if known, the line.
 func Read(file string) ([]*Document, error) {
-	data, err := os.ReadFile(file)
+	data, err := ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(file, data)
 }
 
-// Parse returns the documents of a file's content. The file name is used in errors only.
+// Parse returns the documents of a file's content, in an encoding that ReadFile accepts. The file name is used in errors only.
 func Parse(file string, data []byte) ([]*Document, error) {
 	var documents []*Document
 	var errs []error
-	for _, chunk := range split(data) {
+	for _, chunk := range split(UTF8(data)) {
 		document, err := parse(file, chunk)
 		if err != nil {
 			errs = append(errs, err)

@@ -49,13 +49,22 @@ func (d *Document) Errorf(path, format string, args ...any) *Error {
 // fieldAt returns the path of the field at a path below the value, from the document on.
 func (d *Document) fieldAt(path string) string {
 	if d.places != nil {
-		_, place := find(d.node, path)
-		return d.places[place].field
+		_, key, rest := find(d.node, path)
+		if place := d.places[key]; place.same {
+			return below(place.field, rest)
+		}
+		return d.places[key].field
 	}
+	return below(d.field, path)
+}
+
+// below returns the path of the value at a path below the value of field.
+func below(field, path string) string {
+	path = strings.TrimPrefix(path, ".")
 	if path == "" || strings.HasPrefix(path, "[") {
-		return d.field + path
+		return field + path
 	}
-	return member(d.field, path)
+	return member(field, path)
 }
 
 // Position returns the position of the field at a path, or of the nearest parent that exists. An empty path is the document.
@@ -63,7 +72,7 @@ func (d *Document) Position(path string) Position {
 	if path == "" {
 		return d.at(d.place)
 	}
-	_, place := find(d.node, path)
+	_, place, _ := find(d.node, path)
 	return d.at(place)
 }
 
@@ -74,15 +83,15 @@ func (d *Document) at(node *nodes.Node) Position {
 	return Position{File: d.file, Line: node.Line + d.lines, Column: node.Column}
 }
 
-// find returns the node at a path, or its nearest parent, and the node that marks its place, which is the key of a field.
+// find returns the node at a path, or its nearest parent, the node that marks its place, which is the key of a field, and the rest of the path.
 // A path is written as in the API's errors: spec.items[0], labels[key]. Keys may have dots.
-func find(node *nodes.Node, path string) (value, place *nodes.Node) {
+func find(node *nodes.Node, path string) (value, place *nodes.Node, rest string) {
 	place = node
 	for {
 		node = resolved(node)
 		key, child, rest := step(node, path)
 		if child == nil {
-			return node, place
+			return node, place, path
 		}
 		node, place, path = child, key, rest
 	}

@@ -17,7 +17,8 @@ import (
 
 // Find returns the files of suites at the given paths, in lexical order without repetitions. A path of a file is
 // returned as it is. In a directory and its subdirectories, Find returns the YAML and JSON files with a suite, except for hidden ones.
-// Files that mention the group of suites and are not valid YAML count as suites, so that a run does not leave them out.
+// Files that mention the group of suites and are not valid YAML, and files and directories that cannot be read, count as suites, so that a run
+// does not leave them out.
 // A directory without such a file is an error.
 func Find(paths ...string) ([]string, error) { return new(Loader).Find(paths...) }
 
@@ -26,11 +27,7 @@ func Find(paths ...string) ([]string, error) { return new(Loader).Find(paths...)
 func (l *Loader) Find(paths ...string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			files = append(files, filepath.Clean(path))
 			continue
 		}
@@ -64,7 +61,8 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			files = append(files, path)
+			return nil
 		case path != directory && strings.HasPrefix(entry.Name(), ".") && (!entry.IsDir() || len(l.Formats) == 0 || entry.Name() == ".git"):
 			if entry.IsDir() {
 				return fs.SkipDir
@@ -73,9 +71,10 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 		case !manifest.IsFile(path) || !isRegular(path):
 			return nil
 		}
-		content, err := os.ReadFile(path)
+		content, err := manifest.ReadFile(path)
 		if err != nil {
-			return err
+			files = append(files, path)
+			return nil
 		}
 		relative, err := filepath.Rel(directory, path)
 		if err == nil && (hasSuite(path, content) && !inHidden(relative) || l.format(path, content) != nil) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -54,7 +53,7 @@ func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
 // Convert returns the native form of the suites of a file, or nil if none of Formats detects the file. Suites that can be
 // converted are returned together with the errors of others.
 func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
-	content, err := os.ReadFile(file)
+	content, err := manifest.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -333,6 +333,16 @@ func TestFiles(t *testing.T) {
 		"a.yaml":     "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", "sub/b.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
 		"c.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n", "broken.yaml": header + "manifests: [d.yaml]\ncases: []\n", "d.yaml": "a: [\n",
 	})
+	// A read of this file fails.
+	if err := os.Mkdir(filepath.Join(directory, "unreadable"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/proc/self/mem", filepath.Join(directory, "unreadable", "k.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, "unreadable", "utf16.yaml"), utf16Text(header), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	at := func(names ...string) (paths []string) {
 		for _, name := range names {
 			paths = append(paths, filepath.Join(directory, name))
@@ -352,6 +362,15 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// utf16Text returns text of ASCII in UTF-16 with a byte order mark.
+func utf16Text(text string) []byte {
+	encoded := []byte("\xff\xfe")
+	for i := range len(text) {
+		encoded = append(encoded, text[i], 0)
+	}
+	return encoded
+}
+
 func TestFind(t *testing.T) {
 	directory := write(t, map[string]string{
 		"report.json": `{"apiVersion": "test.celador.io/v1alpha1", "kind": "Report"}`, "workflow.yaml": "steps: [echo apiVersion test.celador.io/v1alpha1]\n",
@@ -359,6 +378,16 @@ func TestFind(t *testing.T) {
 		"b.yaml": header, "a/c.yml": header, "a/d.json": `{"apiVersion": "test.celador.io/v1alpha1"}`, "a/e.yaml": "kind: Pod", "f.txt": header,
 		".git/g.yaml": header, ".h.yaml": header, "template/i.yaml": "{{ not YAML }}", "none/j.yaml": "",
 	})
+	// A read of this file fails.
+	if err := os.Mkdir(filepath.Join(directory, "unreadable"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/proc/self/mem", filepath.Join(directory, "unreadable", "k.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, "unreadable", "utf16.yaml"), utf16Text(header), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	at := func(names ...string) (paths []string) {
 		for _, name := range names {
 			paths = append(paths, filepath.Join(directory, name))
@@ -371,10 +400,10 @@ func TestFind(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{name: "directory", paths: at(""), want: at("a/broken.yaml", "a/c.yml", "a/d.json", "a/typo.yaml", "b.yaml")},
+		{name: "directory", paths: at(""), want: at("a/broken.yaml", "a/c.yml", "a/d.json", "a/typo.yaml", "b.yaml", "unreadable/k.yaml", "unreadable/utf16.yaml")},
 		{name: "file of any name, once", paths: at("f.txt", "a", "a/c.yml"), want: at("a/broken.yaml", "a/c.yml", "a/d.json", "a/typo.yaml", "f.txt")},
 		{name: "directory without suites", paths: at("none"), err: "none: no suite found: a suite is a YAML file with apiVersion: test.celador.io/v1alpha1 and kind: Suite"},
-		{name: "missing path", paths: at("missing"), err: "no such file or directory"},
+		{name: "files that cannot be read", paths: at("missing", "f.txt", "unreadable"), want: at("f.txt", "missing", "unreadable/k.yaml", "unreadable/utf16.yaml")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := suite.Find(test.paths...)
