@@ -15,14 +15,12 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kubernetes/pkg/controlplane"
 
-	"celador.io/api/admissionregistration/v1alpha1"
-	"celador.io/api/admissionregistration/v1beta1"
 	"celador.io/offline/cluster"
 
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
-// Types are the API groups of kube-apiserver with the resources that it serves by default, and all versions of policies.
+// Types are the API groups of kube-apiserver with the resources that it serves by default.
 var Types cluster.Types = &types{}
 
 type types struct {
@@ -44,13 +42,8 @@ func (*types) Group(name string, options cluster.GroupOptions) (*genericapiserve
 	return &group, nil
 }
 
-// served returns the resources that kube-apiserver serves by default, and the beta and alpha versions of policies, in which
-// manifests may be written.
-func served() *serverstorage.ResourceConfig {
-	config := controlplane.DefaultAPIResourceConfigSource()
-	config.EnableVersions(v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
-	return config
-}
+// served returns the resources that kube-apiserver serves by default.
+func served() *serverstorage.ResourceConfig { return controlplane.DefaultAPIResourceConfigSource() }
 
 // GetTypeConverter implements mutating.TypeConverters. The converter is nil for kinds that are not built in.
 func (t *types) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {

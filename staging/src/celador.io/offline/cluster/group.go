@@ -277,8 +277,7 @@ func (c *Cluster) resource(r schema.GroupVersionResource, subresource string) (*
 	}
 	served := g.VersionedResourcesStorageMap[r.Version]
 	if served == nil {
-		return nil, fmt.Errorf("API version %s is not served; group %q has %s", r.GroupVersion(), r.Group,
-			strings.Join(slices.Sorted(maps.Keys(g.VersionedResourcesStorageMap)), ", "))
+		return nil, g.notServed(r.GroupVersion())
 	}
 	parent, ok := served[r.Resource]
 	if !ok {
@@ -329,7 +328,16 @@ func (b *Base) nameOf(kind schema.GroupVersionKind) (string, error) {
 	if name, found := g.names[kind]; found {
 		return name, nil
 	}
+	if len(g.VersionedResourcesStorageMap[kind.Version]) == 0 {
+		return "", g.notServed(kind.GroupVersion())
+	}
 	return "", &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+}
+
+// notServed returns the error of a version that the group does not serve.
+func (g *group) notServed(version schema.GroupVersion) error {
+	return fmt.Errorf("API version %s is not served; group %q has %s", version, version.Group,
+		strings.Join(slices.Sorted(maps.Keys(g.VersionedResourcesStorageMap)), ", "))
 }
 
 // restOptions make registries store their objects in layers.

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
@@ -23,6 +25,8 @@ type builder struct {
 	origins  map[string]manifest.Origin
 	names    map[string]int // the number of cases by the name that they have in the other tool
 	errs     []error
+	// outdated is the version of a policy or binding that servers do not serve by default. Empty if there is none.
+	outdated string
 }
 
 // newBuilder returns a builder for the suite at a path of a document.
@@ -94,8 +98,14 @@ func (b *builder) source(path string, o *object) *suite.Source {
 	return &suite.Source{Inline: inline}
 }
 
-// manifest adds an object to the manifests of the suite.
+// manifest adds an object to the manifests of the suite. Other tools accept any version of policies and bindings, whose fields are the same in all
+// versions; the suite has them in v1.
 func (b *builder) manifest(o *object) {
+	if kind := o.kind(); kind.Group == admissionv1.GroupName && kind.Version != admissionv1.SchemeGroupVersion.Version {
+		b.outdated = kind.Version
+		o = o.clone()
+		o.content["apiVersion"] = admissionv1.SchemeGroupVersion.String()
+	}
 	b.suite.Manifests = append(b.suite.Manifests, *b.source(fmt.Sprintf("manifests[%d]", len(b.suite.Manifests)), o))
 }
 
@@ -113,6 +123,14 @@ func (b *builder) add(path string, c suite.Case) {
 	b.names[c.Name]++
 	if number := b.names[c.Name]; number > 1 {
 		c.Name = fmt.Sprintf("%s (%d)", c.Name, number)
+	}
+	if b.outdated != "" && c.Skip == "" {
+		notes := map[suite.Decision]string{}
+		for _, decision := range suite.Decisions() {
+			notes[decision] = strings.TrimPrefix(c.Notes[decision]+". "+fmt.Sprintf(
+				"The policy is of version %s, which a server does not serve by default: apply it in v1, as this case does", b.outdated), ". ")
+		}
+		c.Notes = notes
 	}
 	b.suite.Cases = append(b.suite.Cases, c)
 }

@@ -59,6 +59,7 @@ type (
 		Status                      string            `json:"status"`
 		Kind                        string            `json:"kind"`
 		Namespace                   string            `json:"namespace"`
+		Operation                   string            `json:"operation"`
 		Resource                    string            `json:"resource"`
 		Resources                   []string          `json:"resources"`
 		ResourceSpecs               []objectReference `json:"resourceSpecs"`
@@ -81,6 +82,11 @@ type (
 
 // kyvernoExpectations are the decisions by the values of result.
 var kyvernoExpectations = map[string]suite.Decision{"pass": suite.Allowed, "fail": suite.Denied, "skip": suite.NoMatch, "error": suite.Error}
+
+// kyvernoOperations are the operations that the Kyverno CLI simulates.
+var kyvernoOperations = []string{"CREATE", "UPDATE", "DELETE"}
+
+const wantKyvernoOperation = "want CREATE, UPDATE or DELETE: write native cases for other operations"
 
 // kyvernoNotes say why the Kyverno CLI decides otherwise, by the decision of the server.
 var kyvernoNotes = map[suite.Decision]string{
@@ -209,8 +215,8 @@ func (k *kyvernoSuite) values() {
 		k.namespace(document, fmt.Sprintf("%snamespaces[%d]", path, i), namespace)
 	}
 	if operation, found := values.GlobalValues["request.operation"]; found {
-		if k.operation, _ = operation.(string); !slices.Contains([]string{"CREATE", "UPDATE", "DELETE"}, k.operation) {
-			k.errs = append(k.errs, document.Errorf(path+"globalValues[request.operation]", "want CREATE, UPDATE or DELETE: write native cases for other operations"))
+		if k.operation, _ = operation.(string); !slices.Contains(kyvernoOperations, k.operation) {
+			k.errs = append(k.errs, document.Errorf(path+"globalValues[request.operation]", wantKyvernoOperation))
 		}
 	}
 }
@@ -292,8 +298,20 @@ func (k *kyvernoSuite) result(path string, result *kyvernoResult, added map[stri
 			}
 		}
 	}
+	operation := k.operation
+	if result.Operation != "" {
+		operation = result.Operation
+		if !slices.Contains(kyvernoOperations, operation) {
+			k.fail(path+".operation", wantKyvernoOperation)
+			return
+		}
+	}
+	if operation == "DELETE" && patched != "" {
+		k.fail(path+".patchedResources", "a DELETE has no resulting object, and mutating policies do not apply to it")
+		return
+	}
 	for _, o := range k.subjects(path, result) {
-		k.request(path, kind+"/"+result.Policy, wanted, o, decision, expected, patched != "")
+		k.request(path, kind+"/"+result.Policy, wanted, operation, o, decision, expected, patched != "")
 	}
 }
 
@@ -337,19 +355,19 @@ func cutLast(text string) (before, after string) {
 	return text[:max(i, 0)], text[i+1:]
 }
 
-func (k *kyvernoSuite) request(path, policy, wanted string, o *object, decision suite.Decision, expected []*object, patched bool) {
+func (k *kyvernoSuite) request(path, policy, wanted, operation string, o *object, decision suite.Decision, expected []*object, patched bool) {
 	_, name := cutLast(policy)
 	c := suite.Case{
 		Name:    fmt.Sprintf("%s %s: %s", name, o, wanted),
-		Request: suite.Request{Operation: k.operation, UserInfo: k.user},
+		Request: suite.Request{Operation: operation, UserInfo: k.user},
 		Expect:  suite.Expectation{Decision: decision, Policy: policy},
 		Notes:   map[suite.Decision]string{},
 	}
 	request := k.casePath() + ".request"
-	if k.operation != "DELETE" {
+	if operation != "DELETE" {
 		c.Request.Object = k.source(request+".object", o)
 	}
-	if k.operation == "DELETE" || k.operation == "UPDATE" {
+	if operation == "DELETE" || operation == "UPDATE" {
 		c.Request.OldObject = k.source(request+".oldObject", o)
 	}
 	if patched {

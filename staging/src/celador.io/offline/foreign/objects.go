@@ -6,6 +6,7 @@ package foreign
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,7 @@ import (
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
 )
 
 var (
@@ -83,18 +85,32 @@ func (b *builder) only(path string, reference *objectReference, objects []*objec
 	return nil
 }
 
-// files returns the objects of the files that a list of the suite names.
+// files returns the objects of the files and directories that a list of the suite names.
 func (b *builder) files(field string, names []string) []*object {
 	var objects []*object
 	for i, name := range names {
-		for _, document := range b.read(fmt.Sprintf("%s[%d]", field, i), b.path(name)) {
-			if o := b.decoded(document); o != nil {
-				objects = append(objects, o)
+		path := fmt.Sprintf("%s[%d]", field, i)
+		if remote.MatchString(name) {
+			b.fail(path, "%s is a URL, and a run reads no network: download it and name the file", name)
+			continue
+		}
+		files, err := manifest.Files(b.path(name))
+		if err != nil {
+			b.fail(path, "%v", err)
+		}
+		for _, file := range files {
+			for _, document := range b.read(path, file) {
+				if o := b.decoded(document); o != nil {
+					objects = append(objects, o)
+				}
 			}
 		}
 	}
 	return objects
 }
+
+// remote matches what other tools read from the network: URLs and Git repositories.
+var remote = regexp.MustCompile(`^([a-z+]+://|git@)`)
 
 // policyWithBindings returns the policy of a kind and name, or nil, and its bindings.
 func policyWithBindings(objects []*object, kind, name string) (policy *object, bindings []*object) {

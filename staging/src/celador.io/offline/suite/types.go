@@ -5,6 +5,7 @@ package suite
 
 import (
 	"encoding/json"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -204,3 +205,6 @@ const (
 )
 
 var decisions = []Decision{Allowed, Denied, Error, NoMatch, Rejected}
+
+// Decisions returns all decisions. The caller owns the result.
+func Decisions() []Decision { return slices.Clone(decisions) }
