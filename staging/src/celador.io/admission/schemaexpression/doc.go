@@ -21,7 +21,6 @@
 //   - An expression whose types take too long to check is invalid (package internal/typesize).
 //   - An evaluation ends with an error if it exceeds the limits of memory and of comparisons that CEL costs do not bound (package
 //     internal/limits).
-//   - Iterating over dyn(self), where self is an object, skips unknown fields.
 //
 // The package knows neither CustomResourceDefinitions nor what a result is used for. Package expression is its
 // counterpart for the expressions of policies.

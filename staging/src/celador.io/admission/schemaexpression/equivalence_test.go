@@ -151,7 +151,7 @@ func TestEquivalence(t *testing.T) {
 					got, difference := program.Evaluate(t.Context(), ours), ""
 					for range evaluationsOfRandomOrder {
 						want, details, err := reference.ContextEval(context.Background(), theirs)
-						if difference = differ(got, want, *details.ActualCost(), err); difference == "" {
+						if difference = differ(got, want, *details.ActualCost(), err, plainValue); difference == "" {
 							break
 						}
 					}
@@ -185,8 +185,8 @@ func compile(t testing.TB, r *resource, source string, oldSelf schemaexpression.
 	return program
 }
 
-// differ describes how an evaluation differs from cel-go's, or returns an empty string.
-func differ(got schemaexpression.Evaluation, want ref.Val, cost uint64, err error) string {
+// differ describes how an evaluation differs from cel-go's, or returns an empty string. plain returns the part of a value that is compared.
+func differ(got schemaexpression.Evaluation, want ref.Val, cost uint64, err error, plain func(ref.Val) any) string {
 	switch {
 	case !got.HasCost || got.Cost != cost:
 		return fmt.Sprintf("costs %d, want %d (value %v, error %v)", got.Cost, cost, want, err)
@@ -196,7 +196,7 @@ func differ(got schemaexpression.Evaluation, want ref.Val, cost uint64, err erro
 		}
 		return ""
 	}
-	if a, b := plainValue(got.Value), plainValue(want); !reflect.DeepEqual(a, b) {
+	if a, b := plain(got.Value), plain(want); !reflect.DeepEqual(a, b) {
 		return fmt.Sprintf("value %v, want %v", a, b)
 	}
 	return ""
@@ -211,11 +211,13 @@ func plainValue(v ref.Val) any {
 		}
 		return []any{"optional", plainValue(v.GetValue())}
 	case traits.Mapper:
-		content := map[any]any{}
+		content, unknown := map[any]any{}, 0
 		for it := v.Iterator(); it.HasNext() == types.True; {
 			key := it.Next()
 			if key == nil {
-				continue // Kubernetes' conversion returns nil for unknown fields
+				unknown++ // Kubernetes' conversion returns nil for unknown fields
+				content[nil] = unknown
+				continue
 			}
 			content[key.Value()] = plainValue(v.Get(key))
 		}

@@ -18,10 +18,13 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/openapi"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/yaml"
 
 	"celador.io/admission/expression"
 	"celador.io/admission/policytest"
+	"celador.io/admission/schemaexpression"
 
 	"celador.io/offline/coverage"
 )
@@ -260,5 +263,14 @@ func TestExplain(t *testing.T) {
 				t.Errorf("explanation (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestFormatUnknownFields covers objects of custom resources with fields that the schema does not declare. They have no keys.
+func TestFormatUnknownFields(t *testing.T) {
+	schema := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: map[string]spec.Schema{"a": *spec.Int64Property()}}}
+	value := schemaexpression.Value(map[string]any{"a": int64(1), "unknown": "x"}, schemaexpression.NewSchema(&openapi.Schema{Schema: schema}))
+	if got, want := coverage.Format(value), "{a: 1}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -93,7 +93,10 @@ func (f *formatter) writeList(list traits.Lister) {
 func (f *formatter) writeMap(entries traits.Mapper) {
 	var keys []ref.Val
 	for it := entries.Iterator(); it.HasNext() == types.True; {
-		keys = append(keys, it.Next())
+		// The keys of unknown fields of custom resources are nil.
+		if key := it.Next(); key != nil {
+			keys = append(keys, key)
+		}
 	}
 	slices.SortFunc(keys, func(a, b ref.Val) int { return cmp.Compare(fmt.Sprint(a.Value()), fmt.Sprint(b.Value())) })
 	f.text.WriteString("{")

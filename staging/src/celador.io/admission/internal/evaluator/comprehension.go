@@ -128,7 +128,7 @@ func (l *loop) each(f *frame, elements ref.Val) bool {
 	if !c.begin(elements) {
 		return false
 	}
-	for item := c.advance(); item != nil; item = c.advance() {
+	for item, ok := c.advance(); ok; item, ok = c.advance() {
 		if f.slots[l.item] = plain(item); f.slots[l.item] == nil {
 			return false
 		}

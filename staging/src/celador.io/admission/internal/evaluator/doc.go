@@ -7,9 +7,10 @@
 //
 // The evaluator covers most of what policies use and declines everything else. Plan declines an
 // expression that contains a function or a syntax that the evaluator does not implement. Evaluate
-// declines an evaluation that meets an error, an unknown, a cancelled context or the cost limit. The
-// caller then evaluates the whole expression with cel-go. Values and costs that this package returns
-// therefore equal cel-go's, and all errors come from cel-go.
+// declines an evaluation that meets an error, an unknown, a cancelled context or the cost limit, or
+// that iterates over an object with fields that its schema does not declare. The caller then
+// evaluates the whole expression with cel-go. Values and costs that this package returns therefore
+// equal cel-go's, and all errors come from cel-go.
 //
 // A declined evaluation has one lasting side effect: the first read of a policy's variable
 // evaluates the variable and charges the cost budget. An evaluation therefore reads only variables

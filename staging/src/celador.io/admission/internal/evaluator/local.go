@@ -87,17 +87,17 @@ func (c *cursor) begin(value ref.Val) (ok bool) {
 	return ok
 }
 
-// advance returns the next element or key, or nil at the end.
-func (c *cursor) advance() ref.Val {
+// advance returns the next element or key, or false at the end. The key of an unknown field of an object is nil.
+func (c *cursor) advance() (ref.Val, bool) {
 	if c.next < c.size {
 		c.next++
 		if c.elements != nil {
-			return c.elements.At(int(c.next - 1))
+			return c.elements.At(int(c.next - 1)), true
 		}
-		return c.list.Get(c.next - 1)
+		return c.list.Get(c.next - 1), true
 	}
 	if c.it != nil && c.it.HasNext() == types.True {
-		return c.it.Next()
+		return c.it.Next(), true
 	}
-	return nil
+	return nil, false
 }

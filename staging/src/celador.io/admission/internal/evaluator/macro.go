@@ -63,7 +63,7 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 			return nil
 		}
 		result := !decisive
-		for item := c.advance(); item != nil; item = c.advance() {
+		for item, ok := c.advance(); ok; item, ok = c.advance() {
 			f.cost += condition
 			if result == decisive {
 				break
@@ -133,7 +133,7 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 			return nil
 		}
 		collected := make([]ref.Val, 0, c.size)
-		for item := c.advance(); item != nil; item = c.advance() {
+		for item, ok := c.advance(); ok; item, ok = c.advance() {
 			if f.slots[slot] = plain(item); f.slots[slot] == nil {
 				return nil
 			}

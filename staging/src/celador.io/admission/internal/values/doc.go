@@ -14,8 +14,7 @@
 //
 // Schema.Value returns views of unstructured objects that behave like the values of
 // k8s.io/apiserver/pkg/cel/common.UnstructuredToVal: an OpenAPI schema selects the fields, and says
-// which strings are durations and which lists are sets. In contrast to Kubernetes' conversion, iterating
-// over an object skips its unknown fields instead of returning nil for each of them.
+// which strings are durations and which lists are sets.
 //
 // Views neither copy nor change objects, and the objects must not change while their views are in
 // use. A view fills its caches when it is read, so it is not safe for concurrent use.

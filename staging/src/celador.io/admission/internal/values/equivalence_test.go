@@ -242,8 +242,13 @@ func checkMap(t *testing.T, path string, ours, theirs traits.Mapper) {
 	for it := theirs.Iterator(); it.HasNext() == types.True; {
 		keys = append(keys, it.Next())
 	}
-	if a, b := sorted(items(t, path, ours)), sorted(keys); !slices.Equal(a, b) {
+	ourKeys := items(t, path, ours)
+	if a, b := sorted(ourKeys), sorted(keys); !slices.Equal(a, b) {
 		t.Errorf("%s: the keys are %v, want %v", path, a, b)
+	}
+	// Kubernetes' conversion returns nil for unknown fields, after the keys of the others.
+	if a, b := slices.Index(ourKeys, nil), slices.Index(keys, nil); a != b {
+		t.Errorf("%s: the first nil is key %d, want %d", path, a, b)
 	}
 	for _, key := range slices.Concat(keys, otherValues) {
 		at := fmt.Sprintf("%s.%v", path, key)
@@ -268,6 +273,9 @@ func checkMap(t *testing.T, path string, ours, theirs traits.Mapper) {
 		}
 	}
 	for _, key := range keys {
+		if key == nil {
+			continue
+		}
 		a, _ := ours.Find(key)
 		b, _ := theirs.Find(key)
 		if a != nil && b != nil {
@@ -325,6 +333,9 @@ func plain(v ref.Val) (any, bool) {
 		copied := map[string]any{}
 		for it := v.Iterator(); it.HasNext() == types.True; {
 			key := it.Next()
+			if key == nil {
+				continue
+			}
 			child, ok := v.Find(key)
 			if !ok {
 				return nil, false
@@ -354,6 +365,10 @@ func plain(v ref.Val) (any, bool) {
 func sorted(keys []ref.Val) []string {
 	var names []string
 	for _, key := range keys {
+		if key == nil {
+			names = append(names, "nil")
+			continue
+		}
 		names = append(names, fmt.Sprint(key.Value()))
 	}
 	slices.Sort(names)

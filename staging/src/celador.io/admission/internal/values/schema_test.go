@@ -43,10 +43,6 @@ func checkSchema(t *testing.T, seed uint64) {
 	for i, content := range contents {
 		text, _ := json.Marshal(content)
 		path := fmt.Sprintf("seed %d: %s", seed, text)
-		if hasUnknownFields(schema.Schema, content) {
-			// Kubernetes' conversion returns nil for the keys of unknown fields.
-			continue
-		}
 		if hasEscapedKeys(schema.Schema) {
 			// The value does not equal itself in Kubernetes' conversion.
 			plain := &openapi.Schema{Schema: withPlainNames(schema.Schema)}
@@ -188,29 +184,6 @@ func checkElements(t *testing.T, path string, ours, theirs ref.Val) {
 	}
 }
 
-// hasUnknownFields reports whether a value of an object has a field that its schema does not declare.
-func hasUnknownFields(schema *spec.Schema, content any) bool {
-	switch content := content.(type) {
-	case []any:
-		for _, element := range content {
-			if schema.Items != nil && hasUnknownFields(schema.Items.Schema, element) {
-				return true
-			}
-		}
-	case map[string]any:
-		for name, field := range content {
-			property, declared := schema.Properties[name]
-			if !declared && schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
-				property, declared = *schema.AdditionalProperties.Schema, true
-			}
-			if !declared || hasUnknownFields(&property, field) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // A schemaFiller generates schemas and values. If invalid is set, some of the values do not match their
 // schemas, and objects have at most one field: which of several invalid fields is reported is random.
 type schemaFiller struct {
@@ -277,7 +250,14 @@ func (g schemaFiller) schema(depth int) *spec.Schema {
 		}
 	case 9:
 		s.Type = spec.StringOrArray{"object"}
-		if !g.rarely() {
+		switch g.IntN(8) {
+		case 0:
+			s.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+		case 1:
+			s.AdditionalProperties = &spec.SchemaOrBool{Allows: true}
+		case 2:
+			s.AddExtension("x-kubernetes-embedded-resource", true)
+		default:
 			s.AdditionalProperties = &spec.SchemaOrBool{Allows: true, Schema: g.schema(depth - 1)}
 		}
 	default:
@@ -310,6 +290,9 @@ func (g schemaFiller) object(depth int) *spec.Schema {
 	}
 	for _, name := range g.names()[:fields] {
 		s.Properties[name] = *g.schema(max(depth-1, 0))
+	}
+	if g.IntN(8) == 0 {
+		s.AddExtension("x-kubernetes-embedded-resource", true)
 	}
 	return s
 }
@@ -371,9 +354,19 @@ func (g schemaFiller) content(s *spec.Schema) any {
 				object[name] = g.content(&property)
 			}
 		}
-		if len(s.Properties) > 0 && g.rarely() {
-			object["unknown"] = pick[any](g, "x", int64(1))
+		if s.AdditionalProperties == nil || s.AdditionalProperties.Schema == nil {
+			g.addUnknown(object)
 		}
 		return object
+	}
+}
+
+// addUnknown adds fields to an object that its schema does not declare.
+func (g schemaFiller) addUnknown(object map[string]any) {
+	if g.invalid && !g.rarely() {
+		return
+	}
+	for _, name := range []string{"unknown", "un-known", "un__known"}[g.IntN(4):] {
+		object[name] = pick[any](g, nil, "x", int64(1), true, map[string]any{"a": int64(1)}, []any{"x"})
 	}
 }

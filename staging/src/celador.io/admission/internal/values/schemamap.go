@@ -90,7 +90,8 @@ func (m *schemaMap) Contains(key ref.Val) ref.Val {
 // Size implements traits.Sizer. It counts null and unknown fields.
 func (m *schemaMap) Size() ref.Val { return types.Int(len(m.entries)) }
 
-// Iterator implements traits.Iterable. It returns the escaped names of known fields, sorted.
+// Iterator implements traits.Iterable. It returns the escaped names of known fields, sorted, and then nil for each unknown
+// field, as Kubernetes' conversion does.
 func (m *schemaMap) Iterator() traits.Iterator {
 	if m.keys == nil {
 		m.keys = make([]ref.Val, 0, len(m.entries))
@@ -105,6 +106,7 @@ func (m *schemaMap) Iterator() traits.Iterator {
 			}
 			m.keys = append(m.keys, types.String(name))
 		}
+		m.keys = m.keys[:len(m.entries)]
 	}
 	return &keyIterator{m, m.keys}
 }

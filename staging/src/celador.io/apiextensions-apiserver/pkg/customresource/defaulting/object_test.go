@@ -165,6 +165,21 @@ properties:
           class: {type: string, default: fast}
           total: {type: integer}
 `
+	// open preserves unknown fields, over which a rule iterates.
+	open = `
+type: object
+properties:
+  spec:
+    type: object
+    maxProperties: 10
+    x-kubernetes-preserve-unknown-fields: true
+    x-kubernetes-default:
+    - {field: fields, rule: "dyn(self).map(k, k).size()"}
+    - {field: unknown, rule: "dyn(self).filter(k, k == null).size()"}
+    properties:
+      fields: {type: integer}
+      unknown: {type: integer}
+`
 	// failing has rules that return errors for some objects.
 	failing = `
 type: object
@@ -225,6 +240,8 @@ func TestDefault(t *testing.T) {
 		{"created objects get static defaults and run their rules", creating, `{spec: {}}`,
 			`{spec: {storage: {size: 5, reserve: 2, class: fast, total: 7}, copy: fast}}`},
 		{"rules of existing objects", creating, `{spec: {storage: {size: 1}}}`, `{spec: {storage: {size: 1, reserve: 2, class: fast, total: 3}, copy: fast}}`},
+
+		{"unknown fields", open, `{spec: {a: 1, b: {c: 2}}}`, `{spec: {a: 1, b: {c: 2}, fields: 2, unknown: 2}}`},
 
 		{"errors leave fields unset", failing, `{spec: {items: [{alias: a}, {}]}}`, `{spec: {items: [{alias: a, name: a}, {}]}}`},
 		{"errors of some rules", failing, `{spec: {input: a, items: [{name: b}]}}`, `{spec: {input: a, first: b, second: "a!", items: [{name: b}]}}`},

@@ -193,6 +193,9 @@ func (g *generator) expression(s *structuralschema.Structural) string {
 				fmt.Sprintf("self.%[1]s == self.%[1]s", name), fmt.Sprintf("self.?%[1]s == self.?%[1]s", name), fmt.Sprintf("self.%s != oldSelf.?%[1]s.orValue(self.%[1]s)", name))
 		}
 		own = append(own, "self.metadata.name == 'n'", "self.kind == 'K' || self.apiVersion == 'v'", "has(self.metadata) && has(self.metadata.name)")
+		if g.chance(50) {
+			own = overFields
+		}
 	}
 	if g.chance(25) {
 		return one(g, general...)
@@ -202,3 +205,15 @@ func (g *generator) expression(s *structuralschema.Structural) string {
 
 // escaped holds the names of properties in expressions. A property without one cannot be named.
 var escaped = map[string]string{"a": "a", "b": "b", "c": "c", "id": "id", "in": "__in__", "x-y": "x__dash__y", "with.dot": "with__dot__dot"}
+
+// overFields are rules that iterate over the fields of an object, unknown ones included. Their results do not depend on the order of the known
+// fields.
+var overFields = []string{
+	"dyn(self).map(k, k).size() == 1", "dyn(self).map(k, k).size() == dyn(self).size()", "dyn(self).map(k, 1).size() < 3", "dyn(self).map(k, dyn(self)[k]).size() == 1", "dyn(self).map(k, [k])[0][0] != null",
+	"dyn(self).filter(k, k == null).size() == 0", "dyn(self).filter(k, true).size() == 1", "dyn(self).filter(k, k in dyn(oldSelf)).size() == 1",
+	"dyn(self).all(k, k != null)", "dyn(self).all(k, type(k) == string)", "dyn(self).all(k, k.size() > 0)", "dyn(self).exists(k, k == null)", "dyn(self).exists(k, k.startsWith('unk'))", "dyn(self).exists_one(k, k == null)",
+	"dyn(self).all(k, v, true)", "dyn(self).all(k, v, k != null)", "dyn(self).exists(k, v, k == null)", "dyn(self).existsOne(k, v, k == null)",
+	"dyn(self).transformList(k, v, k).size() == 1", "dyn(self).transformList(k, v, v).size() == 1", "dyn(self).transformMap(k, v, 1).size() == 1", "dyn(self).transformMapEntry(k, v, {k: 1}).size() == 1",
+	"'unknown' in dyn(self)", "has(dyn(self).unknown)", "dyn(self).unknown == 1", "dyn(self).?unknown.hasValue()", "dyn(self) == dyn(oldSelf)", "[self] == [oldSelf]", "dyn(self) in [dyn(oldSelf)]", "dyn(self) == {'a': 1}",
+	"[dyn(self), dyn(oldSelf)].all(o, o.all(k, k != null))", "dyn(self).map(k, dyn(self).map(l, k == l).size()).size() == 1",
+}

@@ -29,7 +29,7 @@ import (
 
 // TestUpstream compares the outcome of generated rules with Kubernetes', on generated schemas and updates.
 func TestUpstream(t *testing.T) {
-	const schemas, updates = 100, 8
+	const schemas, updates = 400, 8
 	outcomes := map[string]int{}
 	for seed := range uint64(schemas) {
 		g := &generator{Rand: rand.New(rand.NewPCG(seed, 18)), single: seed%2 == 0}

@@ -58,7 +58,17 @@ func (g *generator) value(s *structuralschema.Structural) any {
 			object[name] = g.value(&property)
 		}
 	}
+	if g.chance(40) {
+		g.addUnknown(object)
+	}
 	return object
+}
+
+// addUnknown adds or changes fields that the schema of an object does not declare.
+func (g *generator) addUnknown(object map[string]any) {
+	for _, name := range []string{"unknown", "un-known"}[g.IntN(2):] {
+		object[name] = one[any](g, nil, "x", int64(1), map[string]any{"a": int64(1)}, []any{"x"})
+	}
 }
 
 func (g *generator) text(s *structuralschema.Structural) string {
@@ -111,6 +121,9 @@ func (g *generator) changed(s *structuralschema.Structural, value any) any {
 			case s.AdditionalProperties != nil && g.chance(50):
 				value[name] = g.changed(s.AdditionalProperties.Structural, value[name])
 			}
+		}
+		if s.AdditionalProperties == nil && g.chance(20) {
+			g.addUnknown(value)
 		}
 		return value
 	default:
