@@ -45,6 +45,9 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if err != nil {
 		return nil, fmt.Errorf("creating the aggregator: %w", err)
 	}
+	if err := config.paths.announce(aggregator.GenericAPIServer); err != nil {
+		return nil, err
+	}
 	if !crdsServed {
 		crds = nil
 	}

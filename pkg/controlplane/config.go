@@ -53,6 +53,9 @@ type ExtraConfig struct {
 	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and CreateServerChain
 	// opens the stores.
 	PolicyStores *localclient.Stores
+
+	// paths tells the admission plugins that the server serves all of its paths.
+	paths *installedPaths
 }
 
 // completedConfig is unexported so that only Complete returns a CompletedConfig.
@@ -95,7 +98,8 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	plugins := kubeadmission.NewInitializer(policies)
+	paths := &installedPaths{done: make(chan struct{})}
+	plugins := kubeadmission.NewInitializer(policies, paths.done)
 	restorePlugins := useOwnPlugins(opts, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts, generic, kubeInformers, storage)
 	restorePlugins()
@@ -117,6 +121,7 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies); err != nil {
 		return nil, err
 	}
-	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores}
+	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)
+	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths}
 	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

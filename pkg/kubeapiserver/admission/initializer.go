@@ -6,6 +6,8 @@
 package admission
 
 import (
+	"errors"
+
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/typecheck"
@@ -27,16 +29,32 @@ type HasVerdictStore interface {
 	VerdictStore() (kind string, store typecheck.VerdictStore)
 }
 
-// An Initializer initializes plugins with policy informers, and collects their verdict stores.
+// WantsInstalledPaths is implemented by admission plugins that send requests to the server.
+type WantsInstalledPaths interface {
+	// SetInstalledPaths is called once, before the server starts. The channel is closed when the server serves all
+	// of its paths. It is nil if the server serves them already.
+	SetInstalledPaths(<-chan struct{})
+}
+
+// HasParams is implemented by admission plugins whose policies read params.
+type HasParams interface {
+	// ParamsSynced returns nil if the plugin knows the params of all policies that were in effect when the server
+	// started, apart from kinds that the server does not serve. Safe for concurrent use once the server runs.
+	ParamsSynced() error
+}
+
+// An Initializer initializes plugins with policy informers, and collects their verdict stores and params.
 type Initializer struct {
 	informers informers.SharedInformerFactory
+	installed <-chan struct{}
 	plugins   []HasVerdictStore
+	params    []HasParams
 }
 
 // NewInitializer returns an initializer that passes factory to every plugin that implements
-// WantsPolicyInformers.
-func NewInitializer(factory informers.SharedInformerFactory) *Initializer {
-	return &Initializer{informers: factory}
+// WantsPolicyInformers, and installed to every plugin that implements WantsInstalledPaths.
+func NewInitializer(factory informers.SharedInformerFactory, installed <-chan struct{}) *Initializer {
+	return &Initializer{informers: factory, installed: installed}
 }
 
 // Initialize implements admission.PluginInitializer.
@@ -44,9 +62,24 @@ func (i *Initializer) Initialize(plugin admission.Interface) {
 	if wants, ok := plugin.(WantsPolicyInformers); ok {
 		wants.SetPolicyInformers(i.informers)
 	}
+	if wants, ok := plugin.(WantsInstalledPaths); ok {
+		wants.SetInstalledPaths(i.installed)
+	}
+	if has, ok := plugin.(HasParams); ok {
+		i.params = append(i.params, has)
+	}
 	if has, ok := plugin.(HasVerdictStore); ok {
 		i.plugins = append(i.plugins, has)
 	}
+}
+
+// ParamsSynced returns the errors of all plugins that implement HasParams. Call it once the server runs.
+func (i *Initializer) ParamsSynced() error {
+	var errs []error
+	for _, plugin := range i.params {
+		errs = append(errs, plugin.ParamsSynced())
+	}
+	return errors.Join(errs...)
 }
 
 // VerdictStores returns the verdict stores of all initialized plugins, by the kind of their

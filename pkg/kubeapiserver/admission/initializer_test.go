@@ -4,6 +4,7 @@
 package admission_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,24 +18,43 @@ import (
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 )
 
+var errParams = errors.New("not synced")
+
 type watcher struct {
 	*admission.Handler
-	got informers.SharedInformerFactory
+	got       informers.SharedInformerFactory
+	installed <-chan struct{}
+	params    error
 }
 
 func (w *watcher) SetPolicyInformers(factory informers.SharedInformerFactory) { w.got = factory }
 
+func (w *watcher) SetInstalledPaths(installed <-chan struct{}) { w.installed = installed }
+
+func (w *watcher) ParamsSynced() error { return w.params }
+
 func TestInitializer(t *testing.T) {
 	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
-	initializer := kubeadmission.NewInitializer(factory)
+	installed := make(chan struct{})
+	initializer := kubeadmission.NewInitializer(factory, installed)
 
 	plugin := &watcher{Handler: admission.NewHandler()}
 	initializer.Initialize(plugin)
 	if plugin.got != factory {
 		t.Errorf("plugin got informers %v, want %v", plugin.got, factory)
 	}
+	if plugin.installed != installed {
+		t.Error("plugin did not get the channel that tells when the paths are installed")
+	}
 
 	initializer.Initialize(admission.NewHandler()) // implements no interface of the package
+	if err := initializer.ParamsSynced(); err != nil {
+		t.Errorf("params: %v", err)
+	}
+	initializer.Initialize(&watcher{Handler: admission.NewHandler(), params: errParams})
+	if err := initializer.ParamsSynced(); !errors.Is(err, errParams) {
+		t.Errorf("got error %v of the params of the last plugin, want %v", err, errParams)
+	}
 }
 
 // engine is a plugin with a store of its own, or none before it is validated.
@@ -54,7 +74,7 @@ func (store) ForgetVerdict(string) {}
 
 // Stores are returned by kind, in the order of initialization. Plugins create them after Initialize.
 func TestVerdictStores(t *testing.T) {
-	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0))
+	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0), nil)
 	if got := initializer.VerdictStores(); len(got) > 0 {
 		t.Errorf("got %v before there are plugins", got)
 	}

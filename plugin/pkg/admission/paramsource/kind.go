@@ -5,6 +5,7 @@ package paramsource
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -20,8 +21,11 @@ import (
 )
 
 const (
-	// discoveryTimeout is the time that a request waits for the first discovery of a kind.
+	// discoveryTimeout is the time that a request waits for the first discovery of a kind. Until then, a failed discovery is not
+	// its result.
 	discoveryTimeout = time.Second
+	// firstRetry is the time after which a discovery that failed is repeated. It doubles up to retryInterval.
+	firstRetry = 50 * time.Millisecond
 	// retryInterval is the time between discoveries of a kind that is not served.
 	retryInterval = time.Second
 	// verifyInterval is the time between discoveries of a kind that is served. A failing watch
@@ -41,6 +45,8 @@ type kind struct {
 	// discovered is closed once current is set for the first time.
 	discovered chan struct{}
 	current    atomic.Pointer[state]
+	// failed is the last failure of the discovery while current is not set.
+	failed atomic.Pointer[state]
 	// recheck triggers a discovery, because the kind may no longer be served.
 	recheck chan struct{}
 }
@@ -75,18 +81,25 @@ func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 		s := k.current.Load()
 		return s.lister, s.err
 	case <-waiting.Done():
+		if failed := k.failed.Load(); failed != nil && ctx.Err() == nil {
+			return nil, failed.err
+		}
 		return nil, fmt.Errorf("looking for the resource of %v takes too long: %w", k.gvk, waiting.Err())
 	}
 }
 
 func (k *kind) run(ctx context.Context) {
-	r := reconciler{kind: k, logger: klog.FromContext(ctx).WithValues("paramKind", k.gvk), cancel: func() {}}
+	r := reconciler{kind: k, logger: klog.FromContext(ctx).WithValues("paramKind", k.gvk), cancel: func() {}, started: time.Now()}
 	ctx = klog.NewContext(ctx, r.logger)
+	retry := firstRetry
 	for {
-		r.reconcile(ctx)
+		err := r.reconcile(ctx)
 		pause := retryInterval
-		if r.running {
-			pause = verifyInterval
+		switch {
+		case r.running:
+			pause, retry = verifyInterval, firstRetry
+		case !notServed(err):
+			pause, retry = retry, min(2*retry, retryInterval)
 		}
 		select {
 		case <-ctx.Done():
@@ -94,6 +107,27 @@ func (k *kind) run(ctx context.Context) {
 		case <-k.recheck:
 		case <-time.After(pause):
 		}
+	}
+}
+
+// synced returns nil if the params are known, or if the server does not serve the kind.
+func (k *kind) synced() error {
+	s := k.current.Load()
+	switch {
+	case s == nil && k.failed.Load() != nil:
+		return k.failed.Load().err
+	case s == nil:
+		return errors.New("not looked for yet")
+	case s.err != nil && notServed(s.err):
+		return nil
+	case s.err != nil:
+		return s.err
+	}
+	select {
+	case <-s.lister.Synced():
+		return nil
+	default:
+		return errors.New("not listed yet")
 	}
 }
 
@@ -128,9 +162,12 @@ type reconciler struct {
 	cancel   context.CancelFunc
 	// lastError is the text of the error of the last discovery, or empty.
 	lastError string
+	// started is the time of the first discovery.
+	started time.Time
 }
 
-func (r *reconciler) reconcile(ctx context.Context) {
+// reconcile discovers the kind, and starts, replaces or stops the informer. It returns the error of the discovery.
+func (r *reconciler) reconcile(ctx context.Context) error {
 	served, err := resolve(ctx, r.discovery, r.gvk)
 	if err == nil && (!r.running || served != r.resource) {
 		err = r.startInformer(ctx, served)
@@ -139,9 +176,15 @@ func (r *reconciler) reconcile(ctx context.Context) {
 	if err != nil && (!r.running || notServed(err)) {
 		r.cancel()
 		r.running = false
-		r.publish(&state{err: err})
+		s := &state{err: err}
+		r.failed.Store(s)
+		// The first discovery may fail because the server is starting.
+		if notServed(err) || time.Since(r.started) >= discoveryTimeout {
+			r.publish(s)
+		}
 	}
 	r.logChange(err)
+	return err
 }
 
 func (r *reconciler) startInformer(ctx context.Context, served resource) error {

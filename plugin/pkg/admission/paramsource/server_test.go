@@ -79,7 +79,7 @@ func started(t *testing.T, objects ...runtime.Object) (*server, *paramsource.Sou
 	t.Helper()
 	s, stop := newServer(objects...), make(chan struct{})
 	t.Cleanup(func() { close(stop) })
-	return s, paramsource.New(s, s, stop)
+	return s, paramsource.New(s, s, nil, stop)
 }
 
 func (s *server) ServerResourcesForGroupVersionWithContext(ctx context.Context, gv string) (*metav1.APIResourceList, error) {

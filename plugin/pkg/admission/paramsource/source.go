@@ -8,6 +8,8 @@ package paramsource
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +34,7 @@ type Source struct {
 	ctx       context.Context
 	discovery Discovery
 	client    dynamic.Interface
+	served    <-chan struct{}
 
 	mu    sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
@@ -39,13 +42,21 @@ type Source struct {
 
 var _ params.Source = &Source{}
 
-// New returns a source that watches params until stop is closed.
-func New(discovery Discovery, client dynamic.Interface, stop <-chan struct{}) *Source {
+// New returns a source that watches params until stop is closed. It sends no requests before served is closed,
+// because a server answers requests that arrive before it has installed all paths with errors that ask clients to
+// wait for seconds. If served is nil, the server has installed them already.
+func New(discovery Discovery, client dynamic.Interface, served, stop <-chan struct{}) *Source {
+	if served == nil {
+		installed := make(chan struct{})
+		close(installed)
+		served = installed
+	}
 	ctx := wait.ContextForChannel(stop)
 	return &Source{
 		ctx:       klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "params")),
 		discovery: discovery,
 		client:    client,
+		served:    served,
 		kinds:     map[schema.GroupVersionKind]*kind{},
 	}
 }
@@ -59,10 +70,30 @@ func (s *Source) Open(gvk schema.GroupVersionKind) params.Kind {
 		ctx, stop := context.WithCancel(s.ctx)
 		k = newKind(gvk, s.discovery, s.client, stop)
 		s.kinds[gvk] = k
-		go k.run(ctx)
+		go func() {
+			select {
+			case <-s.served:
+				k.run(ctx)
+			case <-ctx.Done():
+			}
+		}()
 	}
 	k.users++
 	return &opened{kind: k, release: sync.OnceFunc(func() { s.release(k) })}
+}
+
+// Synced returns nil if the params of all open kinds that the server serves are known. Otherwise it returns an error
+// for each kind that is not.
+func (s *Source) Synced() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for gvk, k := range s.kinds {
+		if err := k.synced(); err != nil {
+			errs = append(errs, fmt.Errorf("params of kind %v: %w", gvk, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *Source) release(k *kind) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"celador.io/celador/plugin/pkg/admission/paramsource"
@@ -93,7 +94,7 @@ func TestKindsAreFollowedSeparately(t *testing.T) {
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, stop := newServer(), make(chan struct{})
-		source := paramsource.New(s, s, stop)
+		source := paramsource.New(s, s, nil, stop)
 		s.serve(limits.GroupVersion(), namespacedLimits)
 		served, unknown := source.Open(limitKind), source.Open(configMapKind)
 		synced(t, served)
@@ -145,6 +146,105 @@ func TestConcurrentUse(t *testing.T) {
 		defer k.Close()
 		if found, err := synced(t, k).List("blue", labels.Everything()); err != nil || len(found) != 1 {
 			t.Errorf("found %v, %v after all that", names(found), err)
+		}
+	})
+}
+
+// A source sends no request before the server serves all of its paths.
+func TestServedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, served, stop := newServer(limit("blue", "first")), make(chan struct{}), make(chan struct{})
+		defer close(stop)
+		s.serve(limits.GroupVersion(), namespacedLimits)
+		source := paramsource.New(s, s, served, stop)
+		k := source.Open(limitKind)
+		defer k.Close()
+		<-time.After(time.Minute)
+		if got := s.count("discover"); got != 0 {
+			t.Errorf("%d discoveries before the server serves its paths", got)
+		}
+		if err := source.Synced(); err == nil {
+			t.Error("synced before the server serves its paths")
+		}
+		close(served)
+		eventually(t, 0, "params are synced", func() bool { return source.Synced() == nil })
+	})
+}
+
+func TestSynced(t *testing.T) {
+	unavailable := apierrors.NewServiceUnavailable("starting")
+	for name, tc := range map[string]struct {
+		discovery, list error
+		served          bool
+		want            string
+	}{
+		"served":          {nil, nil, true, ""},
+		"not served":      {nil, nil, false, ""},
+		"discovery fails": {unavailable, nil, true, "params of kind example.com/v1, Kind=Limit: resources of example.com/v1: starting"},
+		"list fails":      {nil, unavailable, true, "params of kind example.com/v1, Kind=Limit: not listed yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, source := started(t)
+				s.serve(configMaps.GroupVersion(), configMapResource)
+				if tc.served {
+					s.serve(limits.GroupVersion(), namespacedLimits)
+				}
+				if err := source.Synced(); err != nil {
+					t.Errorf("without open kinds: %v", err)
+				}
+				other := source.Open(configMapKind)
+				defer other.Close()
+				synced(t, other)
+				s.set(func() { s.discoveryErr, s.errs["list"] = tc.discovery, tc.list })
+				k := source.Open(limitKind)
+				for range 2 {
+					synctest.Wait()
+					got := ""
+					if err := source.Synced(); err != nil {
+						got = err.Error()
+					}
+					if got != tc.want {
+						t.Errorf("got error %q, want %q", got, tc.want)
+					}
+					<-time.After(5 * time.Second)
+				}
+				s.set(func() { s.discoveryErr = nil; delete(s.errs, "list") })
+				eventually(t, time.Minute, "params are synced", func() bool { return source.Synced() == nil })
+				s.set(func() { s.errs["list"] = unavailable })
+				k.Close()
+				if err := source.Synced(); err != nil {
+					t.Errorf("after the kind is closed: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// The first discoveries that fail follow one another soon, and requests wait for them.
+func TestFirstDiscoveryFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, source := started(t)
+		s.serve(limits.GroupVersion(), namespacedLimits)
+		s.set(func() { s.discoveryErr = apierrors.NewServiceUnavailable("starting") })
+		k := source.Open(limitKind)
+		defer k.Close()
+		time.AfterFunc(500*time.Millisecond, func() { s.set(func() { s.discoveryErr = nil }) })
+		if _, err := k.Lister(t.Context()); err != nil {
+			t.Errorf("a request during the start: %v", err)
+		}
+
+		s.set(func() { s.discoveryErr = apierrors.NewServiceUnavailable("down") })
+		down := source.Open(limitKind.GroupVersion().WithKind("Other"))
+		defer down.Close()
+		before := s.count("discover")
+		<-time.After(time.Minute)
+		if got := s.count("discover") - before; got > 80 {
+			t.Errorf("%d discoveries in a minute", got)
+		}
+		begin := time.Now()
+		if _, err := down.Lister(t.Context()); err == nil || time.Since(begin) != 0 {
+			t.Errorf("a request while discovery fails got error %v after %v, want one at once", err, time.Since(begin))
 		}
 	})
 }

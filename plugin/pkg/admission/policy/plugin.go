@@ -74,6 +74,8 @@ type Plugin[P, B Object, Body any] struct {
 	// store is nil if the feature gate of the kind is disabled.
 	store  *policy.Store[P, B, Body]
 	synced Synced
+	// ready reports whether namespaces and policies are known.
+	ready func() bool
 }
 
 // NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory of
@@ -124,6 +126,17 @@ func (p *Plugin[P, B, Body]) VerdictStore() (kind string, store typecheck.Verdic
 	return p.kind.Name, p.store
 }
 
+// ParamsSynced implements kubeadmission.HasParams.
+func (p *Plugin[P, B, Body]) ParamsSynced() error {
+	switch {
+	case p.store == nil:
+		return nil
+	case !p.synced.Seen() && !p.ready():
+		return errNotReady
+	}
+	return p.Params().Synced()
+}
+
 // CompileAll compiles the stored policies that are in effect and not compiled yet, until ctx ends. A ready
 // plugin does so in the background. When CompileAll returns, nothing of that is left to do, so measurements
 // can wait for it.
@@ -137,7 +150,8 @@ func (p *Plugin[P, B, Body]) CompileAll(ctx context.Context) {
 func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 	namespacesSynced := p.informers.Core().V1().Namespaces().Informer().HasSynced
 	hasSynced := func() bool { return namespacesSynced() && policiesSynced() }
-	p.SetReadyFunc(func() bool { return p.synced.Check(hasSynced) })
+	p.ready = func() bool { return p.synced.Check(hasSynced) }
+	p.SetReadyFunc(p.ready)
 }
 
 // load loads the manifest files, if there is a directory of them, and follows their changes until

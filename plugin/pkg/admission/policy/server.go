@@ -39,6 +39,8 @@ type Server struct {
 	policies  policyinformers.SharedInformerFactory
 	informers kubeinformers.SharedInformerFactory
 	dynamic   dynamic.Interface
+	installed <-chan struct{}
+	params    *paramsource.Source
 	id        string
 }
 
@@ -52,6 +54,7 @@ var (
 	_ initializer.WantsFeatures                    = &Server{}
 	_ initializer.WantsUnconditionalAuthorizer     = &Server{}
 	_ kubeadmission.WantsPolicyInformers           = &Server{}
+	_ kubeadmission.WantsInstalledPaths            = &Server{}
 )
 
 // SetAPIServerID implements initializer.WantsAPIServerID.
@@ -87,6 +90,9 @@ func (s *Server) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer
 // SetPolicyInformers implements kubeadmission.WantsPolicyInformers.
 func (s *Server) SetPolicyInformers(f policyinformers.SharedInformerFactory) { s.policies = f }
 
+// SetInstalledPaths implements kubeadmission.WantsInstalledPaths.
+func (s *Server) SetInstalledPaths(installed <-chan struct{}) { s.installed = installed }
+
 // ValidateInitialization implements admission.InitializationValidator. It returns an error if a setter
 // was not called.
 func (s *Server) ValidateInitialization() error {
@@ -105,9 +111,12 @@ func (s *Server) ValidateInitialization() error {
 	return nil
 }
 
-// Params returns a source of param objects.
+// Params returns the source of param objects. It must not be called at the same time as itself.
 func (s *Server) Params() *paramsource.Source {
-	return paramsource.New(s.Client.Discovery(), s.dynamic, s.Stop)
+	if s.params == nil {
+		s.params = paramsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.installed, s.Stop)
+	}
+	return s.params
 }
 
 // Namespaces returns a getter of namespaces.

@@ -90,7 +90,7 @@ func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
 	var dynamicClient dynamic.Interface = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
-	kubeadmission.NewInitializer(s.policyInformers).Initialize(plugin)
+	kubeadmission.NewInitializer(s.policyInformers, nil).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		t.Fatal(err)
 	}
