@@ -28,6 +28,7 @@ var errNoSchema = errors.New("types of another server have no schema")
 type report struct {
 	uid        types.UID
 	generation int64
+	spec       fingerprint
 	// compileErrors lists the errors that do not depend on types, and typeErrors the type errors
 	// that make an Enforced policy unavailable. Each is nil if there are none.
 	compileErrors, typeErrors error
@@ -43,7 +44,7 @@ type report struct {
 	aggregated bool
 	// aggregatedChanges is the value of Controller.aggregatedChanges before the check.
 	aggregatedChanges int64
-	// unrecorded is set if a change at an aggregated server is not reflected in the status yet.
+	// unrecorded is set if a change that no generation shows is not reflected in the status yet.
 	// It is used only by the worker that syncs the policy.
 	unrecorded bool
 	lag        lag
@@ -53,7 +54,8 @@ type report struct {
 // policy nor its types have changed since the last check, check returns the last report.
 func (c *Controller) check(ctx context.Context, p *policy) *report {
 	last, known := c.reports.Load(p.key())
-	if known && c.isCurrent(last.(*report), p) {
+	spec := p.fingerprint()
+	if known && last.(*report).spec == spec && c.isCurrent(last.(*report), p) {
 		return last.(*report)
 	}
 	aggregatedChanges := c.aggregatedChanges.Load()
@@ -65,6 +67,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	r := &report{
 		uid:               p.UID,
 		generation:        p.Generation,
+		spec:              spec,
 		compileErrors:     joinLines(compileErrors, error.Error),
 		typeErrors:        joinLines(result.Enforceable().Findings, typeError),
 		warnings:          Warnings(result),
@@ -75,7 +78,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		aggregatedChanges: aggregatedChanges,
 		lag:               lag{checked: time.Now()},
 	}
-	r.unrecorded = known && r.aggregatedTypesChanged(last.(*report))
+	r.unrecorded = known && r.changedUnnoticed(last.(*report))
 	c.reports.Store(p.key(), r)
 	verdict := verdict(r.compileErrors, r.typeErrors)
 	for _, store := range c.verdicts[p.kind.name] {
@@ -124,7 +127,7 @@ func fieldsOf(findings []typecheck.Finding) string {
 	return truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
 }
 
-// isCurrent reports whether a check of the policy now would repeat the report.
+// isCurrent reports whether a check of the policy, whose spec is that of the report, would repeat the report.
 func (c *Controller) isCurrent(r *report, p *policy) bool {
 	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
 		!r.aggregated && !r.unavailable() &&
@@ -141,14 +144,14 @@ func (r *report) hasUnchecked(reason typecheck.Reason) bool {
 	return slices.ContainsFunc(r.unchecked, func(u typecheck.Unchecked) bool { return u.Reason == reason })
 }
 
-// aggregatedTypesChanged reports whether the findings differ from the last report because of a
-// change at an aggregated server. Types of aggregated servers have no generation to compare, so
-// this is what remains if neither the policy nor a CustomResourceDefinition has changed.
-func (r *report) aggregatedTypesChanged(last *report) bool {
+// changedUnnoticed reports whether the findings may differ from the last report because of a change that no generation shows:
+// of the spec, by a server of Kubernetes that dropped fields, or at an aggregated server. Types of aggregated servers have no
+// generation to compare, so the latter is what remains if neither the policy nor a CustomResourceDefinition has changed.
+func (r *report) changedUnnoticed(last *report) bool {
 	if r.uid != last.uid || r.generation != last.generation {
 		return false
 	}
-	return last.unrecorded ||
+	return last.unrecorded || r.spec != last.spec ||
 		(r.aggregated || last.aggregated) && slices.Equal(r.existingResources(), last.existingResources()) && !r.sameFindings(last)
 }
 

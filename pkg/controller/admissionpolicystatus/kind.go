@@ -41,7 +41,9 @@ type Kind struct {
 // shares memory with the informer's object and must not be changed.
 type policy struct {
 	*metav1.ObjectMeta
-	kind             *Kind
+	kind *Kind
+	// spec encodes the spec.
+	spec             interface{ Marshal() ([]byte, error) }
 	paramKind        *v1.ParamKind
 	matchConstraints *v1.MatchResources
 	typeChecking     *v1.TypeCheckingMode
@@ -81,7 +83,7 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.ValidatingAdmissionPolicy) policy {
 			return policy{
-				ObjectMeta: &p.ObjectMeta, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
+				ObjectMeta: &p.ObjectMeta, spec: &p.Spec, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
 				typeChecking: p.Spec.TypeChecking, status: p.Status,
 				typeCheck: func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(p) },
 				compile:   func() []error { return engine.Errors(p) },
@@ -96,7 +98,7 @@ func Mutating(client clientset.Interface, factory informers.SharedInformerFactor
 		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.MutatingAdmissionPolicy) policy {
 			return policy{
-				ObjectMeta: &p.ObjectMeta, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
+				ObjectMeta: &p.ObjectMeta, spec: &p.Spec, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
 				typeChecking: p.Spec.TypeChecking, status: v1.ValidatingAdmissionPolicyStatus(p.Status),
 				typeCheck: func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(p) },
 				compile:   func() []error { return engine.Errors(p) },

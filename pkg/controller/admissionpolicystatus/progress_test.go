@@ -13,6 +13,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "celador.io/api/admissionregistration/v1"
 )
 
 const (
@@ -152,4 +154,37 @@ func TestSeenDeletion(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server of Kubernetes on the same etcd may change the spec without the generation. The changed spec is checked, and its findings are written
+// although they are worse.
+func TestSpecChangesWithoutGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const types = "matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}\n"
+		c := newCluster(t, policy(t, types+"validations: [{expression: object.spec.replicas < 5}]", "{}"))
+		c.record(t)
+		c.run(t)
+		c.policies.ClearActions()
+		c.expectVerdicts(t, "ValidatingAdmissionPolicy p p-uid 2: <nil>")
+
+		stored, err := c.policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), "p", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := policy(t, types+"validations: [{expression: object.spec.replicas < '5'}]", "{}")
+		changed.Status, changed.ResourceVersion = stored.Status, "8"
+		// The tracker does not record the update among the actions of the controller.
+		if err := c.policies.Tracker().Update(v1.SchemeGroupVersion.WithResource("validatingadmissionpolicies"), changed, ""); err != nil {
+			t.Fatal(err)
+		}
+		c.settle()
+		if c.verdicts.lock.Lock(); len(c.verdicts.calls) != 1 || !strings.Contains(c.verdicts.calls[0], "p-uid 2: spec.validations[0].expression") {
+			t.Errorf("got verdicts %q, want one with the type error", c.verdicts.calls)
+		}
+		c.verdicts.lock.Unlock()
+		sent := c.patches(t)
+		if len(sent) != 1 || len(sent[0].Status.TypeChecking.ExpressionWarnings) != 1 {
+			t.Errorf("wrote %+v, want one status with a warning", sent)
+		}
+	})
 }

@@ -135,8 +135,8 @@ func (c *Controller) recordEvent(p *policy, available *metav1.Condition) {
 // the policy or a custom resource is newer than recorded, and none is older. For equal
 // generations, servers of different versions may have different findings; a server then
 // overwrites the recorded status only if its conditions are better. So every write is a step up,
-// and writing ends. Types of aggregated servers have no generations to record: a server that
-// notices a change of them writes its findings once.
+// and writing ends. Types of aggregated servers have no generations to record, and a server of
+// Kubernetes changes specs without one: a server that notices such a change writes its findings once.
 func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
 	recorded := &p.status
 	oldest, newest := observedGenerations(recorded)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/admission"
@@ -66,6 +67,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
 			return i.MutatingAdmissionPolicies().Informer(), i.MutatingAdmissionPolicyBindings().Informer()
 		},
+		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,
 		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, mutating.Body] {

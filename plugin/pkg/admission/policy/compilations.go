@@ -39,9 +39,10 @@ const (
 // version takes effect immediately and is compiled later, so a policy that changes more often than
 // requests match it is not compiled each time. A deletion takes effect immediately. Safe for concurrent use.
 type compilations[P policyObject] struct {
-	store   PolicyStore[P]
-	metrics policymetrics.Metrics
-	queue   *workqueue.Typed[string]
+	store    PolicyStore[P]
+	sameSpec func(a, b P) bool
+	metrics  policymetrics.Metrics
+	queue    *workqueue.Typed[string]
 
 	// lock guards pending and serializes changes of the store.
 	lock sync.Mutex
@@ -62,12 +63,13 @@ type pendingPolicy[P policyObject] struct {
 	seen   time.Time
 }
 
-func newCompilations[P policyObject](store PolicyStore[P], metrics policymetrics.Metrics) *compilations[P] {
+func newCompilations[P policyObject](store PolicyStore[P], sameSpec func(a, b P) bool, metrics policymetrics.Metrics) *compilations[P] {
 	return &compilations[P]{
-		store:   store,
-		metrics: metrics,
-		queue:   workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: metrics.Kind()}),
-		pending: map[string]*pendingPolicy[P]{},
+		store:    store,
+		sameSpec: sameSpec,
+		metrics:  metrics,
+		queue:    workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: metrics.Kind()}),
+		pending:  map[string]*pendingPolicy[P]{},
 	}
 }
 
@@ -97,13 +99,14 @@ func (c *compilations[P]) add(policy P) {
 }
 
 // update queues a changed policy for compilation, or puts it into the store uncompiled. It ignores resyncs and
-// status writes, which leave the generation as it is.
+// status writes, which leave the generation and the spec as they are. The generation alone does not tell: a server of
+// Kubernetes that shares etcd drops Celador's fields with any write, and does not count that as a change of the spec.
 func (c *compilations[P]) update(old, current P) {
 	if old.GetUID() != current.GetUID() {
 		c.add(current)
 		return
 	}
-	if old.GetGeneration() == current.GetGeneration() {
+	if old.GetGeneration() == current.GetGeneration() && (old.GetResourceVersion() == current.GetResourceVersion() || c.sameSpec(old, current)) {
 		return
 	}
 	name, seen := current.GetName(), time.Now()

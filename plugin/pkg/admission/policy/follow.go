@@ -56,9 +56,11 @@ const compileInterval = 10 * time.Second
 // that most requests need not wait. A server with 10,000 policies is therefore ready as soon as it has read
 // them, and other processors are free for requests.
 //
+// sameSpec reports whether two policies have equal specs.
+//
 // The informer of policies may be shared with others that read what compact.Compactor keeps. That of bindings
 // belongs to the store: it caches policy.CachedBinding, so its lister must not be used.
-func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, metrics policymetrics.Metrics) (func() bool, error) {
+func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, sameSpec func(a, b P) bool, metrics policymetrics.Metrics) (func() bool, error) {
 	compactor := compact.New()
 	compile := func(object any) (any, error) {
 		if binding, ok := object.(B); ok {
@@ -76,7 +78,7 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 		metrics.ObserveBuild(time.Since(start))
 	}
 	release := store.Hold()
-	compilations := newCompilations(store, metrics)
+	compilations := newCompilations(store, sameSpec, metrics)
 	policiesSynced, err := handle(policies,
 		func(added P, inInitialList bool) {
 			if inInitialList {

@@ -33,7 +33,7 @@ func BenchmarkStart(b *testing.B) {
 		kinds := factory.Admissionregistration().V1()
 		store := validating.NewEngine(validating.Config{}).NewStore()
 		synced, err := policy.Follow(wait.ContextForChannel(stop), store,
-			kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), policymetrics.For(b.Name()))
+			kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), sameSpec, policymetrics.For(b.Name()))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -43,6 +43,8 @@ type Kind[P, B Object, Body any] struct {
 	Operations []admission.Operation
 	// Informers returns the informers of policies and bindings.
 	Informers func(policyinformers.Interface) (policies, bindings cache.SharedIndexInformer)
+	// SameSpec reports whether two policies have equal specs.
+	SameSpec func(a, b P) bool
 	// ManifestType is the label of the metrics of manifest files.
 	ManifestType manifestmetrics.ManifestType
 	// Manifests returns a loader of manifest files whose objects may use the given features.
@@ -98,7 +100,7 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
 	policies, bindings := p.kind.Informers(p.policies.Admissionregistration().V1())
-	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.Metrics)
+	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.kind.SameSpec, p.Metrics)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/admission"
 	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
@@ -66,6 +67,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
 			return i.ValidatingAdmissionPolicies().Informer(), i.ValidatingAdmissionPolicyBindings().Informer()
 		},
+		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.VAPManifestType,
 		Manifests:    newLoader,
 		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, validating.Body] {

@@ -15,7 +15,8 @@ type VerdictStore interface {
 	// SetVerdict sets the verdict on a generation of the policy with the given name and UID. With
 	// a nil error, the policy decides as written. With any other, the requests that the policy
 	// matches fail with that error, subject to the policy's failurePolicy. The verdict also holds
-	// for later generations until they have one of their own. It may arrive before the policy.
+	// for later generations until they have one of their own, and for another spec of the same
+	// generation until the next call. It may arrive before the policy.
 	SetVerdict(name string, uid types.UID, generation int64, err error)
 	// ForgetVerdict drops a verdict whose policy has not arrived. It is called when the policy is
 	// deleted, after which no verdict on it follows.

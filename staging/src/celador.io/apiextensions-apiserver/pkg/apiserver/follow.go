@@ -5,7 +5,6 @@ package apiserver
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
@@ -26,10 +25,6 @@ func (r *resources) follow() cache.ResourceEventHandler {
 				// The informer has merged a deletion and an addition into one event.
 				r.remove(oldCRD.UID)
 				serving.DeleteMetrics(oldCRD.Name)
-			case oldCRD.Generation == newCRD.Generation && !equality.Semantic.DeepEqual(&oldCRD.Spec, &newCRD.Spec):
-				// etcd was restored from a backup. The Resource cannot tell that it is outdated.
-				r.discard(newCRD.UID)
-				return
 			}
 			r.update(newCRD)
 		},

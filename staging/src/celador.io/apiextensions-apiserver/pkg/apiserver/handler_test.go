@@ -194,7 +194,7 @@ func TestReplacedWhileFound(t *testing.T) {
 	}}
 	info := &request.RequestInfo{IsResourceRequest: true, APIGroup: "example.com", APIVersion: "v1", Resource: "widgets", Namespace: "ns", Verb: "get"}
 	_, found, err := h.find(t.Context(), info)
-	if err != nil || found == nil || !found.Current(replacement) {
+	if err != nil || found == nil || !found.Current(replacement, f.expressions.Of) {
 		t.Fatalf("got %p and error %v, want the Resource of the new CustomResourceDefinition", found, err)
 	}
 	found.Release()

@@ -57,13 +57,13 @@ type slot struct {
 }
 
 // get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource serves this
-// generation of it or a newer one. get compares generations, since the informer updates its cache before it calls
+// version of it or a newer one. get compares specs, since the informer updates its cache before it calls
 // event handlers: a Resource may be outdated although no event has arrived yet
 // (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
 // CustomResourceDefinition has been deleted or replaced since, and errStopped after destroy.
 func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
 	if value, ok := r.slots.Load(crd.UID); ok {
-		if resource := value.(*slot).current.Load(); resource != nil && resource.Current(crd) {
+		if resource := value.(*slot).current.Load(); resource != nil && resource.Current(crd, r.expressions.Of) {
 			return resource, nil
 		}
 	}
@@ -85,7 +85,7 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 		return nil, err
 	}
 	if resource := s.current.Load(); resource != nil {
-		if resource.Current(latest) {
+		if resource.Current(latest, r.expressions.Of) {
 			return resource, nil
 		}
 		r.retire(s)
@@ -121,19 +121,11 @@ func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 		if err != nil || latest.UID != crd.UID {
 			latest = crd
 		}
-		resource := s.current.Load()
-		if resource == nil {
-			return
-		}
-		// If etcd was restored from a backup, a generation may have other expressions than before.
-		if !resource.Current(latest) || resource.Expressions() != r.expressions.Of(latest) {
+		if resource := s.current.Load(); resource != nil && !resource.Current(latest, r.expressions.Of) {
 			r.retire(s)
 		}
 	})
 }
-
-// discard retires the Resource of a CustomResourceDefinition, outdated or not.
-func (r *resources) discard(uid types.UID) { r.withSlot(uid, r.retire) }
 
 // remove retires the Resource of a deleted CustomResourceDefinition.
 func (r *resources) remove(uid types.UID) {

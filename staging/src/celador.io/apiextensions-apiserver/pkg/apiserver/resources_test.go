@@ -270,8 +270,9 @@ func TestOutdatedEvents(t *testing.T) {
 	}
 }
 
-// TestRestoredBackup covers an update that changes the spec without its generation, which only a restored etcd makes.
-func TestRestoredBackup(t *testing.T) {
+// TestSameGeneration covers updates that change the spec or the expressions without the generation: a restored etcd makes the former, a
+// server of Kubernetes on the same etcd the latter.
+func TestSameGeneration(t *testing.T) {
 	f := newFixture(t)
 	old := f.set(widgets())
 	resource := f.mustGet(t, old)
@@ -284,7 +285,9 @@ func TestRestoredBackup(t *testing.T) {
 	restored := labelled.DeepCopy()
 	storeV2(&restored.Spec)
 	f.set(restored)
-	f.mustGet(t, restored) // before the event
+	if early := f.mustGet(t, restored); early.Stored() != early.Version("v2") {
+		t.Error("a request before the event is served by the spec from before the backup was restored")
+	}
 	f.follow().OnUpdate(labelled, restored)
 	if stored := f.mustGet(t, restored); stored.Stored() != stored.Version("v2") {
 		t.Error("the spec from before the backup was restored is served")
@@ -293,6 +296,10 @@ func TestRestoredBackup(t *testing.T) {
 	// The expressions are not in the spec.
 	f.expressions[restored.UID] = &apiextensions.Expressions{}
 	again := restored.DeepCopy()
+	f.set(again)
+	if got := f.mustGet(t, again).Expressions(); got != f.expressions[restored.UID] {
+		t.Error("a request before the event uses the old expressions")
+	}
 	f.follow().OnUpdate(restored, f.set(again))
 	if got := f.mustGet(t, again).Expressions(); got != f.expressions[restored.UID] {
 		t.Error("the expressions from before the backup was restored are in use")

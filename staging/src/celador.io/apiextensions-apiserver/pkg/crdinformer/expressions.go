@@ -23,7 +23,8 @@ type Expressions struct {
 	entries map[revision]*entry
 }
 
-// A revision identifies the spec of a CustomResourceDefinition: every change of it increments the generation.
+// A revision identifies the spec of a CustomResourceDefinition: every change of it increments the generation, except for
+// writes of Kubernetes' servers on the same etcd, which drop the expressions, and a restored backup of etcd.
 type revision struct {
 	uid        types.UID
 	generation int64
@@ -61,7 +62,7 @@ func (e *Expressions) record(crd *upstreamv1.CustomResourceDefinition, expressio
 	at := revisionOf(crd)
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	// A restored backup may have other expressions in the same revision: the newest win.
+	// A revision may have other expressions than before: the newest win.
 	if expressions == nil {
 		delete(e.entries, at)
 		return

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/util/webhook"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/crdtest"
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
@@ -187,22 +188,26 @@ func TestCurrent(t *testing.T) {
 	crd := crdtest.New(crdtest.Stored(crdtest.Version("v1", nil)))
 	resource := build(t, &crdtest.Storage{}, crd)
 	for name, test := range map[string]struct {
-		change func(*apiextensionsv1.CustomResourceDefinition)
-		want   bool
+		change      func(*apiextensionsv1.CustomResourceDefinition)
+		expressions *apiextensions.Expressions
+		want        bool
 	}{
-		"equal":      {func(*apiextensionsv1.CustomResourceDefinition) {}, true},
-		"status":     {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.StoredVersions = []string{"v1"} }, true},
-		"metadata":   {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Annotations = map[string]string{"a": "b"} }, true},
-		"generation": {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Generation++ }, false},
+		"equal":      {func(*apiextensionsv1.CustomResourceDefinition) {}, nil, true},
+		"status":     {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.StoredVersions = []string{"v1"} }, nil, true},
+		"metadata":   {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Annotations = map[string]string{"a": "b"} }, nil, true},
+		"generation": {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Generation++ }, nil, false},
+		"spec":       {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[0].Deprecated = true }, nil, false},
 		"accepted names": {func(crd *apiextensionsv1.CustomResourceDefinition) {
 			crd.Status.AcceptedNames.ShortNames = []string{"w"}
-		}, false},
-		"another UID": {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.UID = "other" }, false},
+		}, nil, false},
+		"another UID": {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.UID = "other" }, nil, false},
+		"expressions": {func(*apiextensionsv1.CustomResourceDefinition) {}, &apiextensions.Expressions{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := crd.DeepCopy()
 			test.change(other)
-			if got := resource.Current(other); got != test.want {
+			expressionsOf := func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions { return test.expressions }
+			if got := resource.Current(other, expressionsOf); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})

@@ -64,15 +64,17 @@ func (r *Resource) Name() string { return r.crd.Load().Name }
 // Expressions returns the expressions that the Resource was built with.
 func (r *Resource) Expressions() *apiextensions.Expressions { return r.expressions }
 
-// Current reports whether the Resource serves the generation and the accepted names of crd. The Resource may keep a
-// reference to crd, which must not be changed if it returns true.
-func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition) bool {
+// Current reports whether the Resource serves the spec, the expressions and the accepted names of crd. expressionsOf returns the
+// expressions of crd. The generation alone does not tell: a server of Kubernetes that shares etcd drops expressions with any write
+// and leaves the generation as it is, and a backup of etcd may have another spec in the same generation. The Resource may keep
+// a reference to crd, which must not be changed if it returns true.
+func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions) bool {
 	own := r.crd.Load()
 	if own == crd {
 		return true
 	}
-	if own.UID != crd.UID || own.Generation != crd.Generation ||
-		!equality.Semantic.DeepEqual(own.Status.AcceptedNames, crd.Status.AcceptedNames) {
+	if own.UID != crd.UID || own.Generation != crd.Generation || r.expressions != expressionsOf(crd) ||
+		!equality.Semantic.DeepEqual(&own.Status.AcceptedNames, &crd.Status.AcceptedNames) || !equality.Semantic.DeepEqual(&own.Spec, &crd.Spec) {
 		return false
 	}
 	// Hold the object of the informer's cache instead: the next call compares pointers, and the old object can be freed.
