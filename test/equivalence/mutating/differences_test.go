@@ -64,7 +64,7 @@ func differences() []difference {
 		{
 			name: "identity",
 			reason: "A mutation that changes apiVersion, kind, metadata.name or metadata.namespace fails, as the object would be written where the request was not authorized to. " +
-				"Upstream leaves it to the registry to notice.",
+				"Upstream leaves it to the registry to notice. Where the registry or upstream's plugin rejects the request, failurePolicy does not ignore the failure.",
 			explains: func(_ *cluster, r request, celador, upstream outcome) bool {
 				if refused := mayNotChange.FindStringSubmatch(celador.last().Error); refused != nil {
 					return upstream.shows(len(celador.Rounds)-1, refused[1], refused[2]) && reflect.DeepEqual(celador.before(), upstream.upTo(len(celador.Rounds)-1))

@@ -179,7 +179,7 @@ func (r *application) applyMutation(i *invocation, index int) error {
 
 // failMutation adds the failure of a mutation, with the mutation's message and reason if it has them.
 // failurePolicy Ignore does not ignore an expression that refuses the request, because a refusal is a
-// decision.
+// decision, or a changed identity with which Kubernetes rejects the request.
 func (r *application) failMutation(i *invocation, index int, err error) {
 	m := &i.Body.mutations[index]
 	refused := errors.Is(err, errRefused)
@@ -198,7 +198,8 @@ func (r *application) failMutation(i *invocation, index int, err error) {
 	r.fail(i.Policy, i.binding.Name(), message, reason)
 	failure := &r.result.Failures[len(r.result.Failures)-1]
 	failure.Stated = refused || m.reason != ""
-	failure.Ignored = failure.Ignored && !refused
+	var identity *identityError
+	failure.Ignored = failure.Ignored && !refused && !(errors.As(err, &identity) && identity.rejected)
 }
 
 // conditionHolds reports whether the condition of the mutation is true or absent.

@@ -6,6 +6,7 @@ package mutating
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,7 +48,7 @@ func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) e
 	if after, err = r.toKindType(after); err != nil {
 		return err
 	}
-	if err := checkIdentity(before, after); err != nil {
+	if err := r.checkIdentity(before, after); err != nil {
 		return err
 	}
 	if err := checkManagedFields(before, after); err != nil {
@@ -85,15 +86,20 @@ func (r *application) converter() (managedfields.TypeConverter, error) {
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
 }
 
-// toKindType converts an unstructured object of a built-in kind to the Go type of the kind.
-// structured-merge-diff returns unstructured objects for all kinds.
+// toKindType returns a patched object of a built-in kind as the Go type of the kind, with its kind set.
+// structured-merge-diff returns unstructured objects for all kinds. A JSON patch may replace the kind, or remove it,
+// which leaves the Go type as it is.
 func (r *application) toKindType(patched runtime.Object) (runtime.Object, error) {
-	_, isUnstructured := patched.(*unstructured.Unstructured)
-	_, custom := r.versioned.VersionedObject.Object().(*unstructured.Unstructured)
-	if !isUnstructured || custom {
+	before := r.versioned.VersionedObject.Object()
+	switch _, custom := before.(*unstructured.Unstructured); {
+	case custom:
+		return patched, nil
+	case reflect.TypeOf(patched) != reflect.TypeOf(before):
+		return r.objects.GetObjectConvertor().ConvertToVersion(patched, r.versioned.VersionedKind.GroupVersion())
+	default:
+		patched.GetObjectKind().SetGroupVersionKind(before.GetObjectKind().GroupVersionKind())
 		return patched, nil
 	}
-	return r.objects.GetObjectConvertor().ConvertToVersion(patched, r.versioned.VersionedKind.GroupVersion())
 }
 
 // writeBack converts the mutated object to the version of the request and overwrites the request's object

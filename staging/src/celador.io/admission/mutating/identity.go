@@ -7,17 +7,31 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apiserver/pkg/admission"
 )
+
+// An identityError reports that a mutation changes the kind, name or namespace of an object.
+type identityError struct {
+	text string
+	// rejected is set if Kubernetes rejects the request because of the changed object, so that failurePolicy
+	// Ignore must not admit it.
+	rejected bool
+}
+
+// Error implements error.
+func (e *identityError) Error() string { return e.text }
 
 // checkIdentity returns an error if a mutation changes the kind, name or namespace of an object. The
 // request is authorized for the original ones only. A mutation may set the name of an object that
 // has none.
-func checkIdentity(before, after runtime.Object) error {
-	if err := sameKind(before, after.GetObjectKind().GroupVersionKind()); err != nil {
-		return err
+func (r *application) checkIdentity(before, after runtime.Object) error {
+	if old, kind := before.GetObjectKind().GroupVersionKind(), after.GetObjectKind().GroupVersionKind(); old != kind {
+		return changedKind(old, kind, old.Kind != kind.Kind || !r.overwrites(after))
 	}
 	old, err := meta.Accessor(before)
 	if err != nil {
@@ -28,27 +42,47 @@ func checkIdentity(before, after runtime.Object) error {
 		return err
 	}
 	if old.GetName() != "" && old.GetName() != current.GetName() {
-		return fmt.Errorf("may not change metadata.name from %q to %q", old.GetName(), current.GetName())
+		return &identityError{
+			fmt.Sprintf("may not change metadata.name from %q to %q", old.GetName(), current.GetName()),
+			r.request.GetOperation() != admission.Create || isNameless(current),
+		}
 	}
 	if old.GetNamespace() != current.GetNamespace() {
-		return fmt.Errorf("may not change metadata.namespace from %q to %q", old.GetNamespace(), current.GetNamespace())
+		// API servers correct the namespace if it is missing or the resource has none.
+		return &identityError{
+			fmt.Sprintf("may not change metadata.namespace from %q to %q", old.GetNamespace(), current.GetNamespace()),
+			old.GetNamespace() != "" && current.GetNamespace() != "",
+		}
 	}
 	return nil
 }
 
-// checkKind returns an error if the JSON of a patched object has another kind than the object before.
-// It explains why the JSON cannot be decoded.
+func isNameless(object metav1.Object) bool {
+	return object.GetName() == "" && object.GetGenerateName() == ""
+}
+
+// overwrites reports whether an object can overwrite the object of the request.
+func (r *application) overwrites(object runtime.Object) bool {
+	return r.objects.GetObjectConvertor().Convert(object.DeepCopyObject(), r.request.GetObject().DeepCopyObject(), nil) == nil
+}
+
+// checkKind returns an error if the JSON of a patched object, which cannot be decoded, has another kind than the object
+// before. It explains why the JSON cannot be decoded.
 func checkKind(before runtime.Object, after []byte) error {
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)
 	if err != nil {
 		return nil // the caller returns the decoding error
 	}
-	return sameKind(before, *kind)
-}
-
-func sameKind(before runtime.Object, after schema.GroupVersionKind) error {
-	if before := before.GetObjectKind().GroupVersionKind(); before != after {
-		return fmt.Errorf("may not change apiVersion and kind from %s to %s", before, after)
+	old := before.GetObjectKind().GroupVersionKind()
+	if _, custom := before.(*unstructured.Unstructured); !custom && kind.Empty() {
+		return nil // a missing kind is that of the Go type
+	}
+	if old != *kind {
+		return changedKind(old, *kind, true)
 	}
 	return nil
+}
+
+func changedKind(before, after schema.GroupVersionKind, rejected bool) error {
+	return &identityError{fmt.Sprintf("may not change apiVersion and kind from %s to %s", before, after), rejected}
 }

@@ -17,7 +17,7 @@ import (
 type patcher interface {
 	// patch returns the patched object. It returns the target's object itself if the patch changes
 	// nothing, and never changes that object. A *apierrors.StatusError rejects the request whatever
-	// the failurePolicy is, and so does errRefused. failurePolicy Ignore ignores all other errors.
+	// the failurePolicy is, and so do errRefused and some identityErrors. failurePolicy Ignore ignores all other errors.
 	patch(*expression.Series, target) (patched, error)
 }
 
