@@ -21,12 +21,11 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
-	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
 	"celador.io/celador/pkg/features"
 )
 
-// NewAPIServerCommand returns command kube-apiserver with upstream's flags and defaults. The command
+// NewAPIServerCommand returns command kube-apiserver with upstream's flags and defaults, and Celador's flag. The command
 // serves until its context ends or, if its context cannot end, until SIGTERM or SIGINT. All commands
 // of a process share their feature gates, and only one of them may wait for signals.
 func NewAPIServerCommand() *cobra.Command {
@@ -63,8 +62,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// addFlags adds upstream's flags in upstream's sections.
-func addFlags(cmd *cobra.Command, opts *options.ServerRunOptions) {
+// addFlags adds the flags in upstream's sections.
+func addFlags(cmd *cobra.Command, opts *Options) {
 	sections := opts.Flags()
 	global := sections.FlagSet("global")
 	verflag.AddFlags(global)
@@ -81,7 +80,7 @@ func addFlags(cmd *cobra.Command, opts *options.ServerRunOptions) {
 }
 
 // complete completes and validates the options that the flags have set, and runs the server.
-func complete(ctx context.Context, cmd *cobra.Command, opts *options.ServerRunOptions) error {
+func complete(ctx context.Context, cmd *cobra.Command, opts *Options) error {
 	registry := opts.GenericServerRunOptions.ComponentGlobalsRegistry
 	gate := registry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	if err := logsapi.ValidateAndApply(opts.Logs, gate); err != nil {

@@ -84,9 +84,9 @@ func (c *Config) Complete() (CompletedConfig, error) {
 // NewConfig returns the configuration of a server with Celador's API group and admission plugins.
 // The options may come from NewOptions or from upstream. NewConfig starts nothing. It fails if
 // options contradict one another or name files that cannot be read.
-func NewConfig(opts options.CompletedOptions) (*Config, error) {
+func NewConfig(opts CompletedOptions) (*Config, error) {
 	generic, kubeInformers, storage, err := controlplaneapiserver.BuildGenericConfig(
-		opts.CompletedOptions,
+		opts.CompletedOptions.CompletedOptions,
 		[]*runtime.Scheme{legacyscheme.Scheme, apiextensionsapiserver.Scheme, aggregatorscheme.Scheme, newOpenAPIScheme()},
 		upstream.DefaultAPIResourceConfigSource(), openapi.GetMergedOpenAPIDefinitions, opts.InformerName)
 	if err != nil {
@@ -99,9 +99,9 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 	paths := &installedPaths{done: make(chan struct{})}
-	plugins := kubeadmission.NewInitializer(policies, paths.done)
-	restorePlugins := useOwnPlugins(opts, plugins)
-	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts, generic, kubeInformers, storage)
+	plugins := kubeadmission.NewInitializer(policies, paths.done, kubeadmission.Freshness{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh})
+	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
+	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)
 	restorePlugins()
 	if err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 
 	base := &kube.ControlPlane
 	auth := webhook.NewDefaultAuthenticationInfoResolverWrapper(base.ProxyTransport, generic.EgressSelector, generic.LoopbackClientConfig, generic.TracerProvider)
-	extensions, err := controlplaneapiserver.CreateAPIExtensionsConfig(*generic, kubeInformers, initializers, opts.CompletedOptions, opts.MasterCount, services, auth)
+	extensions, err := controlplaneapiserver.CreateAPIExtensionsConfig(*generic, kubeInformers, initializers, opts.CompletedOptions.CompletedOptions, opts.MasterCount, services, auth)
 	if err != nil {
 		return nil, fmt.Errorf("custom resource server: %w", err)
 	}
-	aggregator, err := controlplaneapiserver.CreateAggregatorConfig(*generic, opts.CompletedOptions, kubeInformers, services, base.ProxyTransport, base.PeerProxy, initializers)
+	aggregator, err := controlplaneapiserver.CreateAggregatorConfig(*generic, opts.CompletedOptions.CompletedOptions, kubeInformers, services, base.ProxyTransport, base.PeerProxy, initializers)
 	if err != nil {
 		return nil, fmt.Errorf("aggregator: %w", err)
 	}
@@ -123,5 +123,5 @@ func NewConfig(opts options.CompletedOptions) (*Config, error) {
 	}
 	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)
 	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths}
-	return &Config{Options: opts, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
+	return &Config{Options: opts.CompletedOptions, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

@@ -4,18 +4,80 @@
 package controlplane
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
 	"k8s.io/apiserver/pkg/admission"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
 	kubeoptions "celador.io/celador/pkg/kubeapiserver/options"
 )
 
+const (
+	stalenessFlag = "max-policy-staleness"
+	// defaultStaleness is the value of the flag if it is given without one.
+	defaultStaleness = 5 * time.Second
+	// minStaleness leaves time for a garbage collection, and for several requests to etcd.
+	minStaleness = time.Second
+)
+
+// Options are upstream's options and Celador's.
+type Options struct {
+	*options.ServerRunOptions
+	ExtraOptions
+}
+
+// ExtraOptions are options that upstream's server does not have. The zero value is the default.
+type ExtraOptions struct {
+	// MaxPolicyStaleness is the age of what the server knows of policies and bindings beyond which it rejects requests that a policy with
+	// failurePolicy Fail may match. 0 is no limit.
+	MaxPolicyStaleness time.Duration
+}
+
+// CompletedOptions are options with defaults applied. Options.Complete returns them. Those of upstream may come from upstream itself.
+type CompletedOptions struct {
+	options.CompletedOptions
+	ExtraOptions
+}
+
 // NewOptions returns upstream's options with upstream's defaults and Celador's admission plugins.
-// NewConfig also accepts upstream's own options.
-func NewOptions() *options.ServerRunOptions {
+func NewOptions() *Options {
 	s := options.NewServerRunOptions()
 	s.Admission.GenericAdmission.Plugins = kubeoptions.NewPlugins(s.Admission.GenericAdmission.Plugins, admission.PluginInitializers{})
-	return s
+	return &Options{ServerRunOptions: s}
+}
+
+// Flags returns upstream's flags in upstream's sections, and Celador's among those of admission.
+func (o *Options) Flags() cliflag.NamedFlagSets {
+	sections := o.ServerRunOptions.Flags()
+	flags := sections.FlagSet("admission")
+	flags.DurationVar(&o.MaxPolicyStaleness, stalenessFlag, o.MaxPolicyStaleness,
+		"Reject requests that an admission policy with failurePolicy Fail may match while the policies and bindings that the server knows "+
+			"may be older than this, because it has not heard from etcd. 0 is no limit. Needs the watch cache.")
+	flags.Lookup(stalenessFlag).NoOptDefVal = defaultStaleness.String()
+	return sections
+}
+
+// Complete applies defaults. It fails if the options contradict the machine.
+func (o *Options) Complete(ctx context.Context) (CompletedOptions, error) {
+	completed, err := o.ServerRunOptions.Complete(ctx)
+	return CompletedOptions{completed, o.ExtraOptions}, err
+}
+
+// Validate returns the errors of all options.
+func (o CompletedOptions) Validate() []error {
+	errs := o.CompletedOptions.Validate()
+	switch {
+	case o.MaxPolicyStaleness == 0:
+	case o.MaxPolicyStaleness < minStaleness:
+		errs = append(errs, fmt.Errorf("--%s must be 0 or at least %v, not %v", stalenessFlag, minStaleness, o.MaxPolicyStaleness))
+	case !o.Etcd.EnableWatchCache:
+		errs = append(errs, errors.New("--"+stalenessFlag+" needs --watch-cache, whose progress it measures"))
+	}
+	return errs
 }
 
 // useOwnPlugins replaces the plugins in opts by Celador's, which initialize initializes, until the

@@ -5,8 +5,11 @@ package controlplane
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
@@ -57,6 +60,50 @@ func TestOptionsWithoutAdmission(t *testing.T) {
 	useOwnPlugins(opts, &recorder{})()
 	if opts.Admission != nil {
 		t.Errorf("got admission %v, want none", opts.Admission)
+	}
+}
+
+func TestMaxPolicyStaleness(t *testing.T) {
+	const needsCache = "--max-policy-staleness needs --watch-cache, whose progress it measures"
+	for args, want := range map[string]struct {
+		staleness time.Duration
+		err       string
+	}{
+		"":                            {0, ""},
+		"--watch-cache=false":         {0, ""},
+		"--max-policy-staleness":      {5 * time.Second, ""},
+		"--max-policy-staleness=1m":   {time.Minute, ""},
+		"--max-policy-staleness=10ms": {10 * time.Millisecond, "--max-policy-staleness must be 0 or at least 1s, not 10ms"},
+		"--max-policy-staleness=-1s":  {-time.Second, "--max-policy-staleness must be 0 or at least 1s, not -1s"},
+		"--max-policy-staleness --watch-cache=false": {5 * time.Second, needsCache},
+	} {
+		t.Run(args, func(t *testing.T) {
+			opts := NewOptions()
+			opts.SecureServing.ServerCert.CertDirectory = t.TempDir()
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			for _, section := range opts.Flags().FlagSets {
+				flags.AddFlagSet(section)
+			}
+			if err := flags.Parse(strings.Fields(args)); err != nil {
+				t.Fatal(err)
+			}
+			completed, err := opts.Complete(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if completed.MaxPolicyStaleness != want.staleness {
+				t.Errorf("got %v, want %v", completed.MaxPolicyStaleness, want.staleness)
+			}
+			got := ""
+			for _, err := range completed.Validate() {
+				if strings.Contains(err.Error(), stalenessFlag) {
+					got += err.Error()
+				}
+			}
+			if got != want.err {
+				t.Errorf("got error %q, want %q", got, want.err)
+			}
+		})
 	}
 }
 

@@ -11,12 +11,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
-	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
 // Run serves until ctx ends, and returns nil after a graceful shutdown. It fails if the options are
 // invalid, or if the server cannot listen on its port or reach etcd.
-func Run(ctx context.Context, opts options.CompletedOptions) error {
+func Run(ctx context.Context, opts CompletedOptions) error {
 	klog.InfoS("Starting kube-apiserver", "version", version.Get(),
 		"GOGC", os.Getenv("GOGC"), "GOMAXPROCS", os.Getenv("GOMAXPROCS"), "GOTRACEBACK", os.Getenv("GOTRACEBACK"))
 

@@ -18,7 +18,6 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
 	"celador.io/celador/pkg/controlplane"
 )
@@ -32,7 +31,7 @@ var loopback = net.IPv4(127, 0, 0, 1)
 
 // An apiServer is a kube-apiserver with its options, before it runs.
 type apiServer struct {
-	*options.ServerRunOptions
+	*controlplane.Options
 	gate  featuregate.FeatureGate
 	flags cliflag.NamedFlagSets
 }
@@ -67,9 +66,9 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 	s.AllowPrivileged = true
 
 	return &apiServer{
-		ServerRunOptions: s,
-		gate:             registry.FeatureGateFor(basecompatibility.DefaultKubeComponent),
-		flags:            s.Flags(),
+		Options: s,
+		gate:    registry.FeatureGateFor(basecompatibility.DefaultKubeComponent),
+		flags:   s.Flags(),
 	}, nil
 }
 
@@ -143,20 +142,20 @@ func (a *apiServer) listen() (url string, err error) {
 }
 
 // complete completes and validates the options, with etcd at the given socket. It must be called after listen.
-func (a *apiServer) complete(ctx context.Context, socket string) (options.CompletedOptions, error) {
+func (a *apiServer) complete(ctx context.Context, socket string) (controlplane.CompletedOptions, error) {
 	a.Etcd.StorageConfig.Transport.ServerList = []string{"unix://" + socket}
 	completed, err := a.Complete(ctx)
 	if err == nil {
 		err = utilerrors.NewAggregate(completed.Validate())
 	}
 	if err != nil {
-		return options.CompletedOptions{}, fmt.Errorf("kube-apiserver arguments: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+		return controlplane.CompletedOptions{}, fmt.Errorf("kube-apiserver arguments: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 	}
 	return completed, nil
 }
 
 // run serves until ctx ends.
-func run(ctx context.Context, completed options.CompletedOptions) error {
+func run(ctx context.Context, completed controlplane.CompletedOptions) error {
 	if err := controlplane.Run(ctx, completed); err != nil {
 		return fmt.Errorf("kube-apiserver: %w", err)
 	}

@@ -6,7 +6,9 @@
 package admission
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"k8s.io/apiserver/pkg/admission"
 
@@ -43,18 +45,35 @@ type HasParams interface {
 	ParamsSynced() error
 }
 
+// Freshness bounds the age of what admission plugins know of policies and bindings. The zero value does not.
+type Freshness struct {
+	// Limit is the age beyond which requests fail that a policy could deny. 0 is no limit.
+	Limit time.Duration
+	// Check returns nil if the informer of a resource of the API group has seen everything that was stored before the call. It is
+	// safe for concurrent use.
+	Check func(ctx context.Context, resource string) error
+}
+
+// WantsFreshness is implemented by admission plugins that bound the age of what they know.
+type WantsFreshness interface {
+	// SetFreshness is called once, before the server starts.
+	SetFreshness(Freshness)
+}
+
 // An Initializer initializes plugins with policy informers, and collects their verdict stores and params.
 type Initializer struct {
 	informers informers.SharedInformerFactory
 	installed <-chan struct{}
+	freshness Freshness
 	plugins   []HasVerdictStore
 	params    []HasParams
 }
 
 // NewInitializer returns an initializer that passes factory to every plugin that implements
-// WantsPolicyInformers, and installed to every plugin that implements WantsInstalledPaths.
-func NewInitializer(factory informers.SharedInformerFactory, installed <-chan struct{}) *Initializer {
-	return &Initializer{informers: factory, installed: installed}
+// WantsPolicyInformers, installed to every plugin that implements WantsInstalledPaths, and freshness to every plugin that implements
+// WantsFreshness.
+func NewInitializer(factory informers.SharedInformerFactory, installed <-chan struct{}, freshness Freshness) *Initializer {
+	return &Initializer{informers: factory, installed: installed, freshness: freshness}
 }
 
 // Initialize implements admission.PluginInitializer.
@@ -64,6 +83,9 @@ func (i *Initializer) Initialize(plugin admission.Interface) {
 	}
 	if wants, ok := plugin.(WantsInstalledPaths); ok {
 		wants.SetInstalledPaths(i.installed)
+	}
+	if wants, ok := plugin.(WantsFreshness); ok {
+		wants.SetFreshness(i.freshness)
 	}
 	if has, ok := plugin.(HasParams); ok {
 		i.params = append(i.params, has)

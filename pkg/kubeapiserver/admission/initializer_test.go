@@ -6,6 +6,7 @@ package admission_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,6 +25,7 @@ type watcher struct {
 	*admission.Handler
 	got       informers.SharedInformerFactory
 	installed <-chan struct{}
+	freshness kubeadmission.Freshness
 	params    error
 }
 
@@ -31,12 +33,14 @@ func (w *watcher) SetPolicyInformers(factory informers.SharedInformerFactory) { 
 
 func (w *watcher) SetInstalledPaths(installed <-chan struct{}) { w.installed = installed }
 
+func (w *watcher) SetFreshness(freshness kubeadmission.Freshness) { w.freshness = freshness }
+
 func (w *watcher) ParamsSynced() error { return w.params }
 
 func TestInitializer(t *testing.T) {
 	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
 	installed := make(chan struct{})
-	initializer := kubeadmission.NewInitializer(factory, installed)
+	initializer := kubeadmission.NewInitializer(factory, installed, kubeadmission.Freshness{Limit: time.Minute})
 
 	plugin := &watcher{Handler: admission.NewHandler()}
 	initializer.Initialize(plugin)
@@ -45,6 +49,10 @@ func TestInitializer(t *testing.T) {
 	}
 	if plugin.installed != installed {
 		t.Error("plugin did not get the channel that tells when the paths are installed")
+	}
+
+	if plugin.freshness.Limit != time.Minute {
+		t.Errorf("plugin got limit %v of the age of policies, want a minute", plugin.freshness.Limit)
 	}
 
 	initializer.Initialize(admission.NewHandler()) // implements no interface of the package
@@ -74,7 +82,7 @@ func (store) ForgetVerdict(string) {}
 
 // Stores are returned by kind, in the order of initialization. Plugins create them after Initialize.
 func TestVerdictStores(t *testing.T) {
-	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0), nil)
+	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0), nil, kubeadmission.Freshness{})
 	if got := initializer.VerdictStores(); len(got) > 0 {
 		t.Errorf("got %v before there are plugins", got)
 	}

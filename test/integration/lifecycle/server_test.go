@@ -34,6 +34,12 @@ type server struct {
 // start starts a command with additional flags. It does not wait until the server is ready.
 func start(t testing.TB, command string, flags []string) *server {
 	t.Helper()
+	return startAt(t, store.URL(), command, flags)
+}
+
+// startAt is like start with the URL by which the server reaches the store.
+func startAt(t testing.TB, etcdURL, command string, flags []string) *server {
+	t.Helper()
 	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +61,7 @@ func start(t testing.TB, command string, flags []string) *server {
 	}
 	prefix := "/" + testserver.UniqueName(command)
 	running, err := process.Start(command, binary, dir, filepath.Join(dir, "log"), append([]string{command,
-		"--etcd-servers=" + store.URL(),
+		"--etcd-servers=" + etcdURL,
 		"--etcd-prefix=" + prefix,
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),

@@ -34,6 +34,8 @@ const (
 type Stores struct {
 	// byResource maps the name of a resource to its *registry.Store.
 	byResource sync.Map
+	// watched maps the name of a resource to a pointer that identifies the watch that was opened last, while it is open.
+	watched sync.Map
 }
 
 // Add adds the store of a resource, or replaces it.
@@ -113,8 +115,10 @@ func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.
 	// Unlike watch.Filter, this ends when the watch is stopped and nobody reads the next event.
 	events := make(chan watch.Event)
 	converted := watch.NewProxyWatcher(events)
+	closed := r.stores.opened(r.name)
 	go func() {
 		defer close(events)
+		defer closed() // before events are closed
 		defer stored.Stop()
 		for {
 			select {

@@ -99,8 +99,15 @@ func localKinds() []localKind {
 // localServer returns the storage of the group in v1, and a client that reads from it.
 func localServer(t *testing.T) (map[string]registryrest.Storage, clientset.Interface, *fake.Clientset) {
 	t.Helper()
-	p, remote := provider(), fake.NewClientset()
-	p.Stores = &localclient.Stores{}
+	remote, stores := fake.NewClientset(), &localclient.Stores{}
+	return localServerOf(t, stores), localclient.New(remote, stores), remote
+}
+
+// localServerOf returns the storage of the group in v1, which is added to stores.
+func localServerOf(t *testing.T, stores *localclient.Stores) map[string]registryrest.Storage {
+	t.Helper()
+	p := provider()
+	p.Stores = stores
 	server := newServer(t, p.StorageMediaType, "", false)
 	// The watch cache begins after version 1.
 	for _, key := range []string{"/a", "/b"} {
@@ -108,7 +115,7 @@ func localServer(t *testing.T) (map[string]registryrest.Storage, clientset.Inter
 			t.Fatal(err)
 		}
 	}
-	return server.installFrom(t, p).VersionedResourcesStorageMap["v1"], localclient.New(remote, p.Stores), remote
+	return server.installFrom(t, p).VersionedResourcesStorageMap["v1"]
 }
 
 // TestLocalClient lists each kind, and watches it from there until the object is deleted.
@@ -322,5 +329,43 @@ func TestLocalClientErrors(t *testing.T) {
 	}
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "demo"}}, metav1.CreateOptions{}); err != nil || len(remote.Actions()) != 1 {
 		t.Errorf("creation is %v and sends %v, want one request", err, remote.Actions())
+	}
+}
+
+// TestFresh covers that a resource is fresh only while it is watched, and that a resource that is not served is.
+func TestFresh(t *testing.T) {
+	stores := &localclient.Stores{}
+	if err := stores.Fresh(t.Context(), "validatingadmissionpolicies"); err != nil {
+		t.Errorf("a resource that is not served: %v", err)
+	}
+	storage, client := localServerOf(t, stores), localclient.New(fake.NewClientset(), stores)
+	ctx, cancel := context.WithTimeout(by(t.Context(), root, "v1"), time.Minute)
+	defer cancel()
+	for _, k := range localKinds() {
+		t.Run(k.resource, func(t *testing.T) {
+			if err := stores.Fresh(ctx, k.resource); err == nil {
+				t.Error("fresh before it is watched")
+			}
+			_, version, err := k.list(ctx, client, metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			watching, err := k.watch(ctx, client, metav1.ListOptions{ResourceVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := storage[k.resource].(registryrest.Creater).Create(ctx, k.stored.DeepCopyObject(), registryrest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := stores.Fresh(ctx, k.resource); err != nil {
+				t.Errorf("while it is watched: %v", err)
+			}
+			watching.Stop()
+			for range watching.ResultChan() { // ends after the watch is closed
+			}
+			if err := stores.Fresh(ctx, k.resource); err == nil {
+				t.Error("fresh after the watch ended")
+			}
+		})
 	}
 }

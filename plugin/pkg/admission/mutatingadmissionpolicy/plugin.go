@@ -67,6 +67,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
 			return i.MutatingAdmissionPolicies().Informer(), i.MutatingAdmissionPolicyBindings().Informer()
 		},
+		Resources:    []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,
@@ -92,7 +93,7 @@ func isBuiltIn(version schema.GroupVersion) bool {
 // Admit implements admission.MutationInterface. It applies the policies to the object. It rejects requests
 // until the informers of policies are synced.
 func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	snapshots, n, err := p.Snapshots(a)
+	snapshots, n, err := p.Snapshots(ctx, a, objects)
 	if err != nil || n == 0 {
 		return err
 	}

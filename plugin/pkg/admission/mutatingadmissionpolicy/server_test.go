@@ -95,7 +95,7 @@ func (s *server) initialize(plugin admission.Interface) error {
 		initializer.New(client{s.kube}, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), s.kubeInformers, authorizer.AuthorizerFunc(denyAll), s.gates, nil, s.stop,
 			meta.NewDefaultRESTMapper(nil)),
 		upstreamadmission.NewPluginInitializer(),
-		kubeadmission.NewInitializer(s.policyInformers, nil),
+		kubeadmission.NewInitializer(s.policyInformers, nil, kubeadmission.Freshness{}),
 	}.Initialize(plugin)
 	return plugin.(admission.InitializationValidator).ValidateInitialization()
 }

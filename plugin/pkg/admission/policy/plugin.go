@@ -17,7 +17,9 @@ import (
 	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
 
+	"celador.io/admission/matching"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
@@ -45,6 +47,8 @@ type Kind[P, B Object, Body any] struct {
 	Informers func(policyinformers.Interface) (policies, bindings cache.SharedIndexInformer)
 	// SameSpec reports whether two policies have equal specs.
 	SameSpec func(a, b P) bool
+	// Resources are the names of the resources of policies and bindings.
+	Resources []string
 	// ManifestType is the label of the metrics of manifest files.
 	ManifestType manifestmetrics.ManifestType
 	// Manifests returns a loader of manifest files whose objects may use the given features.
@@ -76,6 +80,8 @@ type Plugin[P, B Object, Body any] struct {
 	// store is nil if the feature gate of the kind is disabled.
 	store  *policy.Store[P, B, Body]
 	synced Synced
+	// fresh is nil if the age of what the plugin knows is not limited.
+	fresh *freshness
 	// ready reports whether namespaces and policies are known.
 	ready func() bool
 }
@@ -105,6 +111,7 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 		return err
 	}
 	p.waitFor(synced)
+	p.limitAge()
 	if err := p.load(engine); err != nil {
 		return err
 	}
@@ -156,6 +163,27 @@ func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 	p.SetReadyFunc(p.ready)
 }
 
+// limitAge makes requests fail that a policy could deny while the store may be older than the limit of the server.
+func (p *Plugin[P, B, Body]) limitAge() {
+	if p.Server.freshness.Limit == 0 {
+		return
+	}
+	p.fresh = newFreshness(p.Server.freshness.Limit, func(ctx context.Context) error {
+		if !p.ready() {
+			return errNotReady
+		}
+		for _, resource := range p.kind.Resources {
+			if err := p.Server.freshness.Check(ctx, resource); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.Metrics.MeasureAge(p.fresh.age)
+	ctx := wait.ContextForChannel(p.Stop)
+	go p.fresh.run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.kind.Name)))
+}
+
 // load loads the manifest files, if there is a directory of them, and follows their changes until
 // the server stops.
 func (p *Plugin[P, B, Body]) load(engine Engine[P, B, Body]) (err error) {
@@ -184,9 +212,10 @@ const pollInterval = time.Minute
 var errNotReady = errors.New("not yet ready to handle request")
 
 // Snapshots returns the n snapshots that apply to a request: the policies of manifest files, and then the
-// stored policies. It returns an error until the informers of stored policies are synced. The result is
-// an array to avoid an allocation.
-func (p *Plugin[P, B, Body]) Snapshots(a admission.Attributes) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
+// stored policies. It returns an error until the informers of stored policies are synced, and if a policy that fails closed could
+// match the request while the stored policies may be older than the limit of the server. The result is an array to avoid an
+// allocation.
+func (p *Plugin[P, B, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
 	if p.store == nil || p.excluded.Has(resource) {
 		return snapshots, 0, nil
@@ -200,6 +229,11 @@ func (p *Plugin[P, B, Body]) Snapshots(a admission.Attributes) (snapshots [2]*po
 	// WaitForReady starts timers even if there is nothing to wait for.
 	if !p.synced.Seen() && !p.WaitForReady() {
 		return snapshots, 0, admission.NewForbidden(a, errNotReady)
+	}
+	if p.fresh != nil && p.fresh.isStale() && p.store.Snapshot().FailsClosed(matching.NewRequest(ctx, a, objects, nil)) {
+		if err := p.fresh.await(ctx); err != nil {
+			return snapshots, 0, err
+		}
 	}
 	snapshots[n], n = p.store.Snapshot(), n+1
 	return snapshots, n, nil

@@ -40,6 +40,7 @@ type Server struct {
 	informers kubeinformers.SharedInformerFactory
 	dynamic   dynamic.Interface
 	installed <-chan struct{}
+	freshness kubeadmission.Freshness
 	params    *paramsource.Source
 	id        string
 }
@@ -55,6 +56,7 @@ var (
 	_ initializer.WantsUnconditionalAuthorizer     = &Server{}
 	_ kubeadmission.WantsPolicyInformers           = &Server{}
 	_ kubeadmission.WantsInstalledPaths            = &Server{}
+	_ kubeadmission.WantsFreshness                 = &Server{}
 )
 
 // SetAPIServerID implements initializer.WantsAPIServerID.
@@ -92,6 +94,9 @@ func (s *Server) SetPolicyInformers(f policyinformers.SharedInformerFactory) { s
 
 // SetInstalledPaths implements kubeadmission.WantsInstalledPaths.
 func (s *Server) SetInstalledPaths(installed <-chan struct{}) { s.installed = installed }
+
+// SetFreshness implements kubeadmission.WantsFreshness.
+func (s *Server) SetFreshness(freshness kubeadmission.Freshness) { s.freshness = freshness }
 
 // ValidateInitialization implements admission.InitializationValidator. It returns an error if a setter
 // was not called.

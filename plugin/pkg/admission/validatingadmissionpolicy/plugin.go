@@ -67,6 +67,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
 			return i.ValidatingAdmissionPolicies().Informer(), i.ValidatingAdmissionPolicyBindings().Informer()
 		},
+		Resources:    []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"},
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.VAPManifestType,
 		Manifests:    newLoader,
@@ -83,7 +84,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 // Validate implements admission.ValidationInterface. It denies the request if a policy denies it, and until
 // the informers of policies are synced.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	snapshots, n, err := p.Snapshots(a)
+	snapshots, n, err := p.Snapshots(ctx, a, objects)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -42,6 +42,7 @@ type server struct {
 	kube       *kubefake.Clientset
 	policies   *fake.Clientset
 	authorizer authorizer.Authorizer
+	freshness  kubeadmission.Freshness
 
 	kubeInformers   kubeinformers.SharedInformerFactory
 	policyInformers informers.SharedInformerFactory
@@ -90,7 +91,7 @@ func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
 	var dynamicClient dynamic.Interface = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
-	kubeadmission.NewInitializer(s.policyInformers, nil).Initialize(plugin)
+	kubeadmission.NewInitializer(s.policyInformers, nil, s.freshness).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		t.Fatal(err)
 	}

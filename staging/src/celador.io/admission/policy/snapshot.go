@@ -4,6 +4,8 @@
 package policy
 
 import (
+	v1 "celador.io/api/admissionregistration/v1"
+
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )
@@ -14,6 +16,17 @@ type Snapshot[B any] struct {
 	// policies are sorted by name.
 	policies []*boundPolicy[B]
 	index    *matching.Index
+}
+
+// FailsClosed reports whether a policy with failurePolicy Fail may match the request. It does not look at selectors and match
+// conditions.
+func (s *Snapshot[B]) FailsClosed(r *matching.Request) bool {
+	for _, c := range s.index.Candidates(r) {
+		if s.policies[c.Position].FailurePolicy == v1.Fail {
+			return true
+		}
+	}
+	return false
 }
 
 // boundPolicy is a policy with its bindings and access to its params. Immutable.

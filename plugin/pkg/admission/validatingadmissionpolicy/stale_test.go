@@ -1,0 +1,72 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validatingadmissionpolicy_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"celador.io/admission/policytest"
+	v1 "celador.io/api/admissionregistration/v1"
+	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+)
+
+// Requests that a policy with failurePolicy Fail may match fail while policies may be older than the limit. Others are not affected.
+func TestStalePolicies(t *testing.T) {
+	const stale = "because it has not heard from etcd, and may be up to 5s old: try again or use another server"
+	for name, tc := range map[string]struct {
+		failurePolicy v1.FailurePolicyType
+		resource      string
+		limit         time.Duration
+		want          string
+	}{
+		"fail":              {v1.Fail, "deployments", 5 * time.Second, stale},
+		"ignore":            {v1.Ignore, "deployments", 5 * time.Second, ""},
+		"another resource":  {v1.Fail, "statefulsets", 5 * time.Second, ""},
+		"no limit":          {v1.Fail, "deployments", 0, ""},
+		"longer than stuck": {v1.Fail, "deployments", time.Hour, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				policy := atMost("few", "5")
+				policy.Spec.FailurePolicy = &tc.failurePolicy
+				policy.Spec.MatchConstraints.ResourceRules[0].Resources = []string{tc.resource}
+				s, plugin := newServer(t, policy, policytest.Binding("few", "few")), newPlugin(t)
+				var checked sync.Map
+				var stuck atomic.Bool
+				s.freshness = kubeadmission.Freshness{Limit: tc.limit, Check: func(_ context.Context, resource string) error {
+					checked.Store(resource, true)
+					if stuck.Load() {
+						return errors.New("stuck")
+					}
+					return nil
+				}}
+				s.initialize(t, plugin)
+				s.start()
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if err := plugin.Validate(t.Context(), create(3), interfaces()); err != nil {
+					t.Errorf("while etcd answers: %v", err)
+				}
+				for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
+					if _, ok := checked.Load(resource); ok != (tc.limit > 0) {
+						t.Errorf("%s is checked: %t", resource, ok)
+					}
+				}
+				stuck.Store(true)
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if got := text(plugin.Validate(t.Context(), create(3), interfaces())); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+					t.Errorf("got error %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
