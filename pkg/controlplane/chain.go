@@ -20,6 +20,7 @@ import (
 	apiextensions "celador.io/apiextensions-apiserver/pkg/apiserver"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/kubeapiserver/typewarnings"
 	"celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 
@@ -34,7 +35,12 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if err != nil {
 		return nil, fmt.Errorf("creating the custom resource server: %w", err)
 	}
-	kube, err := newKubeServer(config, extensions.GenericAPIServer)
+	checker, err := newTypeChecker()
+	if err != nil {
+		return nil, fmt.Errorf("creating the type checker of policies: %w", err)
+	}
+	warnings := typewarnings.New(checker)
+	kube, err := newKubeServer(config, extensions.GenericAPIServer, warnings)
 	if err != nil {
 		return nil, fmt.Errorf("creating the server of the built-in groups: %w", err)
 	}
@@ -51,7 +57,7 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if !crdsServed {
 		crds = nil
 	}
-	if err := addPolicyStatusController(config, aggregator, crds); err != nil {
+	if err := addPolicyStatusController(config, aggregator, crds, warnings); err != nil {
 		return nil, err
 	}
 	return aggregator, nil
@@ -59,9 +65,9 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 
 // newKubeServer returns upstream's server of the built-in groups with Celador's API group in place
 // of upstream's. All groups are installed when it returns, so that the aggregator finds them.
-func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.Instance, error) {
+func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationTarget, warnings *typewarnings.Warner) (*upstream.Instance, error) {
 	controlPlane := config.KubeAPIs.ControlPlane
-	group, err := storageProvider(config)
+	group, err := storageProvider(config, warnings)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +83,7 @@ func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationT
 	return server, server.ControlPlane.InstallAPIs(group)
 }
 
-func storageProvider(config CompletedConfig) (controlplaneapiserver.RESTStorageProvider, error) {
+func storageProvider(config CompletedConfig, warnings *typewarnings.Warner) (controlplaneapiserver.RESTStorageProvider, error) {
 	generic := config.KubeAPIs.ControlPlane.Generic
 	client, err := discovery.NewDiscoveryClientForConfig(generic.LoopbackClientConfig)
 	if err != nil {
@@ -88,6 +94,7 @@ func storageProvider(config CompletedConfig) (controlplaneapiserver.RESTStorageP
 		Discovery:        client,
 		StorageMediaType: config.Options.Etcd.DefaultStorageMediaType,
 		EffectiveVersion: generic.EffectiveVersion,
+		Warnings:         warnings,
 		Stores:           config.PolicyStores,
 	}, nil
 }

@@ -33,6 +33,7 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/kubeapiserver/typewarnings"
 	registry "celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 
@@ -40,8 +41,9 @@ import (
 const typesTimeout = 10 * time.Second
 
 // addPolicyStatusController adds a post-start hook to the server that runs the status controller,
-// if the server serves a kind of policy. crds is nil if the server has no custom resources.
-func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer) error {
+// if the server serves a kind of policy. crds is nil if the server has no custom resources. warnings uses the types of the
+// controller.
+func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, warnings *typewarnings.Warner) error {
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
 	controller, err := newPolicyStatusController(config, crds, func(version schema.GroupVersion) bool {
 		service, err := apiServices.Lister().Get(version.Version + "." + version.Group)
@@ -56,6 +58,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	if controller == nil {
 		return nil
 	}
+	warnings.Use(func() typecheck.Types { return controller.Types().LocalView(builtintypes.Resources) })
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if cache.WaitForCacheSync(hook.Done(), apiServices.Informer().HasSynced) {
@@ -80,7 +83,7 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 	types, discoveryErr := discovery.NewDiscoveryClientForConfig(withTimeout)
 	events, eventsErr := eventsv1.NewForConfig(loopback)
 	definitions, definitionsErr := metadata.NewForConfig(loopback)
-	checker, checkerErr := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
+	checker, checkerErr := newTypeChecker()
 	if err := errors.Join(discoveryErr, eventsErr, definitionsErr, checkerErr); err != nil {
 		return nil, err
 	}
@@ -98,6 +101,11 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 		},
 		Checker: checker,
 	})
+}
+
+// newTypeChecker returns a checker without types.
+func newTypeChecker() (*typecheck.Checker, error) {
+	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 }
 
 // servedKinds returns the kinds of policies that the server serves with a status.

@@ -17,6 +17,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+	"celador.io/celador/pkg/kubeapiserver/typewarnings"
 )
 
 // errNoSchema requeues a policy that names types of an aggregated server that have no schema
@@ -36,6 +37,8 @@ type report struct {
 	warnings []v1.ExpressionWarning
 	// fields are the field paths of the warnings, separated by commas.
 	fields string
+	// note lists the type errors for an event, errors that has() guards left out. It is empty if there are none.
+	note string
 	// unchecked are the types that the policy names and that were not checked.
 	unchecked []typecheck.Unchecked
 	// customResources are the custom resources that the check looked up.
@@ -72,6 +75,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		typeErrors:        joinLines(result.Enforceable().Findings, typeError),
 		warnings:          Warnings(result),
 		fields:            fieldsOf(result.Findings),
+		note:              truncate(strings.Join(typewarnings.Texts(result), "\n"), maxNote),
 		unchecked:         result.Unchecked,
 		customResources:   view.Seen(),
 		aggregated:        view.Aggregated(),

@@ -123,6 +123,9 @@ func New(c Config) (*Controller, error) {
 	return controller, nil
 }
 
+// Types returns the types that the server serves.
+func (c *Controller) Types() *servedtypes.Source { return c.types }
+
 // postpone leaves a policy of the initial list whose findings are recorded to enqueuePostponed.
 func (c *Controller) postpone(k key) {
 	c.lock.Lock()

@@ -53,7 +53,8 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 	})
 	if written {
 		r.unrecorded = false
-		c.recordEvent(p, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
+		c.recordAvailable(p, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
+		c.recordTypeErrors(p, r)
 	}
 	return err
 }
@@ -105,9 +106,9 @@ type typeCheckingConfiguration struct {
 	ExpressionWarnings []v1.ExpressionWarning `json:"expressionWarnings"`
 }
 
-// recordEvent records an event if the policy has become available or unavailable. Only the server
+// recordAvailable records an event if the policy has become available or unavailable. Only the server
 // that wrote the status calls it.
-func (c *Controller) recordEvent(p *policy, available *metav1.Condition) {
+func (c *Controller) recordAvailable(p *policy, available *metav1.Condition) {
 	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionAvailable)
 	isTrue := available.Status == metav1.ConditionTrue
 	if before == nil && isTrue || before != nil && before.Status == available.Status {
@@ -117,6 +118,21 @@ func (c *Controller) recordEvent(p *policy, available *metav1.Condition) {
 	if isTrue {
 		eventType, note = corev1.EventTypeNormal, "The policy can decide as written"
 	}
+	c.record(p, eventType, available.Reason, note)
+}
+
+// recordTypeErrors records an event if this generation of the policy has type errors that has() does not guard against, and the recorded status
+// has none of this generation. Only the server that wrote the status calls it.
+func (c *Controller) recordTypeErrors(p *policy, r *report) {
+	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionTypeChecked)
+	known := before != nil && before.Status == metav1.ConditionFalse && before.ObservedGeneration == p.Generation
+	if r.note != "" && !known {
+		c.record(p, corev1.EventTypeWarning, v1.PolicyReasonTypeErrors, r.note)
+	}
+}
+
+// record records an event about a policy.
+func (c *Controller) record(p *policy, eventType, reason, note string) {
 	regarding := &corev1.ObjectReference{
 		APIVersion:      v1.SchemeGroupVersion.String(),
 		Kind:            p.kind.name,
@@ -124,7 +140,7 @@ func (c *Controller) recordEvent(p *policy, available *metav1.Condition) {
 		UID:             p.UID,
 		ResourceVersion: p.ResourceVersion,
 	}
-	c.recorder.Eventf(regarding, nil, eventType, available.Reason, "CheckPolicy", "%s", truncate(note, maxNote))
+	c.recorder.Eventf(regarding, nil, eventType, reason, "CheckPolicy", "%s", truncate(note, maxNote))
 }
 
 // supersedes reports whether the report's conditions supersede the recorded status, and returns

@@ -318,6 +318,7 @@ func TestEvents(t *testing.T) {
 		"no longer":                {spec: onGadgets, before: recorded("1", ""), want: "Warning Misconfigured"},
 		"still":                    {spec: fitting, before: recorded("1", "")},
 		"still not":                {spec: onGadgets, before: strings.ReplaceAll(recorded("1", ""), `"True"`, `"False"`)},
+		"type errors":              {spec: strings.ReplaceAll(fitting, "replicas", "replcias"), before: "{}", want: "Warning TypeErrors"},
 		"again":                    {spec: fitting, before: strings.ReplaceAll(recorded("1", ""), `"True"`, `"False"`), want: "Normal Configured"},
 	} {
 		t.Run(name, func(t *testing.T) {

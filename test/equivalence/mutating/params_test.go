@@ -35,7 +35,7 @@ func params() map[string]example {
 		"none selected, allowed":  {spec: limited, bindings: bound(v1.ParamRef{Selector: selecting("y"), ParameterNotFoundAction: new(v1.AllowAction)}), params: five},
 		"for a cluster's object":  {on: "create node", spec: limited, bindings: bound(v1.ParamRef{Name: "a"}), params: five, fails: `(Forbidden 403) failed to configure binding: cannot use namespaced paramRef in policy binding that matches cluster-scoped resources`},
 		"no reference":            {spec: with(applying(labelled("v", "params == null ? 'none' : 'some'")), parameterized(limitKind)), params: five, want: []string{`"v":"none"`}},
-		"no reference, read":      {spec: limited, params: five, fails: `expression 'Object{spec: Object.spec{replicas: params.spec.most}}' resulted in error: no such key: spec`},
+		"no reference, read":      {spec: limited, params: five, fails: `expression 'Object{spec: Object.spec{replicas: params.spec.most}}' resulted in error: params is null: the binding has no paramRef`},
 		"reference without kind":  {spec: applying(one), bindings: bound(v1.ParamRef{Name: "a"}), params: five, want: []string{hasOne}},
 		"unknown kind":            {spec: set(unknownKind, "1"), bindings: bound(v1.ParamRef{Name: "a"}), fails: `(Forbidden 403) failed to configure policy: failed to find resource referenced by paramKind: 'rules.example.com/v1, Kind=Unknown'`},
 		"config map":              {spec: set(configMapKind, "int(params.data.most)"), bindings: bound(v1.ParamRef{Name: "a"}), params: []*unstructured.Unstructured{configMap("blue", "a", "5")}, want: []string{`"replicas":5`}},

@@ -92,6 +92,16 @@ func differences() []difference {
 			shows: warningsDiffer,
 		},
 		{
+			name: "null params",
+			reason: "An expression that reads a field of params, while the binding has no paramRef, says so. Upstream says that a key is missing, as if the param " +
+				"did not have it.",
+			explains: func(celador, upstream outcome) bool {
+				return strings.Contains(celador.text(), harness.NullParams) &&
+					reflect.DeepEqual(celador.replaced(harness.WithoutKeys), upstream.replaced(harness.WithoutKeys))
+			},
+			shows: nullParamsDiffer,
+		},
+		{
 			name: "limits",
 			reason: "Celador bounds the memory and the work of expressions that cost little, such as sums of strings whose type is not known, comparisons of nested lists " +
 				"and quantities with large exponents. Upstream exhausts its memory, or continues after the client has disconnected.",
@@ -133,20 +143,23 @@ func differences() []difference {
 }
 
 // withoutGoTypes replaces the names of Go types in the errors of an outcome.
-func (o outcome) withoutGoTypes() outcome {
-	o.Error, o.Status.Message = harness.GoTypes.Replace(o.Error), harness.GoTypes.Replace(o.Status.Message)
+func (o outcome) withoutGoTypes() outcome { return o.replaced(harness.GoTypes.Replace) }
+
+// replaced replaces the texts of the errors of an outcome.
+func (o outcome) replaced(by func(string) string) outcome {
+	o.Error, o.Status.Message = by(o.Error), by(o.Status.Message)
 	if details := o.Status.Details; details != nil {
 		o.Status.Details = details.DeepCopy()
 		for i := range details.Causes {
-			o.Status.Details.Causes[i].Message = harness.GoTypes.Replace(details.Causes[i].Message)
+			o.Status.Details.Causes[i].Message = by(details.Causes[i].Message)
 		}
 	}
 	o.Warnings, o.Annotations = slices.Clone(o.Warnings), maps.Clone(o.Annotations)
 	for i, text := range o.Warnings {
-		o.Warnings[i] = harness.GoTypes.Replace(text)
+		o.Warnings[i] = by(text)
 	}
 	for key, text := range o.Annotations {
-		o.Annotations[key] = harness.GoTypes.Replace(text)
+		o.Annotations[key] = by(text)
 	}
 	return o.unordered()
 }
@@ -335,6 +348,15 @@ func unknownActionsDiffer(t *testing.T) bool {
 		t.Error(got)
 	}
 	return len(got.Explained) > 0 && got.upstream["create"].Error == ""
+}
+
+func nullParamsDiffer(t *testing.T) bool {
+	e := example{spec: v1.ValidatingAdmissionPolicySpec{ParamKind: harness.ConfigMapKind, Validations: validating(most)}}
+	got := start(t, e.scenario()).compare(t, fixed, true)
+	if got.Unexplained != nil {
+		t.Error(got)
+	}
+	return len(got.Explained) > 0
 }
 
 func namesOfGoTypesDiffer(t *testing.T) bool {

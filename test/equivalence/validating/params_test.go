@@ -141,7 +141,7 @@ func params() map[string]example {
 		"no reference means null":           unbound,
 		"index that is null":                bound(withParams(configMapKind, unboundIndex, byName(""), says("denied: expression '"+unboundIndex+"' resulted in error: invalid qualifier type: <nil>")), bindingOf(usualBinding, usualPolicy, v1.Deny)),
 		"reference without a kind":          bound(example{spec: never, want: says(neverDenied)}, using(usualBinding, byName("a"), v1.Deny)),
-		"null is read":                      bound(withParams(configMapKind, most, byName(""), says("denied: expression '"+most+"' resulted in error: no such key: data")), bindingOf(usualBinding, usualPolicy, v1.Deny)),
+		"null is read":                      bound(withParams(configMapKind, most, byName(""), says("denied: expression '"+most+"' resulted in error: params is null: the binding has no paramRef")), bindingOf(usualBinding, usualPolicy, v1.Deny)),
 		"own kind":                          withParams(configMapKind, "params.kind == 'ConfigMap' && params.apiVersion == 'v1' && params.metadata.name == 'a' && params.metadata.namespace == 'blue'", byName("a"), nil, configMap("blue", "a", "5")),
 		"own kind, custom":                  withParams(limitKind, "params.kind == 'Limit' && params.apiVersion == 'rules.example.com/v1' && params.metadata.uid == 'uid-of-a'", byName("a"), nil, limit("blue", "a", 5)),
 		"own metadata":                      withParams(configMapKind, "string(params.metadata.creationTimestamp) == '2026-01-02T03:04:05Z' && params.metadata.resourceVersion == '7' && has(params.metadata.labels) && !has(params.metadata.annotations)", byName("a"), nil, configMap("blue", "a", "5")),

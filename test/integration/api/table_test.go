@@ -15,8 +15,9 @@ import (
 
 // changing are the columns whose cells depend on the time.
 var changing = map[string]*regexp.Regexp{
-	"Available": regexp.MustCompile(`^(True|False|<unknown>)$`),
-	"Age":       regexp.MustCompile(`^[0-9]+[sm]`), // of young objects
+	"Available":   regexp.MustCompile(`^(True|False|<unknown>)$`),
+	"TypeChecked": regexp.MustCompile(`^(True|False|Unknown|<unknown>)$`),
+	"Age":         regexp.MustCompile(`^[0-9]+[sm]`), // of young objects
 }
 
 func TestTables(t *testing.T) {
@@ -28,15 +29,15 @@ func TestTables(t *testing.T) {
 	}{
 		"policy": {
 			resource: policies, spec: policy(`validations: [{expression: "true"}, {expression: "true"}]`),
-			columns: []string{"Name", "Validations", "ParamKind", "Available", "Age"}, cells: []any{2.0, "<unset>"},
+			columns: []string{"Name", "Validations", "ParamKind", "Available", "TypeChecked", "Age"}, cells: []any{2.0, "<unset>"},
 		},
 		"policy with parameters": {
 			resource: policies, spec: fullPolicy,
-			columns: []string{"Name", "Validations", "ParamKind", "Available", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
+			columns: []string{"Name", "Validations", "ParamKind", "Available", "TypeChecked", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
 		},
 		"mutating policy": {
 			resource: mutatingPolicies, spec: fullMutatingPolicy,
-			columns: []string{"Name", "Mutations", "ParamKind", "Available", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
+			columns: []string{"Name", "Mutations", "ParamKind", "Available", "TypeChecked", "Age"}, cells: []any{2.0, "v1/ConfigMap"},
 		},
 		"mutating binding": {
 			resource: mutatingBindings, spec: fullMutatingBinding,

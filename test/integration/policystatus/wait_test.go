@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd/wait"
 
+	v1 "celador.io/api/admissionregistration/v1"
+
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -54,6 +56,8 @@ func TestEvents(t *testing.T) {
 	expectEvents(t, policy.Name, "Warning Misconfigured")
 	define(t, widgets(t, group, "v1", "{size: {type: integer}}"))
 	expectEvents(t, policy.Name, "Normal Configured", "Warning Misconfigured")
+	mistyped := write(t, matching("apps", "v1", "deployments")+`validations: [{expression: object.spec.replcias < 5}]`)
+	expectEvents(t, mistyped.Name, "Warning TypeErrors")
 	expect(t, fine.Name, fits)
 	expectEvents(t, fine.Name)
 }
@@ -80,7 +84,11 @@ func expectEvents(t *testing.T, policy string, want ...string) {
 			if event.ReportingController != "admission-policy-status" || event.Regarding.Kind != "ValidatingAdmissionPolicy" || event.Regarding.UID == "" {
 				return fmt.Errorf("got event %v, want %s", event, name)
 			}
-			if event.Type == corev1.EventTypeWarning && !strings.Contains(event.Note, "no custom resource definition or API server serves widgets") {
+			reason := map[string]string{
+				v1.PolicyReasonMisconfigured: "no custom resource definition or API server serves widgets",
+				v1.PolicyReasonTypeErrors:    "spec.validations[0].expression:1:12: undefined field 'replcias': did you mean replicas? (apps/v1, Kind=Deployment)",
+			}[event.Reason]
+			if event.Type == corev1.EventTypeWarning && !strings.Contains(event.Note, reason) {
 				return fmt.Errorf("got note %q, want the reason", event.Note)
 			}
 		}

@@ -62,7 +62,28 @@ func (s *Source) HasSynced() bool { return s.definitions.synced() }
 
 // View returns a view that is usable until ctx ends.
 func (s *Source) View(ctx context.Context) *View {
-	return &View{ctx: ctx, source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource]()}
+	return &View{
+		source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
+		builtIn:    func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
+		aggregated: func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) },
+	}
+}
+
+// LocalView returns a view that sends no requests. builtIn returns the kinds of a built-in group version by the names
+// of their resources. The view answers with an error for types of aggregated servers.
+func (s *Source) LocalView(builtIn func(schema.GroupVersion) map[string]string) *View {
+	return &View{
+		source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
+		builtIn: func(version schema.GroupVersion) (resources, error) {
+			if !s.builtIn.has(version) {
+				return nil, nil
+			}
+			return builtIn(version), nil
+		},
+		aggregated: func(version schema.GroupVersion) (resources, error) {
+			return nil, fmt.Errorf("%v: another server serves the types", version)
+		},
+	}
 }
 
 // Find looks up the custom resource of a kind.

@@ -4,7 +4,6 @@
 package servedtypes
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -21,13 +20,16 @@ import (
 // all answers are based on one state of it, and records that state. It is not safe for concurrent
 // use.
 type View struct {
-	ctx    context.Context
 	source *Source
+	// builtIn and aggregated return the resources of a group version that is built in, or that an aggregated server serves.
+	// builtIn returns nil for others.
+	builtIn, aggregated func(schema.GroupVersion) (resources, error)
 
 	// definitions caches definitions by name, nil if not found.
 	definitions map[string]*definition
 	seen        sets.Set[CustomResource]
-	aggregated  bool
+	// seenAggregated is set once a type of an aggregated server was looked up.
+	seenAggregated bool
 }
 
 var _ typecheck.Types = &View{}
@@ -39,7 +41,7 @@ func (v *View) Seen() []CustomResource {
 
 // Aggregated reports whether types of aggregated servers were looked up. These may change without
 // a change of the custom resources in Seen.
-func (v *View) Aggregated() bool { return v.aggregated }
+func (v *View) Aggregated() bool { return v.seenAggregated }
 
 // KindsFor implements typecheck.Types. It returns the one kind of a resource, or a
 // meta.NoResourceMatchError. Other errors mean that discovery failed.
@@ -92,7 +94,7 @@ func (v *View) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RES
 // changed. The error wraps resolver.ErrSchemaNotFound if the kind is not served or has no schema.
 // Other errors mean that discovery failed.
 func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
-	builtIn, err := v.source.builtIn.resources(v.ctx, kind.GroupVersion())
+	builtIn, err := v.builtIn(kind.GroupVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,10 @@ func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error)
 		return v.source.builtIn.schema(kind)
 	}
 	if v.source.aggregated.has(kind.GroupVersion()) {
-		v.aggregated = true
+		v.seenAggregated = true
+		if _, err := v.aggregated(kind.GroupVersion()); err != nil {
+			return nil, err
+		}
 		return v.source.aggregated.schema(kind)
 	}
 	if d := v.ofKind(kind); d != nil {
@@ -115,11 +120,11 @@ func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error)
 // any other.
 func (v *View) discovered(version schema.GroupVersion) (resources, error) {
 	if v.source.builtIn.has(version) {
-		return v.source.builtIn.resources(v.ctx, version)
+		return v.builtIn(version)
 	}
 	if v.source.aggregated.has(version) {
-		v.aggregated = true
-		return v.source.aggregated.resources(v.ctx, version)
+		v.seenAggregated = true
+		return v.aggregated(version)
 	}
 	return nil, nil
 }

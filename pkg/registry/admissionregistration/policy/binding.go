@@ -24,6 +24,8 @@ import (
 // ValidatingBinding and MutatingBinding are the two kinds.
 type BindingKind[B, P Object, S policyspec.Spec] struct {
 	kind[B, S]
+	// policyKind is the kind of the policies.
+	policyKind string
 	policyName func(B) string
 	paramRef   func(B) *v1.ParamRef
 	paramKind  func(P) *v1.ParamKind
@@ -47,7 +49,7 @@ func NewBindingREST[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], g
 // policy must not be a Singleton. If any field of the spec changes, the user must be allowed by
 // params to read the params that paramRef selects, because matchResources and validationActions
 // determine who receives objects and messages that show the params. policies reads the bound
-// policies.
+// policies. The Strategy warns about a binding whose policy does not exist.
 func NewBindingStrategy[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], params paramaccess.Checker, policies Getter[P]) Strategy[B, S] {
 	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
 		policy, err := policies(ctx, name)
@@ -67,6 +69,11 @@ func NewBindingStrategy[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S
 			}
 		}
 		return params.ValidateRef(ctx, kind.paramRef(binding), name, paramKind)
+	}, func(ctx context.Context, binding B) []string {
+		if _, err := policies(ctx, kind.policyName(binding)); apierrors.IsNotFound(err) {
+			return []string{fmt.Sprintf("spec.policyName: %s %q does not exist, and the binding has no effect until it does", kind.policyKind, kind.policyName(binding))}
+		}
+		return nil
 	})
 }
 

@@ -41,7 +41,7 @@ var Mutating = Kind[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPolicy]{
 				func(policy *mutatingPolicy) any { return int64(len(policy.Spec.Mutations)) },
 			},
 			paramKindColumn(mutatingParamKind),
-			availableColumn(func(policy *mutatingPolicy) []metav1.Condition { return policy.Status.Conditions }),
+			availableColumn(mutatingConditions), typeCheckedColumn(mutatingConditions),
 		),
 	},
 	paramKind: mutatingParamKind,
@@ -53,6 +53,8 @@ var Mutating = Kind[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPolicy]{
 }
 
 func mutatingParamKind(policy *mutatingPolicy) *v1.ParamKind { return policy.Spec.ParamKind }
+
+func mutatingConditions(policy *mutatingPolicy) []metav1.Condition { return policy.Status.Conditions }
 
 func externalMutating(policy *mutatingPolicy) *v1.MutatingAdmissionPolicy {
 	return &v1.MutatingAdmissionPolicy{ObjectMeta: policy.ObjectMeta, Spec: policy.Spec, Status: policy.Status}

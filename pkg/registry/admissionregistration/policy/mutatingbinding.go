@@ -33,6 +33,7 @@ var MutatingBinding = BindingKind[*mutatingBinding, *mutatingPolicy, mutatingBin
 		table: newTable(func(list *mutatingBindingList) []mutatingBinding { return list.Items },
 			policyNameColumn(mutatingPolicyName), paramRefColumn(mutatingParamRef)),
 	},
+	policyKind: "MutatingAdmissionPolicy",
 	policyName: mutatingPolicyName,
 	paramRef:   mutatingParamRef,
 	paramKind:  mutatingParamKind,

@@ -65,7 +65,7 @@ type StatusStrategy[P Object, S policyspec.Spec] struct {
 
 // NewStatusStrategy returns the StatusStrategy for a kind of policies.
 func NewStatusStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V]) StatusStrategy[P, S] {
-	return StatusStrategy[P, S]{newStrategy(kind.kind, nil), kind.spec, kind.validateStatus}
+	return StatusStrategy[P, S]{newStrategy(kind.kind, nil, nil), kind.spec, kind.validateStatus}
 }
 
 // PrepareForUpdate restores everything except the status from the stored policy.

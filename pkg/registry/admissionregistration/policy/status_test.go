@@ -264,24 +264,24 @@ func TestAvailableColumn(t *testing.T) {
 	checked := condition("TypeChecked", "True")
 	for _, k := range policyKinds {
 		resource, _ := k.store(t)
-		for name, tc := range map[string]struct{ conditions, want string }{
-			"no condition":      {want: "<unknown>"},
-			"another condition": {checked, "<unknown>"},
-			"available":         {checked + ", " + condition("Available", "True"), "True"},
-			"not available":     {condition("Available", "False") + ", " + checked, "False"},
-			"undecided":         {condition("Available", "Unknown"), "Unknown"},
+		for name, tc := range map[string]struct{ conditions, want, typeChecked string }{
+			"no condition":      {want: "<unknown>", typeChecked: "<unknown>"},
+			"another condition": {checked, "<unknown>", "True"},
+			"available":         {checked + ", " + condition("Available", "True"), "True", "True"},
+			"not available":     {condition("Available", "False") + ", " + checked, "False", "True"},
+			"undecided":         {condition("Available", "Unknown"), "Unknown", "<unknown>"},
 		} {
 			t.Run(k.name+", "+name, func(t *testing.T) {
 				table, err := resource.ConvertToTable(t.Context(), k.policy(t, stored, k.rules, `{"conditions": [`+tc.conditions+`]}`), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				i := availableColumn(table)
-				if i == -1 {
-					t.Fatalf("column Available is missing: %v", table.ColumnDefinitions)
-				}
-				if got := table.Rows[0].Cells[i]; got != tc.want {
-					t.Errorf("got %v, want %s", got, tc.want)
+				for column, want := range map[string]string{"Available": tc.want, "TypeChecked": tc.typeChecked} {
+					if i := columnNamed(table, column); i == -1 {
+						t.Errorf("column %s is missing: %v", column, table.ColumnDefinitions)
+					} else if got := table.Rows[0].Cells[i]; got != want {
+						t.Errorf("%s: got %v, want %s", column, got, want)
+					}
 				}
 			})
 		}

@@ -58,10 +58,12 @@ type Strategy[T Object, S policyspec.Spec] struct {
 	// check returns the errors of an object that is otherwise valid. It authorizes the user and
 	// checks types. On create the stored object is empty.
 	check func(ctx context.Context, obj, stored T) field.ErrorList
+	// warn returns the warnings about a valid object. It may be nil.
+	warn func(ctx context.Context, obj T) []string
 }
 
-func newStrategy[T Object, S policyspec.Spec](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList) Strategy[T, S] {
-	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check}
+func newStrategy[T Object, S policyspec.Spec](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList, warn func(ctx context.Context, obj T) []string) Strategy[T, S] {
+	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check, warn}
 }
 
 // NamespaceScoped returns false.
@@ -126,18 +128,27 @@ func (s Strategy[T, S]) ValidateUpdate(ctx context.Context, obj, old runtime.Obj
 	return s.check(ctx, updated, stored)
 }
 
-// WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve.
-func (s Strategy[T, S]) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	if staticNamesReserved() {
-		return nil
+// WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve, about type errors of a policy,
+// and about a binding whose policy does not exist.
+func (s Strategy[T, S]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	var warnings []string
+	if !staticNamesReserved() {
+		warnings = validation.WarningsForStaticSuffix(obj.(T).GetName())
 	}
-	return validation.WarningsForStaticSuffix(obj.(T).GetName())
+	return append(warnings, s.warnings(ctx, obj.(T))...)
 }
 
 // WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
-// the gate is on or off.
-func (s Strategy[T, S]) WarningsOnUpdate(_ context.Context, obj, _ runtime.Object) []string {
-	return validation.WarningsForStaticSuffix(obj.(T).GetName())
+// the gate is on or off, and about what WarningsOnCreate warns about, unless the object is being deleted.
+func (s Strategy[T, S]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
+	return append(validation.WarningsForStaticSuffix(obj.(T).GetName()), s.warnings(ctx, obj.(T))...)
+}
+
+func (s Strategy[T, S]) warnings(ctx context.Context, obj T) []string {
+	if s.warn == nil || obj.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	return s.warn(ctx, obj)
 }
 
 // GetResetFields returns the fields that a write of the spec resets, by version of the API group.

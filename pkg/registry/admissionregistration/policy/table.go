@@ -17,7 +17,7 @@ import (
 )
 
 // column is a column in the tables that kubectl prints. Names, types and descriptions are
-// Kubernetes', letter by letter, except for the column Available.
+// Kubernetes', letter by letter, except for the columns Available and TypeChecked.
 type column[T any] struct {
 	definition metav1.TableColumnDefinition
 	cell       func(T) any
@@ -76,13 +76,23 @@ func paramKindColumn[P any](paramKind func(P) *v1.ParamKind) column[P] {
 	}
 }
 
-// availableColumn returns the column that shows whether a policy is available, by the conditions
-// in its status. Kubernetes has no such column.
+// availableColumn returns the column that shows whether a policy is available. Kubernetes has no such column.
 func availableColumn[P any](conditions func(P) []metav1.Condition) column[P] {
+	return conditionColumn(v1.PolicyConditionAvailable, "Whether the policy can decide as written; the condition in its status says more", conditions)
+}
+
+// typeCheckedColumn returns the column that shows whether the expressions of a policy fit the types. Kubernetes has no such
+// column.
+func typeCheckedColumn[P any](conditions func(P) []metav1.Condition) column[P] {
+	return conditionColumn(v1.PolicyConditionTypeChecked, "Whether the expressions of the policy fit the types that they read and write; status.typeChecking lists the type errors", conditions)
+}
+
+// conditionColumn returns a column with the status of a condition, which is also the name of the column.
+func conditionColumn[P any](name, description string, conditions func(P) []metav1.Condition) column[P] {
 	return column[P]{
-		metav1.TableColumnDefinition{Name: "Available", Type: "string", Description: "Whether the policy can decide as written; the condition in its status says more"},
+		metav1.TableColumnDefinition{Name: name, Type: "string", Description: description},
 		func(policy P) any {
-			if condition := meta.FindStatusCondition(conditions(policy), v1.PolicyConditionAvailable); condition != nil {
+			if condition := meta.FindStatusCondition(conditions(policy), name); condition != nil {
 				return string(condition.Status)
 			}
 			return "<unknown>"

@@ -58,7 +58,7 @@ func (k kind) expectTable(t *testing.T, list, upstreamList runtime.Object) *meta
 			t.Errorf("row of %v holds object %s", row.Cells, obj.GetName())
 		}
 	}
-	if diff := cmp.Diff(withoutObjects(want), withoutAvailable(withoutObjects(got))); diff != "" {
+	if diff := cmp.Diff(withoutObjects(want), withoutConditions(withoutObjects(got))); diff != "" {
 		t.Errorf("table (-Kubernetes +got):\n%s", diff)
 	}
 	return got
@@ -72,22 +72,25 @@ func withoutObjects(table *metav1.Table) *metav1.Table {
 	return table
 }
 
-func withoutAvailable(table *metav1.Table) *metav1.Table {
-	i := availableColumn(table)
-	if i == -1 {
-		return table
-	}
+// withoutConditions returns the table without the columns that show conditions, which Kubernetes does not have.
+func withoutConditions(table *metav1.Table) *metav1.Table {
 	table = table.DeepCopy()
-	table.ColumnDefinitions = slices.Delete(table.ColumnDefinitions, i, i+1)
-	for j, row := range table.Rows {
-		table.Rows[j].Cells = slices.Delete(row.Cells, i, i+1)
+	for _, name := range []string{"Available", "TypeChecked"} {
+		i := columnNamed(table, name)
+		if i == -1 {
+			continue
+		}
+		table.ColumnDefinitions = slices.Delete(table.ColumnDefinitions, i, i+1)
+		for j, row := range table.Rows {
+			table.Rows[j].Cells = slices.Delete(row.Cells, i, i+1)
+		}
 	}
 	return table
 }
 
-// availableColumn returns the index of the column Available, or -1.
-func availableColumn(table *metav1.Table) int {
-	return slices.IndexFunc(table.ColumnDefinitions, func(column metav1.TableColumnDefinition) bool { return column.Name == "Available" })
+// columnNamed returns the index of a column, or -1.
+func columnNamed(table *metav1.Table, name string) int {
+	return slices.IndexFunc(table.ColumnDefinitions, func(column metav1.TableColumnDefinition) bool { return column.Name == name })
 }
 
 func TestTableOfPolicies(t *testing.T) {
@@ -118,16 +121,18 @@ func TestTableOfPolicies(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			table := k.expectTable(t, lists[i][0], lists[i][1])
 			want := [][]any{
-				{"plain", int64(2), "<unset>", "<unknown>", "<unknown>"},
-				{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "2d2h"},
+				{"plain", int64(2), "<unset>", "<unknown>", "<unknown>", "<unknown>"},
+				{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "<unknown>", "2d2h"},
 			}
 			for i, row := range table.Rows {
 				if diff := cmp.Diff(want[i], row.Cells); diff != "" {
 					t.Errorf("cells (-want +got):\n%s", diff)
 				}
 			}
-			if i := availableColumn(table); i == -1 || table.ColumnDefinitions[i].Priority != 0 {
-				t.Errorf("column Available is missing or hidden: %v", table.ColumnDefinitions)
+			for _, name := range []string{"Available", "TypeChecked"} {
+				if i := columnNamed(table, name); i == -1 || table.ColumnDefinitions[i].Priority != 0 {
+					t.Errorf("column %s is missing or hidden: %v", name, table.ColumnDefinitions)
+				}
 			}
 		})
 	}

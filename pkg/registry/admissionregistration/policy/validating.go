@@ -41,7 +41,7 @@ var Validating = Kind[*validatingPolicy, validatingSpec, v1.ValidatingAdmissionP
 				func(policy *validatingPolicy) any { return int64(len(policy.Spec.Validations)) },
 			},
 			paramKindColumn(validatingParamKind),
-			availableColumn(func(policy *validatingPolicy) []metav1.Condition { return policy.Status.Conditions }),
+			availableColumn(validatingConditions), typeCheckedColumn(validatingConditions),
 		),
 	},
 	paramKind: validatingParamKind,
@@ -53,6 +53,10 @@ var Validating = Kind[*validatingPolicy, validatingSpec, v1.ValidatingAdmissionP
 }
 
 func validatingParamKind(policy *validatingPolicy) *v1.ParamKind { return policy.Spec.ParamKind }
+
+func validatingConditions(policy *validatingPolicy) []metav1.Condition {
+	return policy.Status.Conditions
+}
 
 func externalValidating(policy *validatingPolicy) *v1.ValidatingAdmissionPolicy {
 	return &v1.ValidatingAdmissionPolicy{ObjectMeta: policy.ObjectMeta, Spec: policy.Spec, Status: policy.Status}

@@ -36,6 +36,7 @@ var ValidatingBinding = BindingKind[*validatingBinding, *validatingPolicy, valid
 		table: newTable(func(list *validatingBindingList) []validatingBinding { return list.Items },
 			policyNameColumn(validatingPolicyName), paramRefColumn(validatingParamRef)),
 	},
+	policyKind:  "ValidatingAdmissionPolicy",
 	policyName:  validatingPolicyName,
 	paramRef:    validatingParamRef,
 	paramKind:   validatingParamKind,

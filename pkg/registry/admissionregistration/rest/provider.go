@@ -31,6 +31,7 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/kubeapiserver/typewarnings"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
@@ -52,6 +53,8 @@ type StorageProvider struct {
 	// EffectiveVersion decides in which API version policies and bindings are stored, and whether
 	// MutatingAdmissionPolicy has a status. Nil means v1, and a status.
 	EffectiveVersion basecompatibility.EffectiveVersion
+	// Warnings warns about type errors of policies that are written. Optional.
+	Warnings *typewarnings.Warner
 	// Stores receives the store of each resource when NewRESTStorage opens it. Optional.
 	Stores *localclient.Stores
 }
@@ -165,22 +168,27 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 		return nil, err
 	}
 	params := paramaccess.Checker{Authorizer: p.Authorizer, Resolver: kinds}
+	var validatingWarnings policy.TypeWarnings[v1.ValidatingAdmissionPolicy]
+	var mutatingWarnings policy.TypeWarnings[v1.MutatingAdmissionPolicy]
+	if p.Warnings != nil {
+		validatingWarnings, mutatingWarnings = p.Warnings.Validating, p.Warnings.Mutating
+	}
 
 	// No version that a server can emulate has validating policies in v1alpha1, which Kubernetes
 	// removed in 1.32.
 	versions := []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion}
 	var resources []resource
 	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
-		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, builtintypes.Validate, true)
+		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, builtintypes.Validate, validatingWarnings, true)
 	}
 	versions = append(versions, v1alpha1.SchemeGroupVersion)
-	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, builtintypes.ValidateMutating, HasMutatingStatus(p.EffectiveVersion))...), nil
+	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, builtintypes.ValidateMutating, mutatingWarnings, HasMutatingStatus(p.EffectiveVersion))...), nil
 }
 
 // policiesAndBindings returns a kind of policies, with or without a status, and their bindings.
 func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
 	policies policy.Kind[P, S, V], bindings policy.BindingKind[B, P, BS], versions []schema.GroupVersion,
-	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policy.TypeCheck[V], hasStatus bool,
+	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policy.TypeCheck[V], warnings policy.TypeWarnings[V], hasStatus bool,
 ) []resource {
 	var stored *policy.REST // nil if policies are not served
 	bound := func(ctx context.Context, name string) (policy P, err error) {
@@ -197,7 +205,7 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
 		name: policies.Resource(), versions: versions,
 		open: func() (_ *registry.Store, _ map[string]rest.Storage, err error) {
 			var status rest.Storage
-			if stored, status, err = policy.NewREST(policies, getter, params, types); err != nil {
+			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings); err != nil {
 				return nil, nil, err
 			}
 			storage := map[string]rest.Storage{"": stored}

@@ -33,10 +33,13 @@ type budget struct {
 	base, spent int
 	// types is the number of types checked.
 	types int
+	// limit is the limit of the cost. If strict is set, it holds for the first type as well.
+	limit  int
+	strict bool
 }
 
-func newBudget(expressions []fieldExpression) *budget {
-	b := &budget{base: 1}
+func newBudget(expressions []fieldExpression, limit int) *budget {
+	b := &budget{base: 1, limit: limit, strict: limit < maxCost}
 	for i := range expressions {
 		size := len(expressions[i].source)
 		b.base += baseCost + size + size*size/longBytes
@@ -54,9 +57,12 @@ func (b *budget) charge(assessments []assessment) {
 }
 
 // exhausted reports whether checking another type is expected to exceed the budget. The expected
-// cost of a type is the average so far. The first type is always allowed.
+// cost of a type is the average so far. The first type is always allowed, unless the budget is strict.
 func (b *budget) exhausted() bool {
-	return b.types == maxPolicyTypes || b.types > 0 && b.spent+b.spent/b.types > maxCost
+	if b.types == 0 {
+		return b.strict && b.base > b.limit
+	}
+	return b.types == maxPolicyTypes || b.spent+b.spent/b.types > b.limit
 }
 
 // typesCost returns the cost of the types of an expression's subexpressions, at most about maxCost.

@@ -28,6 +28,8 @@ type Checker struct {
 	// sizes infers type sizes for expressions in both environments.
 	sizes *typesize.Functions
 	types Types
+	// maxCost limits the cost of checking a policy.
+	maxCost int
 }
 
 // New returns a checker whose expressions may use everything that stored expressions may use in
@@ -43,13 +45,25 @@ func New(base *environment.EnvSet, types Types) (*Checker, error) {
 		return nil, fmt.Errorf("declaring the types of mutations: %w", err)
 	}
 	patchEnv := patchSet.StoredExpressionsEnv()
-	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(set.StoredExpressionsEnv()), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types}, nil
+	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(set.StoredExpressionsEnv()), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types, maxCost: maxCost}, nil
 }
 
 // With returns a checker that finds types in types. It shares the environments of c and is cheap
 // to create, for example for a single check against a snapshot of the types.
 func (c *Checker) With(types Types) *Checker {
-	return &Checker{env: c.env, parser: c.parser, patchEnv: c.patchEnv, sizes: c.sizes, types: types}
+	with := *c
+	with.types = types
+	return &with
+}
+
+// Within returns a checker that spends at most about the given cost on a policy, if that is less than what other checkers
+// spend. Checking an expression against a type costs 100 units and one for each byte, more for very long expressions and
+// very large types; a unit takes about a microsecond. Types, and policies, that cost more are not checked: the result lists
+// them as TooManyTypes. The checker shares the environments of c and is cheap to create.
+func (c *Checker) Within(cost int) *Checker {
+	within := *c
+	within.maxCost = min(cost, c.maxCost)
+	return &within
 }
 
 // CheckValidating checks each expression of a policy against each type that the policy's match
@@ -75,7 +89,7 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 	params := c.findParams(policy.ParamKind, result)
 	var checked []checkedType
 	targets := c.findTargets(policy.MatchConstraints, result)
-	budget := newBudget(expressions)
+	budget := newBudget(expressions, c.maxCost)
 	for _, t := range targets {
 		if budget.exhausted() {
 			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: errBudget(budget.types)})
@@ -95,7 +109,9 @@ func (c *Checker) check(policy *policyspec.Policy) *Result {
 		checked = append(checked, checkedType{object, assessments})
 	}
 	if len(checked) == 0 {
-		c.findUntyped(expressions, params, result)
+		if !budget.exhausted() {
+			c.findUntyped(expressions, params, result)
+		}
 		return result
 	}
 	c.findGuarded(expressions, params, checked, result.coversAll(targets))
