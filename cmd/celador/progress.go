@@ -26,11 +26,16 @@ type progress struct {
 
 // progressOn returns a progress on w if w is a terminal, or else nil.
 func progressOn(w io.Writer) *progress {
-	if file, ok := w.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(w) {
 		return nil
 	}
 	// Runs shorter than the interval show no progress.
 	return &progress{w: w, interval: 100 * time.Millisecond, last: time.Now()}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // barWidth is the number of characters of a full bar.

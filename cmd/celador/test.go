@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"celador.io/offline/coverage"
+	"celador.io/offline/manifest"
 	"celador.io/offline/report"
 	"celador.io/offline/suite"
 
@@ -56,7 +58,7 @@ func newTestCommand() *cobra.Command {
 apiVersion: ` + suite.APIVersion + ` and kind: ` + suite.Kind + `, or a suite of another tool, such as a test manifest of kaptest or tests.json
 of Kubescape's policy library.
 
-The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable.
+The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not usable. The results have the errors of such suites in every format.
 
 With --init POLICY, write a first suite for the policies of a file instead, with cases that satisfy and violate each validation. It is written to the
 file that the argument names, to standard output if the argument is -, and by default to suite.yaml beside the policy.`,
@@ -114,23 +116,12 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	if err := o.check(); err != nil {
 		return err
 	}
-	tests, err := load(paths)
-	return o.runUsable(ctx, w, stderr, tests, err)
+	tests, problems := load(paths)
+	return o.runSuites(ctx, w, stderr, tests, problems)
 }
 
-// runUsable runs the suites that load returned, if any. It returns the error of load, or else that of the run.
-func (o *testOptions) runUsable(ctx context.Context, w, stderr io.Writer, tests []*suite.Test, err error) error {
-	if len(tests) == 0 {
-		return err
-	}
-	if result := o.runSuites(ctx, w, stderr, tests); err == nil {
-		return result
-	}
-	return err
-}
-
-// runSuites runs suites with flags that check accepts. It writes their results to w and the progress to stderr.
-func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests []*suite.Test) error {
+// runSuites runs suites with flags that check accepts. It writes their results and the problems to w, and the progress to stderr.
+func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests []*suite.Test, problems []report.Problem) error {
 	pattern := regexp.MustCompile(o.run)
 	var profile *coverage.Profile
 	if o.coverage || o.minCoverage > 0 {
@@ -146,15 +137,18 @@ func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests 
 	}
 	results := runner.Run(ctx, tests)
 	line.clear()
-	if len(results) == 0 {
-		return unusable("--run %s matches no case", o.run)
+	if len(results) == 0 && (len(tests) > 0 || len(problems) == 0) {
+		problems = append(problems, report.Problem{Name: "--run", Err: fmt.Errorf("--run %s matches no case", o.run)})
 	}
-	if err := report.For(o.output)(w, results, profile); err != nil {
+	all := &report.Run{Results: results, Problems: problems, Coverage: profile}
+	if err := report.For(o.output)(w, all); err != nil {
 		return unusable("%w", err)
 	}
-	switch summary := report.Summarize(results); {
+	switch summary := report.Summarize(all); {
+	case summary.Unusable > 0 && o.output == "table" && isTerminal(w):
+		return exitError{nil, exitUnusable} // the table has the problems
 	case summary.Unusable > 0:
-		return exitError{nil, exitUnusable}
+		return exitError{problemText(problems), exitUnusable}
 	case summary.Failed > 0:
 		return exitError{nil, exitFailed}
 	}
@@ -174,20 +168,52 @@ func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
 	return exitError{errors.New(message(err)), exitFailed}
 }
 
-// load returns the suites at paths. If some are not usable, it returns the others and an error.
-func load(paths []string) ([]*suite.Test, error) {
-	files, err := find(paths)
-	if err != nil {
-		return nil, err
-	}
+// load returns the suites at paths, and a problem for each file or path that is not usable.
+func load(paths []string) ([]*suite.Test, []report.Problem) {
 	var tests []*suite.Test
-	var errs []error
+	var problems []report.Problem
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	files, err := suites.Find(paths...)
+	for _, err := range flatten(err) {
+		p := report.Problem{Name: strings.Join(paths, " "), Err: err}
+		var inFile *fs.PathError
+		if errors.As(err, &inFile) {
+			p.Name, p.File = inFile.Path, inFile.Path
+		}
+		problems = append(problems, p)
+	}
 	for _, file := range files {
 		loaded, err := suites.Load(file)
-		tests, errs = append(tests, loaded...), append(errs, err)
+		tests = append(tests, loaded...)
+		if err != nil {
+			problems = append(problems, report.Problem{Name: file, File: file, Err: err})
+		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return tests, exitError{err, exitUnusable}
+	return tests, problems
+}
+
+// flatten returns the errors that err joins, none if it is nil.
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
 	}
-	return tests, nil
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// problemText returns an error with the text of problems for standard error, or nil if there is none. Errors with a position need no name of the program.
+func problemText(problems []report.Problem) error {
+	var errs []error
+	for _, p := range problems {
+		var located *manifest.Error
+		if !errors.As(p.Err, &located) {
+			p.Err = errors.New(message(p.Err))
+		}
+		errs = append(errs, p.Err)
+	}
+	return errors.Join(errs...)
 }

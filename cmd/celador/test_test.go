@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,9 +69,9 @@ func TestSuites(t *testing.T) {
 		},
 		{
 			name: "invalid suite", file: "suite.yaml", old: "cases:", changed: "case:", code: 2,
-			stderr: "suite.yaml:9: case: unknown field\n",
+			stdout: "\nsuite.yaml\n    suite.yaml:9: case: unknown field\n\n0 passed, 0 failed, 1 unusable\n", stderr: "suite.yaml:9: case: unknown field\n",
 		},
-		{name: "no case", file: "suite.yaml", args: []string{"--run", "none"}, stderr: "celador: --run none matches no case\n", code: 2},
+		{name: "no case", file: "suite.yaml", args: []string{"--run", "none"}, stdout: "\n0 passed, 0 failed, 1 unusable\n", stderr: "celador: --run none matches no case\n", code: 2},
 		{name: "expression", file: "suite.yaml", args: []string{"--run", "("}, stderr: "celador: --run ( is not a regular expression: ", code: 2},
 		{name: "format", file: "suite.yaml", args: []string{"-o", "xml"}, stderr: "celador: -o xml is not a format: want json, junit, sarif, table, tap\n", code: 2},
 		{name: "flag", file: "suite.yaml", args: []string{"--nonsense"}, stderr: "celador: unknown flag: --nonsense\n", code: 2},
@@ -78,7 +79,7 @@ func TestSuites(t *testing.T) {
 			name: "exclusive flags", file: "suite.yaml", args: []string{"--watch", "--convert"}, code: 2,
 			stderr: "celador: if any flags in the group [init watch convert] are set none of the others can be; [convert watch] were all set\n",
 		},
-		{name: "missing file", file: "suite.yaml", args: []string{"missing.yaml"}, stderr: "open missing.yaml: no such file or directory\n", code: 2},
+		{name: "missing file", file: "suite.yaml", args: []string{"missing.yaml"}, stdout: "\n0 passed, 0 failed, 1 unusable\n", stderr: "celador: open missing.yaml: no such file or directory\n", code: 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			directory := copyExample(t, test.file, test.old, test.changed)
@@ -104,9 +105,79 @@ func TestUnusableSuite(t *testing.T) {
 	command := celador(t, "", "test")
 	command.Dir = directory
 	stdout, stderr, code := run(t, command)
-	if want := "other.yaml:1: cases: required"; code != exitUnusable || !strings.HasPrefix(stderr, want) || !strings.HasSuffix(stdout, "\n6 passed, 0 failed\n") {
+	if want := "other.yaml:1: cases: required"; code != exitUnusable || !strings.HasPrefix(stderr, want) || !strings.HasSuffix(stdout, "\n6 passed, 0 failed, 1 unusable\n") {
 		t.Errorf("exit code %d, errors %q, want %q, output:\n%s", code, stderr, want, stdout)
 	}
+}
+
+// TestProblemsInFormats runs unusable input with each format. All formats have the same number of errors as the exit code says.
+func TestProblemsInFormats(t *testing.T) {
+	const broken = "apiVersion: test.celador.io/v1alpha1\nkind: Suite\n"
+	for name, test := range map[string]struct {
+		other string // a file beside the suite of the example. Empty for none
+		args  []string
+		cases int // that pass
+		want  []string
+	}{
+		"one of two":     {other: broken, cases: 6, want: []string{"other.yaml:1: cases: required"}},
+		"only one":       {other: broken, args: []string{"other.yaml"}, want: []string{"other.yaml:1: cases: required"}},
+		"not YAML":       {other: "apiVersion: test.celador.io/v1alpha1\nkind: [\n", cases: 6, want: []string{"other.yaml:", "not valid YAML"}},
+		"two documents":  {other: broken + "---\n" + broken, cases: 6, want: []string{"other.yaml:1: cases: required", "other.yaml:4: cases: required"}},
+		"kaptest":        {other: "version: v1alpha1\npolicies: [none.yaml]\nvapTestSuites: []\n", cases: 6, want: []string{"other.yaml:2: policies[0]: open none.yaml"}},
+		"kyverno":        {other: "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nresults: []\n", cases: 6, want: []string{"other.yaml:3: results: no result has"}},
+		"missing file":   {args: []string{"none.yaml"}, want: []string{"none.yaml: no such file or directory"}},
+		"no suite":       {args: []string{"policy.yaml"}, want: []string{"policy.yaml:2: the document is not a suite"}},
+		"no case":        {args: []string{"--run", "none"}, want: []string{"--run none matches no case"}},
+		"no such member": {other: strings.Replace(exampleText(t, "suite.yaml"), "policy.yaml", "none.yaml", 1), cases: 6, want: []string{"other.yaml:", "none.yaml"}},
+	} {
+		for _, format := range report.Formats() {
+			t.Run(name+" "+format, func(t *testing.T) {
+				directory := copyExample(t, "suite.yaml", "", "")
+				if test.other != "" {
+					if err := os.WriteFile(filepath.Join(directory, "other.yaml"), []byte(test.other), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				command := celador(t, "", append([]string{"test", "-o", format}, test.args...)...)
+				command.Dir = directory
+				stdout, stderr, code := run(t, command)
+				if passed, unusable := countsOf(t, format, stdout, test.cases); code != exitUnusable || passed != test.cases || unusable != 1 {
+					t.Errorf("exit code %d, %d passed, %d unusable, want %d, %d, 1:\n%s", code, passed, unusable, exitUnusable, test.cases, stdout)
+				}
+				// Formats escape some characters.
+				text := strings.NewReplacer("&#34;", `"`, "&#39;", "'").Replace(stdout)
+				for _, want := range test.want {
+					if !strings.Contains(text, want) || !strings.Contains(stderr, want) {
+						t.Errorf("output:\n%s\nerrors:\n%s\nwant %q in both", stdout, stderr, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// countsOf returns the numbers of cases that passed and of errors in a document. passing is the number of the former for formats that leave them out.
+func countsOf(t *testing.T, format, text string, passing int) (passed, unusable int) {
+	t.Helper()
+	count := func(pattern string) int { return len(regexp.MustCompile(pattern).FindAllString(text, -1)) }
+	switch format {
+	case "json":
+		var got report.Report
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if len(got.Errors) != got.Summary.Unusable {
+			t.Errorf("%d errors, but the summary has %d", len(got.Errors), got.Summary.Unusable)
+		}
+		return got.Summary.Passed, got.Summary.Unusable
+	case "junit":
+		return count("<testcase ") - count("<error "), count("<error ")
+	case "sarif":
+		return passing, count(`"ruleId": "unusable"`) // cases that pass are not in it
+	case "tap":
+		return count("(?m)^ok "), count("(?m)^not ok ")
+	}
+	return count(" Passed "), count(" Unusable ")
 }
 
 // TestConvert compares the results of suites of other tools with those of the native suites that --convert prints.

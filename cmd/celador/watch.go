@@ -40,12 +40,14 @@ func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, pa
 	for {
 		// What changes from here on is seen by the next run.
 		watchPaths(watcher, paths)
-		tests, err := load(paths)
+		tests, problems := load(paths)
 		for _, test := range tests {
 			watchFiles(watcher, test.Files())
 		}
-		watchFiles(watcher, suite.FilesOf(err))
-		err = o.runUsable(ctx, w, stderr, tests, err)
+		for _, p := range problems {
+			watchFiles(watcher, suite.FilesOf(p.Err))
+		}
+		err := o.runSuites(ctx, w, stderr, tests, problems)
 		if ctx.Err() != nil {
 			return withoutText(last)
 		}

@@ -9,7 +9,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
@@ -19,9 +18,19 @@ type Report struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
 	Summary    Summary `json:"summary"`
-	Suites     []Suite `json:"suites"`
+	// Errors are the files and other arguments that are not usable.
+	Errors []Error `json:"errors,omitempty"`
+	Suites []Suite `json:"suites"`
 	// Coverage is nil unless it was measured.
 	Coverage *Coverage `json:"coverage,omitempty"`
+}
+
+// An Error is a file or another argument that is not usable in a Report.
+type Error struct {
+	Name     string            `json:"name"`
+	Position manifest.Position `json:"position"`
+	// Error has a line for each error.
+	Error string `json:"error"`
 }
 
 // A Suite is the result of a suite in a Report.
@@ -97,9 +106,13 @@ type Policy struct {
 }
 
 // JSON writes a Report.
-func JSON(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
-	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(results), Suites: []Suite{}, Coverage: newCoverage(profile)}
-	for _, result := range results {
+func JSON(w io.Writer, run *Run) error {
+	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(run), Suites: []Suite{}, Coverage: newCoverage(run.Coverage)}
+	for i := range run.Problems {
+		p := &run.Problems[i]
+		report.Errors = append(report.Errors, Error{p.Name, p.Position(), p.Err.Error()})
+	}
+	for _, result := range run.Results {
 		s := Suite{Name: result.Name, Position: result.Position}
 		for i := range result.Cases {
 			s.Cases = append(s.Cases, newCase(&result.Cases[i]))

@@ -45,12 +45,19 @@ type (
 	}
 )
 
-// JUnit writes a JUnit XML document with a testsuite for each suite. The coverage is a testsuite with a passing testcase for each expression,
+// JUnit writes a JUnit XML document with a testsuite for each suite and for each problem. The coverage is a testsuite with a passing testcase for each expression,
 // because JUnit has no coverage.
-func JUnit(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
+func JUnit(w io.Writer, run *Run) error {
 	var document junitSuites
-	for _, result := range results {
-		summary := Summarize([]suite.Result{result})
+	for i := range run.Problems {
+		p := &run.Problems[i]
+		at, text := p.Position(), p.Err.Error()
+		document.Suites = append(document.Suites, junitSuite{Name: p.Name, File: at.File, Tests: 1, Errors: 1, Cases: []junitCase{{
+			Name: p.Name, Class: p.Name, File: at.File, Line: at.Line, Time: "0", Error: &junitProblem{text, text},
+		}}})
+	}
+	for _, result := range run.Results {
+		summary := Summarize(&Run{Results: []suite.Result{result}})
 		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Unusable, Skipped: summary.Skipped}
 		for i := range result.Cases {
 			c := &result.Cases[i]
@@ -70,8 +77,8 @@ func JUnit(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 		}
 		document.Suites = append(document.Suites, s)
 	}
-	if profile != nil {
-		document.Suites = append(document.Suites, junitCoverage(profile.Expressions()))
+	if run.Coverage != nil {
+		document.Suites = append(document.Suites, junitCoverage(run.Coverage.Expressions()))
 	}
 	return writeXML(w, document)
 }

@@ -5,17 +5,48 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"celador.io/offline/coverage"
+	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
 
-// A Writer writes one document about results and, unless it is nil, the coverage of expressions.
-type Writer func(w io.Writer, results []suite.Result, profile *coverage.Profile) error
+// A Run is what a document is about.
+type Run struct {
+	// Results are the results of the suites that ran.
+	Results []suite.Result
+	// Problems are what kept suites from running.
+	Problems []Problem
+	// Coverage is the coverage of expressions. Nil if it was not measured.
+	Coverage *coverage.Profile
+}
+
+// A Problem is a file that is not usable as a suite, or another argument of a run that is not usable.
+type Problem struct {
+	// Name is the file or the argument.
+	Name string
+	// File is the path of the file. Empty if the problem is about another argument.
+	File string
+	// Err says what is wrong. It may join several errors.
+	Err error
+}
+
+// Position returns the place of the first error that has one, or else the file.
+func (p *Problem) Position() manifest.Position {
+	var located *manifest.Error
+	if errors.As(p.Err, &located) {
+		return located.Position
+	}
+	return manifest.Position{File: p.File}
+}
+
+// A Writer writes one document about a run.
+type Writer func(w io.Writer, run *Run) error
 
 var writers = map[string]Writer{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
 
@@ -25,20 +56,21 @@ func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
 // For returns the writer of a format, or nil if there is no such format.
 func For(format string) Writer { return writers[format] }
 
-// A Summary has the number of cases by verdict.
+// A Summary has the number of cases by verdict. A problem of the run counts as one unusable case.
 type Summary struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
-	// Unusable is the number of cases that could not run: the server does not accept the manifests, or no client can send the request.
+	// Unusable is the number of cases that could not run, because the server does not accept the manifests or no client can send the request, and
+	// of files that are not usable.
 	Unusable int `json:"unusable"`
 	// Skipped is the number of cases that the suites skip.
 	Skipped int `json:"skipped,omitempty"`
 }
 
-// Summarize counts the cases of results.
-func Summarize(results []suite.Result) Summary {
-	var s Summary
-	for _, result := range results {
+// Summarize counts the cases and problems of a run.
+func Summarize(run *Run) Summary {
+	s := Summary{Unusable: len(run.Problems)}
+	for _, result := range run.Results {
 		for i := range result.Cases {
 			switch verdictOf(&result.Cases[i]) {
 			case passed:

@@ -58,7 +58,7 @@ var results = []suite.Result{{
 func write(t *testing.T, format string, results []suite.Result) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.For(format)(&out, results, nil); err != nil {
+	if err := report.For(format)(&out, &report.Run{Results: results}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -312,5 +312,25 @@ func TestFormats(t *testing.T) {
 	}
 	if report.For("yaml") != nil {
 		t.Error("yaml is a format")
+	}
+}
+
+// TestProblems writes a run of which nothing is usable.
+func TestProblems(t *testing.T) {
+	err := errors.Join(&manifest.Error{Position: at(3), Field: "case", Problem: "unknown field"}, errors.New("and more"))
+	run := &report.Run{Problems: []report.Problem{{Name: "a/suite.yaml", File: "a/suite.yaml", Err: err}, {Name: "--run", Err: errors.New("--run x matches no case")}}}
+	if got := report.Summarize(run); got != (report.Summary{Unusable: 2}) {
+		t.Errorf("summary %+v", got)
+	}
+	for _, format := range report.Formats() {
+		var out bytes.Buffer
+		if err := report.For(format)(&out, run); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"a/suite.yaml:3: case: unknown field", "and more", "--run x matches no case"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s has no %q:\n%s", format, want, &out)
+			}
+		}
 	}
 }

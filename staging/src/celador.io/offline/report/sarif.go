@@ -10,9 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
-	"celador.io/offline/suite"
 )
 
 // The objects of a SARIF log (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
@@ -80,15 +78,19 @@ const (
 	coverageRule = "coverage"
 )
 
-// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation, each case that could not run, and each branch
+// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation, each case that could not run, each problem, and each branch
 // that no case reached.
-func SARIF(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
-	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador test", Rules: []sarifRule{
+func SARIF(w io.Writer, run *Run) error {
+	log := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador test", Rules: []sarifRule{
 		{mismatchRule, sarifText{"The policies do not do what the case expects."}},
-		{unusableRule, sarifText{"The case could not run."}},
+		{unusableRule, sarifText{"The case or the file could not run."}},
 		{coverageRule, sarifText{"No case reaches a branch of an expression."}},
 	}}}}
-	for _, result := range results {
+	for i := range run.Problems {
+		p := &run.Problems[i]
+		log.Results = append(log.Results, newSARIFResult(unusableRule, "error", p.Err.Error(), p.Position()))
+	}
+	for _, result := range run.Results {
 		for i := range result.Cases {
 			c := &result.Cases[i]
 			name := result.Name + "/" + c.Name + ": "
@@ -98,26 +100,26 @@ func SARIF(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 				if errors.As(c.Err, &located) {
 					position = located.Position
 				}
-				run.Results = append(run.Results, newSARIFResult(unusableRule, "error", name+c.Err.Error(), position))
+				log.Results = append(log.Results, newSARIFResult(unusableRule, "error", name+c.Err.Error(), position))
 			}
 			for _, m := range c.Mismatches {
 				text := name + describe(m)
 				for _, e := range m.Expressions {
 					text += "\n" + explainInLine(e)
 				}
-				run.Results = append(run.Results, newSARIFResult(mismatchRule, "error", text, m.Position))
+				log.Results = append(log.Results, newSARIFResult(mismatchRule, "error", text, m.Position))
 			}
 		}
 	}
-	if profile != nil {
-		expressions := profile.Expressions()
+	if run.Coverage != nil {
+		expressions := run.Coverage.Expressions()
 		for i := range expressions {
 			for _, line := range missing(&expressions[i]) {
-				run.Results = append(run.Results, newSARIFResult(coverageRule, "note", line, expressions[i].Position))
+				log.Results = append(log.Results, newSARIFResult(coverageRule, "note", line, expressions[i].Position))
 			}
 		}
 	}
-	return writeSARIF(w, run)
+	return writeSARIF(w, log)
 }
 
 // writeSARIF writes a SARIF log with one run.
@@ -128,6 +130,9 @@ func writeSARIF(w io.Writer, run sarifRun) error {
 }
 
 func newSARIFResult(rule, level, text string, position manifest.Position) sarifResult {
+	if position.File == "" {
+		return sarifResult{RuleID: rule, Level: level, Message: sarifText{text}}
+	}
 	physical := sarifPhysical{ArtifactLocation: sarifArtifact{uriOf(position.File)}}
 	if position.Line > 0 {
 		physical.Region = &sarifRegion{position.Line}

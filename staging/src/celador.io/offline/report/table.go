@@ -13,15 +13,19 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"celador.io/offline/coverage"
-	"celador.io/offline/suite"
 )
 
 // Table writes a table in the layout of kubectl with a row for each case, the differences of the cases that failed, a table of the
 // coverage, and a line with the number of cases.
-func Table(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
+func Table(w io.Writer, run *Run) error {
 	table := newTable("Suite", "Case", "Result", "Decision")
 	var details bytes.Buffer
-	for _, result := range results {
+	for i := range run.Problems {
+		p := &run.Problems[i]
+		addRow(table, p.Name, orNone(""), string(unusable), orNone(""))
+		fmt.Fprintf(&details, "\n%s\n%s\n", printableLine(p.Name), indent(p.Err.Error()))
+	}
+	for _, result := range run.Results {
 		shown := map[string]bool{}
 		for i := range result.Cases {
 			c := &result.Cases[i]
@@ -57,9 +61,9 @@ func Table(w io.Writer, results []suite.Result, profile *coverage.Profile) error
 	if _, err := io.WriteString(w, printable(details.String())); err != nil {
 		return err
 	}
-	summary := Summarize(results).String()
-	if profile != nil {
-		expressions := profile.Expressions()
+	summary := Summarize(run).String()
+	if run.Coverage != nil {
+		expressions := run.Coverage.Expressions()
 		if err := writeCoverage(w, expressions); err != nil {
 			return err
 		}

@@ -12,17 +12,32 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"celador.io/offline/coverage"
-	"celador.io/offline/suite"
+	"celador.io/offline/manifest"
 )
 
 // tapEscapes keeps names apart from directives (https://testanything.org/tap-version-14-specification.html).
 var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
 // TAP writes a document of version 14 of the Test Anything Protocol. Comments have the coverage.
-func TAP(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
+func TAP(w io.Writer, run *Run) error {
 	var out bytes.Buffer
 	number := 0
-	for _, result := range results {
+	diagnose := func(at manifest.Position, problems []string) error {
+		diagnostics, err := yaml.Marshal(map[string]any{"at": map[string]any{"file": at.File, "line": at.Line}, "problems": problems})
+		if err == nil {
+			fmt.Fprintf(&out, "  ---\n  %s\n  ...\n", strings.ReplaceAll(strings.TrimSpace(string(diagnostics)), "\n", "\n  "))
+		}
+		return err
+	}
+	for i := range run.Problems {
+		p := &run.Problems[i]
+		number++
+		fmt.Fprintf(&out, "not ok %d - %s\n", number, tapEscapes.Replace(printableLine(p.Name)))
+		if err := diagnose(p.Position(), []string{p.Err.Error()}); err != nil {
+			return err
+		}
+	}
+	for _, result := range run.Results {
 		for i := range result.Cases {
 			c := &result.Cases[i]
 			number++
@@ -37,15 +52,13 @@ func TAP(w io.Writer, results []suite.Result, profile *coverage.Profile) error {
 			if verdict == "ok" {
 				continue
 			}
-			diagnostics, err := yaml.Marshal(map[string]any{"at": map[string]any{"file": c.Position.File, "line": c.Position.Line}, "problems": problems(c)})
-			if err != nil {
+			if err := diagnose(c.Position, problems(c)); err != nil {
 				return err
 			}
-			fmt.Fprintf(&out, "  ---\n  %s\n  ...\n", strings.ReplaceAll(strings.TrimSpace(string(diagnostics)), "\n", "\n  "))
 		}
 	}
-	if profile != nil {
-		expressions := profile.Expressions()
+	if run.Coverage != nil {
+		expressions := run.Coverage.Expressions()
 		for i := range expressions {
 			for _, line := range missing(&expressions[i]) {
 				fmt.Fprintf(&out, "# %s: %s\n", expressions[i].Position, line)
