@@ -125,6 +125,11 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	if !slices.ContainsFunc(result.Policies, func(p audit.Policy) bool { return p.NotAuditable == "" }) {
 		return unusable("no policy was evaluated: the results say why")
 	}
+	if result.Objects == 0 && result.Errors() == 0 {
+		if err := s.nothingMatches(auditor); err != nil {
+			return err
+		}
+	}
 	if result.Violations()+result.Errors() > 0 {
 		return exitError{nil, exitFailed}
 	}

@@ -78,6 +78,10 @@ func TestAudit(t *testing.T) {
 			stdin:  strings.Replace(policyText, "object.spec.replicas <= 5", "request.userInfo.username != 'jane'", 1),
 			stdout: "Policy demo-policy.example.com was not evaluated: spec.validations[0].expression: the expression reads request.userInfo, which an audit does not know\n",
 		},
+		{
+			name: "nothing matches", args: []string{"-f", policy, "-"}, stdin: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", code: 2,
+			stdout: "matches no object\n", stderr: "celador: no object was evaluated: no policy matches the resource of an object of the files\n",
+		},
 		{name: "no policy", args: []string{filepath.Join(auditExample, "namespace.yaml")}, code: 2, stderr: "celador: there is no ValidatingAdmissionPolicy to evaluate"},
 		{name: "unknown policy", args: []string{"--policy", "none", auditExample}, code: 2, stderr: "celador: --policy none: there is no such ValidatingAdmissionPolicy\n"},
 		{name: "invalid policy", args: []string{"-f", invalid, auditExample}, code: 2, stderr: "invalid.yaml:9: spec.validations[0].expression: "},

@@ -238,6 +238,25 @@ func isObject(object *unstructured.Unstructured, selector labels.Selector) bool 
 	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
+// nothingMatches returns an error if an audit without objects was neither of a selection nor of an empty cluster: no object of the files, or no resource
+// of the cluster, is one that a policy may match. A misspelled rule would look like a success.
+func (s *auditSources) nothingMatches(auditor *audit.Auditor) error {
+	if s.options.selector != "" || *s.options.config.Namespace != "" {
+		return nil
+	}
+	if len(s.options.manifests) > 0 {
+		return unusable("no object was evaluated: no policy matches the resource of an object of the files")
+	}
+	served, err := s.cluster.Serves(s.selection(auditor))
+	if err != nil {
+		return unusable("%w", err)
+	}
+	if !served {
+		return unusable("no object was evaluated: the cluster serves no resource that a policy matches")
+	}
+	return nil
+}
+
 // selection returns the selection of the cluster's objects.
 func (s *auditSources) selection(auditor *audit.Auditor) live.Selection {
 	return live.Selection{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}

@@ -20,6 +20,8 @@ import (
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
+
+	"celador.io/offline/report"
 )
 
 func main() {
@@ -27,7 +29,7 @@ func main() {
 	var exit exitError
 	if errors.As(err, &exit) {
 		if exit.error != nil {
-			fmt.Fprintln(os.Stderr, exit)
+			fmt.Fprintln(os.Stderr, report.Printable(exit.Error()))
 		}
 		os.Exit(exit.code)
 	}
@@ -65,6 +67,6 @@ func fail(err error) {
 }
 
 // message returns err in one line, with the name of the program.
-func message(err error) string { return "celador: " + oneLine(err.Error()) }
+func message(err error) string { return "celador: " + report.Printable(oneLine(err.Error())) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

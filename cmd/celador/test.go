@@ -161,6 +161,10 @@ func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
 		return nil
 	}
 	covered := coverage.Summarize(profile.Expressions())
+	if covered.Branches == 0 {
+		err := fmt.Errorf("--min-coverage %d: no expression was loaded, so there is nothing to cover", o.minCoverage)
+		return exitError{errors.New(message(err)), exitFailed}
+	}
 	if covered.Percent() >= o.minCoverage {
 		return nil
 	}

@@ -61,6 +61,10 @@ func TestSuites(t *testing.T) {
 				"2 passed, 0 failed, 1 of 3 branches covered (33%)\n",
 			stderr: "celador: 1 of 3 branches covered (33%), less than --min-coverage 80\n",
 		},
+		{
+			name: "control characters", file: "suite.yaml", old: "cases:", changed: "\"c\\e[31m\":", code: 2,
+			stderr: `suite.yaml:9: c\x1b[31m: unknown field` + "\n",
+		},
 		{name: "full coverage", file: "suite.yaml", args: []string{"--min-coverage", "100"}, stdout: "\n6 passed, 0 failed, 3 of 3 branches covered (100%)\n"},
 		{name: "percentage", file: "suite.yaml", args: []string{"--min-coverage", "101"}, stderr: "celador: --min-coverage 101 is not a percentage from 0 to 100\n", code: 2},
 		{
@@ -93,6 +97,26 @@ func TestSuites(t *testing.T) {
 				t.Errorf("errors:\n%s\nwant:\n%s", stderr, test.stderr)
 			}
 		})
+	}
+}
+
+// TestNothingToCover measures the coverage of a suite without expressions.
+func TestNothingToCover(t *testing.T) {
+	directory := t.TempDir()
+	text := "apiVersion: test.celador.io/v1alpha1\nkind: Suite\ncases:\n- name: a\n  request: {object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}\n  expect: {allowed: true}\n"
+	if err := os.WriteFile(filepath.Join(directory, "suite.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		arg    string
+		code   int
+		stderr string
+	}{{"--coverage", 0, ""}, {"--min-coverage=0", 0, ""}, {"--min-coverage=1", 1, "celador: --min-coverage 1: no expression was loaded, so there is nothing to cover\n"}} {
+		command := celador(t, "", "test", test.arg)
+		command.Dir = directory
+		if stdout, stderr, code := run(t, command); code != test.code || stderr != test.stderr {
+			t.Errorf("%s: exit code %d, errors %q, output:\n%s", test.arg, code, stderr, stdout)
+		}
 	}
 }
 

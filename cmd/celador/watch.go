@@ -53,7 +53,7 @@ func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, pa
 		}
 		last = err
 		if exit, ok := err.(exitError); ok && exit.error != nil {
-			fmt.Fprintln(stderr, exit)
+			fmt.Fprintln(stderr, report.Printable(exit.Error()))
 		}
 		fmt.Fprint(stderr, "\nwaiting for changes, end with Ctrl-C\n")
 		changed := nextChange(ctx, watcher, w)

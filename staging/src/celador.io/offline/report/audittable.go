@@ -43,9 +43,9 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 	for _, p := range report.Policies {
 		switch {
 		case p.NotAuditable == "" && p.Counts == audit.Counts{}:
-			fmt.Fprintf(w, "Policy %s matches no object\n", p.Name)
+			fmt.Fprintf(w, "Policy %s matches no object\n", Printable(p.Name))
 		case p.NotAuditable != "":
-			fmt.Fprintf(w, "Policy %s was not evaluated: %s\n", p.Name, printable(p.NotAuditable))
+			fmt.Fprintf(w, "Policy %s was not evaluated: %s\n", Printable(p.Name), Printable(p.NotAuditable))
 		}
 	}
 	// Objects of a type that is not known all have the same error.
@@ -57,9 +57,9 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 		text := u.Err.Error()
 		switch n := others[text]; {
 		case n == 1:
-			fmt.Fprintf(w, "%s was not evaluated: %s\n", printable(place(&u.Object)), printable(text))
+			fmt.Fprintf(w, "%s was not evaluated: %s\n", Printable(place(&u.Object)), Printable(text))
 		case n > 1:
-			fmt.Fprintf(w, "%s and others, %d in all, were not evaluated: %s\n", printable(place(&u.Object)), n, printable(text))
+			fmt.Fprintf(w, "%s and others, %d in all, were not evaluated: %s\n", Printable(place(&u.Object)), n, Printable(text))
 		}
 		delete(others, text)
 	}
@@ -67,7 +67,7 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 		fmt.Fprintf(w, "%d more objects were not evaluated\n", more)
 	}
 	for _, err := range report.Unread {
-		fmt.Fprintf(w, "Objects were not read: %s\n", printable(err.Error()))
+		fmt.Fprintf(w, "Objects were not read: %s\n", Printable(err.Error()))
 	}
 	_, err := fmt.Fprintln(w, summarizeAudit(report))
 	return err

@@ -100,11 +100,11 @@ func writeCoverage(w io.Writer, expressions []coverage.Expression) error {
 		if len(lines) == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "\n%s: %s\n", expressions[i].Position, expressions[i].Field); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%s: %s\n", Printable(expressions[i].Position.String()), Printable(expressions[i].Field)); err != nil {
 			return err
 		}
 		for _, line := range lines {
-			if _, err := fmt.Fprintf(w, "    %s\n", line); err != nil {
+			if _, err := fmt.Fprintf(w, "    %s\n", Printable(line)); err != nil {
 				return err
 			}
 		}

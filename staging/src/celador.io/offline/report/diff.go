@@ -4,6 +4,7 @@
 package report
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -26,8 +27,10 @@ func Diff(from, to string, before, after map[string]any) string {
 		lines  *[]string
 	}{{before, &diff.A}, {after, &diff.B}} {
 		text, err := yaml.Marshal(side.object)
-		if err != nil {
-			return err.Error()
+		if err != nil { // the encoder refuses some control characters
+			if text, err = json.MarshalIndent(side.object, "", "  "); err != nil {
+				return err.Error()
+			}
 		}
 		*side.lines = difflib.SplitLines(strings.TrimSuffix(string(text), "\n"))
 	}

@@ -58,7 +58,7 @@ func Table(w io.Writer, run *Run) error {
 	if err := printTable(w, table); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, printable(details.String())); err != nil {
+	if _, err := io.WriteString(w, Printable(details.String())); err != nil {
 		return err
 	}
 	summary := Summarize(run).String()
@@ -86,7 +86,13 @@ func newTable(columns ...string) *metav1.Table {
 	return table
 }
 
+// addRow adds a row. The printer of kubectl escapes only some control characters.
 func addRow(table *metav1.Table, cells ...any) {
+	for i, cell := range cells {
+		if text, ok := cell.(string); ok {
+			cells[i] = Printable(text)
+		}
+	}
 	table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 }
 

@@ -23,7 +23,11 @@ func TAP(w io.Writer, run *Run) error {
 	var out bytes.Buffer
 	number := 0
 	diagnose := func(at manifest.Position, problems []string) error {
-		diagnostics, err := yaml.Marshal(map[string]any{"at": map[string]any{"file": at.File, "line": at.Line}, "problems": problems})
+		texts := make([]string, len(problems)) // the encoder refuses control characters
+		for i, problem := range problems {
+			texts[i] = Printable(problem)
+		}
+		diagnostics, err := yaml.Marshal(map[string]any{"at": map[string]any{"file": Printable(at.File), "line": at.Line}, "problems": texts})
 		if err == nil {
 			fmt.Fprintf(&out, "  ---\n  %s\n  ...\n", strings.ReplaceAll(strings.TrimSpace(string(diagnostics)), "\n", "\n  "))
 		}
@@ -61,7 +65,7 @@ func TAP(w io.Writer, run *Run) error {
 		expressions := run.Coverage.Expressions()
 		for i := range expressions {
 			for _, line := range missing(&expressions[i]) {
-				fmt.Fprintf(&out, "# %s: %s\n", expressions[i].Position, line)
+				fmt.Fprintf(&out, "# %s: %s\n", printableLine(expressions[i].Position.String()), printableLine(line))
 			}
 		}
 		fmt.Fprintf(&out, "# %s\n", DescribeCoverage(coverage.Summarize(expressions)))

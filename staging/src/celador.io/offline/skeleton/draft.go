@@ -19,6 +19,7 @@ import (
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
+	"celador.io/offline/report"
 	"celador.io/offline/suite"
 )
 
@@ -47,7 +48,7 @@ func (d *draft) item(value any) {
 
 // comment writes lines of comments.
 func (d *draft) comment(prefix, text string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
+	for line := range strings.Lines(report.Printable(strings.TrimSpace(text))) {
 		fmt.Fprintf(&d.text, "%s# %s\n", prefix, strings.TrimRight(line, "\n"))
 	}
 }

@@ -288,6 +288,7 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 			l.fail(path+".decision", "no policy applies, so there is no validation, message and reason to expect")
 		}
 	}
+	l.contradictions(path, spec)
 	if (spec.Object != nil || spec.Patch != nil) && !mayBeAllowed(spec) {
 		l.fail(path+".decision", "a request that is not allowed has no resulting object: remove object and patch")
 	}

@@ -51,6 +51,22 @@ func TestLoadErrors(t *testing.T) {
 		{"empty case", header + "cases:\n- {}\n", []string{
 			"suite.yaml:4: cases[0].name: required", "suite.yaml:4: cases[0].request.object: required: a CREATE sends an object", "suite.yaml:4: cases[0].expect.decision: required: want Allowed, Denied",
 		}},
+		{"contradictions", header + `cases:
+- {name: a, request: {object: pod.yaml}, expect: {decision: Denied, allowed: true}}
+- {name: b, request: {object: pod.yaml}, expect: {decision: Rejected, allowed: true}}
+- {name: c, request: {object: pod.yaml}, expect: {decision: Allowed, allowed: false}}
+- {name: d, request: {object: pod.yaml}, expect: {decision: NoMatch, violations: 1}}
+- {name: e, request: {object: pod.yaml}, expect: {decision: Error, violations: 0}}
+- {name: f, request: {object: pod.yaml}, expect: {decision: Denied, violations: 0, message: other}}
+- {name: g, request: {object: pod.yaml}, expect: {decision: Allowed, violations: 1, allowed: true}}
+- {name: h, request: {object: pod.yaml}, expect: {decision: Denied, allowed: false}}
+`, []string{
+			"suite.yaml:4: cases[0].expect.allowed: contradicts decision: the server does not perform a request with the decision Denied",
+			"suite.yaml:5: cases[1].expect.allowed: contradicts decision: the server does not perform",
+			"suite.yaml:6: cases[2].expect.allowed: contradicts decision: the server performs a request with the decision Allowed",
+			"suite.yaml:7: cases[3].expect.violations: contradicts decision: no policy applies",
+			"suite.yaml:8: cases[4].expect.violations: contradicts decision: a request with the decision Error violates",
+		}},
 		{"names", header + "cases:\n- {name: a, request: {object: pod.yaml}, expect: {decision: NoMatch}}\n- {name: a, request: {object: pod.yaml}, expect: {decision: NoMatch}}\n", []string{
 			`suite.yaml:5: cases[1].name: the name "a" is already the name of cases[0]`,
 		}},

@@ -239,6 +239,11 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 		result.Err = c.refused(test.document, err)
 		return result
 	}
+	if c.spec.Expect.Decision != Error {
+		if result.Err = unservedParamKind(created, shared.objects, result.Review); result.Err != nil {
+			return result
+		}
+	}
 	check := checker{document: test.document, objects: shared.objects, path: c.path + ".expect"}
 	result.Decision = check.check(c, result.Review)
 	result.Note = c.spec.Notes[result.Decision]

@@ -78,9 +78,9 @@ type Case struct {
 	// of the suite with the same type, namespace and name, if there is one.
 	Manifests []Source `json:"manifests,omitempty"`
 	// Request is sent to the API server.
-	Request Request `json:"request"`
+	Request Request `json:"request,omitzero"`
 	// Expect is compared with the answer.
-	Expect Expectation `json:"expect"`
+	Expect Expectation `json:"expect,omitzero"`
 	// Skip is why the case does not run. A case that is skipped needs no request and no expectation.
 	Skip string `json:"skip,omitempty"`
 	// Notes are remarks that results show if the decision is the key, whether the case passes or not.
