@@ -4,8 +4,10 @@
 package builtin_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,8 +50,12 @@ func runSkeleton(t *testing.T, policy string) (results map[string]string, text s
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, content)
 	}
+	checkSwapped(t, tests[0], directory)
 	results = map[string]string{}
 	for _, c := range (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests)[0].Cases {
+		if strings.Contains(c.Name, skeleton.Todo) && c.Passed() {
+			t.Errorf("case %s passes before it is filled in:\n%s", c.Name, content)
+		}
 		result := "passed"
 		if c.Err != nil {
 			result = "error: " + c.Err.Error()
@@ -59,6 +65,39 @@ func runSkeleton(t *testing.T, policy string) (results map[string]string, text s
 		results[c.Name] = result
 	}
 	return results, string(content)
+}
+
+// checkSwapped runs a suite with the requests of the cases that satisfy and violate the same validation swapped. A case that passes with either tests
+// nothing.
+func checkSwapped(t *testing.T, test *suite.Test, directory string) {
+	t.Helper()
+	changed := *test.Suite
+	changed.Cases = slices.Clone(test.Suite.Cases)
+	swapped := map[string]bool{}
+	for i := 0; i+1 < len(changed.Cases); i++ {
+		first, second := &changed.Cases[i], &changed.Cases[i+1]
+		if name, found := strings.CutSuffix(first.Name, " is satisfied"); found && second.Name == name+" is violated" && !strings.Contains(first.Name, skeleton.Todo) {
+			first.Request, second.Request = second.Request, first.Request
+			swapped[first.Name], swapped[second.Name] = true, true
+		}
+	}
+	text, err := json.Marshal(changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(directory, "swapped.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests, err := suite.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests)[0].Cases {
+		if swapped[c.Name] && c.Passed() {
+			t.Errorf("case %s passes with the other request, too:\n%s", c.Name, text)
+		}
+	}
 }
 
 func TestSkeletons(t *testing.T) {
@@ -101,6 +140,74 @@ spec:
     namespaceSelector: {matchLabels: {env: prod}}
     objectSelector: {matchExpressions: [{key: tier, operator: In, values: [web]}]}`),
 			want: both,
+		},
+		{
+			name: "audit only", policy: validatingPolicy("apps", "v1", "deployments", `  validations: [{expression: object.spec.replicas <= 5}, {expression: object.spec.replicas >= 2}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Audit]}`),
+			want: map[string]string{
+				"validations[0] is satisfied": "passed", "validations[0] is violated": "passed", "validations[1] is satisfied": "passed", "validations[1] is violated": "passed",
+			},
+		},
+		{
+			name: "a binding that denies elsewhere", policy: validatingPolicy("apps", "v1", "deployments", `  validations: [{expression: object.spec.replicas <= 5}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Warn]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: c}
+spec: {policyName: p, validationActions: [Deny], matchResources: {objectSelector: {matchExpressions: [{key: never, operator: In, values: [x]}, {key: never, operator: DoesNotExist}]}}}`),
+			want: both,
+		},
+		{
+			name: "warning that no object gets", policy: validatingPolicy("", "v1", "pods", `  validations: [{expression: "size(object.spec.containers) < 3"}, {expression: "size(object.spec.containers) > 3"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, validationActions: [Warn]}`),
+			want: map[string]string{
+				"TODO validations[0] is satisfied": "violations: want 0, got Allowed", "TODO validations[0] is violated": "validation: want 0, got Allowed",
+				"TODO validations[1] is satisfied": "violations: want 0, got Allowed", "validations[1] is violated": "passed",
+			},
+		},
+		{
+			name: "names of resources", policy: strings.Replace(validatingPolicy("apps", "v1", "deployments", `  validations: [{expression: object.spec.replicas <= 5}]`),
+				"resources: [deployments]", "resources: [deployments], resourceNames: [web, api]", 1),
+			want: both, contains: []string{"name: web\n"},
+		},
+		{
+			name: "namespace of the request", policy: validatingPolicy("", "v1", "configmaps", `  matchConditions: [{name: a, expression: "request.namespace == 'shop'"}]
+  validations: [{expression: "object.metadata.name != 'x'"}]`),
+			want: both, contains: []string{"namespace: shop\n"},
+		},
+		{
+			name: "namespaces in a list", policy: validatingPolicy("", "v1", "configmaps", `  variables: [{name: allowed, expression: "['shop', 'lab']"}]
+  validations: [{expression: "request.namespace in ['shop', 'lab']"}, {expression: "namespaceObject.metadata.name != 'lab'"}]`),
+			want: map[string]string{
+				"validations[0] is satisfied": "passed", "validations[0] is violated": "passed", "validations[1] is satisfied": "passed", "validations[1] is violated": "passed",
+			},
+		},
+		{
+			name: "name and namespace of an update", policy: strings.Replace(validatingPolicy("", "v1", "configmaps", `  validations: [{expression: "request.name != 'x' && request.namespace != 'shop'"}]`), "CREATE, UPDATE", "UPDATE", 1),
+			want: both,
+		},
+		{
+			name: "several kinds", policy: strings.Replace(validatingPolicy("", "v1", "pods", `  validations:
+  - expression: "object.kind != 'Deployment' || object.spec.replicas <= 5"
+  - expression: "object.kind != 'Pod' || object.metadata.name != 'x'"`),
+				"resources: [pods]}", "resources: [pods]}, {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [statefulsets, deployments]}", 1),
+			want: map[string]string{
+				"validations[0] is satisfied": "passed", "validations[0] is violated": "passed", "validations[1] is satisfied": "passed", "validations[1] is violated": "passed",
+			},
+			contains: []string{"kind: Deployment\n", "replicas: 6\n", "kind: Pod\n"},
 		},
 		{
 			name: "params", policy: validatingPolicy("apps", "v1", "deployments", `  paramKind: {apiVersion: v1, kind: ConfigMap}
@@ -210,5 +317,18 @@ func TestNoSkeleton(t *testing.T) {
 	_, err := skeleton.New(t.Context(), builtin.Types, file, ".")
 	if err == nil || !strings.HasSuffix(err.Error(), "policy.yaml: no policy found: want a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy") {
 		t.Errorf("error %v", err)
+	}
+	for rest, want := range map[string]string{
+		"  validations: [{expression: object.spec.replicas <=}]":   "policy.yaml:7: spec.validations[0].expression: ",
+		"  validations: [{expression: object.spec.replicas + ''}]": "policy.yaml:7: spec.validations[0].expression: ",
+		"  validation: [{expression: 'true'}]":                     "policy.yaml:7: spec.validation: unknown field",
+		"  validations: [{expression: 'true'}]\n---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {name: b}\nspec: {policyName: p}\n": "policy.yaml:",
+	} {
+		if err := os.WriteFile(file, []byte(validatingPolicy("apps", "v1", "deployments", rest)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skeleton.New(t.Context(), builtin.Types, file, "."); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", rest, err, want)
+		}
 	}
 }

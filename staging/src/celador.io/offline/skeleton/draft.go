@@ -210,7 +210,57 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 	if p.typed.Spec.MatchConstraints != nil {
 		rules = p.typed.Spec.MatchConstraints.ResourceRules
 	}
-	request, object := newRequest(rules, d.samples, d.objects)
+	starts := startsOf(rules, d.samples, d.objects)
+	attempts := make([]*attempt, len(starts))
+	// at returns the attempt that begins with a start. Most policies need only the first one.
+	at := func(i int) *attempt {
+		if attempts[i] == nil {
+			attempts[i] = d.attempt(ctx, p, starts[i], guarded)
+		}
+		return attempts[i]
+	}
+	if p.object.GetKind() == cluster.MutatingKind {
+		for i := range starts {
+			a := at(i)
+			if operations, ok := changes(ctx, a.search, a.allowed, unguarded); ok && len(operations) > 0 {
+				return d.mutation(a, prefix, operations)
+			}
+		}
+		return d.mutation(at(0), prefix, nil)
+	}
+	for i := range p.typed.Spec.Validations {
+		a, violating := at(0), (*unstructured.Unstructured)(nil)
+		// A validation may hold for all objects of some kinds.
+		for j := range starts {
+			if other := at(j); other.verdict.distance == 0 {
+				if violating = other.search.violating(ctx, i, other.allowed, other.edits[i]); violating != nil {
+					a = other
+					break
+				}
+			}
+		}
+		if violating == nil {
+			violating = a.search.violating(ctx, i, a.allowed, a.edits[i])
+		}
+		if err := d.validation(ctx, p, a, prefix, i, violating); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An attempt is the search for the cases of a policy with one kind of objects.
+type attempt struct {
+	search *search
+	// allowed is the closest object to one that the policy allows, and verdict what the policy says of it.
+	allowed *unstructured.Unstructured
+	verdict verdict
+	// edits are those for each validation.
+	edits [][]edit
+}
+
+func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *cluster.Cluster) *attempt {
+	request, object := newRequest(from, d.objects)
 	s := &search{cluster: guarded, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
 	object = p.fit(ctx, s, object)
 	if labels := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(labels) > 0 {
@@ -221,40 +271,44 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 		maps.Copy(merged, labels)
 		object.SetLabels(merged)
 	}
-	var conditions []edit
+	var all []edit
 	for _, condition := range p.typed.Spec.MatchConditions {
-		conditions = append(conditions, p.edits(request.subject(), condition.Expression)...)
+		all = append(all, p.edits(&request, condition.Expression)...)
 	}
-	all := slices.Clone(conditions)
-	byValidation := make([][]edit, len(p.typed.Spec.Validations))
+	a := &attempt{search: s, edits: make([][]edit, len(p.typed.Spec.Validations))}
 	for i, validation := range p.typed.Spec.Validations {
-		byValidation[i] = p.edits(request.subject(), validation.Expression)
-		all = append(all, byValidation[i]...)
+		a.edits[i] = p.edits(&request, validation.Expression)
+		all = append(all, a.edits[i]...)
 	}
-	allowed, found := s.closest(ctx, object, all)
-	if s.kind == cluster.MutatingKind {
-		return d.mutation(ctx, s, prefix, allowed, unguarded)
+	a.allowed, a.verdict = s.closest(ctx, object, all)
+	return a
+}
+
+// validation writes the cases of a validation. violating is nil if none was found.
+func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix string, i int, violating *unstructured.Unstructured) error {
+	expression := p.typed.Spec.Validations[i].Expression
+	satisfied := newCase{name: fmt.Sprintf("%svalidations[%d] is satisfied", prefix, i), comment: expression, subject: a.allowed}
+	// Without violations: 0, a case of a binding that only warns or audits would pass with any object.
+	satisfied.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "violations": 0}
+	if a.verdict.distance == 0 {
+		satisfied.subject = a.search.boundary(ctx, a.allowed, a.edits[i])
+	} else {
+		satisfied.fillIn = "change the request so that the policy allows it"
 	}
-	for i, validation := range p.typed.Spec.Validations {
-		satisfied := newCase{name: fmt.Sprintf("%svalidations[%d] is satisfied", prefix, i), comment: validation.Expression, subject: allowed}
-		satisfied.expect = map[string]any{"decision": suite.Allowed, "policy": s.policy}
-		if found.distance == 0 {
-			satisfied.subject = s.boundary(ctx, allowed, byValidation[i])
-		} else {
-			satisfied.fillIn = "change the request so that the policy allows it"
-		}
-		violated := newCase{name: fmt.Sprintf("%svalidations[%d] is violated", prefix, i), comment: validation.Expression, subject: s.violating(ctx, i, allowed, byValidation[i])}
-		violated.expect = map[string]any{"decision": suite.Denied, "policy": s.policy, "validation": i}
-		if !p.denies {
-			violated.expect["decision"] = suite.Allowed
-		}
-		if violated.subject == nil {
-			violated.subject, violated.fillIn = allowed, "change the request so that this expression is false"
-		}
-		for _, c := range []newCase{satisfied, violated} {
-			if err := d.write(s, c); err != nil {
-				return err
-			}
+	violated := newCase{name: fmt.Sprintf("%svalidations[%d] is violated", prefix, i), comment: expression, subject: violating}
+	violated.expect = map[string]any{"decision": suite.Denied, "policy": a.search.policy, "validation": i}
+	denies := p.denies
+	if violating == nil {
+		violated.subject, violated.fillIn = a.allowed, "change the request so that this expression is false"
+	} else {
+		denies = a.search.judge(ctx, violating).denied[i]
+	}
+	if !denies {
+		violated.expect["decision"] = suite.Allowed
+	}
+	for _, c := range []newCase{satisfied, violated} {
+		if err := d.write(a.search, c); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -274,8 +328,8 @@ func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstru
 }
 
 // edits returns the edits for an expression of the policy.
-func (p *policy) edits(subject, expression string) []edit {
-	r := &reader{variables: map[string]ast.Expr{}, params: p.params, items: map[string][]any{}, subject: subject}
+func (p *policy) edits(request *request, expression string) []edit {
+	r := &reader{variables: map[string]ast.Expr{}, params: p.params, items: map[string][]any{}, subject: request.subject(), whole: request.resource == nil}
 	for _, v := range p.typed.Spec.Variables {
 		r.variables[v.Name] = parse(v.Expression)
 	}
@@ -283,16 +337,15 @@ func (p *policy) edits(subject, expression string) []edit {
 	return r.edits
 }
 
-// mutation writes the case of a mutating policy: what it changes in the object.
-func (d *draft) mutation(ctx context.Context, s *search, prefix string, object *unstructured.Unstructured, unguarded *cluster.Cluster) error {
-	c := newCase{name: prefix + "changes the object", subject: object, comment: "This is what the policy does today. Check that it is what you want."}
-	c.expect = map[string]any{"decision": suite.Allowed, "policy": s.policy}
-	changes, ok := changes(ctx, s, object, unguarded)
-	if c.expect["patch"] = changes; !ok || len(changes) == 0 {
+// mutation writes the case of a mutating policy: what it changes in the object, which is nothing if no object was found.
+func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any) error {
+	c := newCase{name: prefix + "changes the object", subject: a.allowed, comment: "This is what the policy does today. Check that it is what you want."}
+	c.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "patch": operations}
+	if len(operations) == 0 {
 		c.comment, c.fillIn = "", "change the request so that the policy changes its object, and expect the changes"
 		c.expect["patch"] = []any{map[string]any{"op": "add", "path": "/" + Todo, "value": "what the policy sets"}}
 	}
-	return d.write(s, c)
+	return d.write(a.search, c)
 }
 
 // changes returns the JSON patch of what the policies change in an object.

@@ -81,7 +81,9 @@ type reader struct {
 	items map[string][]any
 	// subject is the variable whose fields are edited: object, or oldObject of deletions.
 	subject string
-	edits   []edit
+	// whole is set if the subject has the name and namespace of the request.
+	whole bool
+	edits []edit
 }
 
 var celParser = newParser()
@@ -199,6 +201,24 @@ func (r *reader) set(path []any, value any) {
 	r.edits = append(r.edits, edit{path: path, value: value})
 }
 
+// requestFields are the fields of the subject that expressions read by other names.
+var requestFields = map[string][]any{
+	"request.namespace": {"metadata", "namespace"}, "request.name": {"metadata", "name"}, "namespaceObject.metadata.name": {"metadata", "namespace"},
+}
+
+// requestField returns the path of the field of the subject that has the value of a field of the request, or nil if there is none.
+func (r *reader) requestField(e ast.Expr) []any {
+	name := ""
+	for e.Kind() == ast.SelectKind {
+		name = "." + e.AsSelect().FieldName() + name
+		e = e.AsSelect().Operand()
+	}
+	if e.Kind() != ast.IdentKind || !r.whole {
+		return nil
+	}
+	return requestFields[e.AsIdent()+name]
+}
+
 // path returns the path of the field of object that an expression selects, or nil if it is another one.
 func (r *reader) path(e ast.Expr) []any {
 	if e == nil {
@@ -214,6 +234,9 @@ func (r *reader) path(e ast.Expr) []any {
 		if name, ok := variable(e); ok {
 			var path []any
 			r.expand(name, func(e ast.Expr) { path = r.path(e) })
+			return path
+		}
+		if path := r.requestField(e); path != nil {
 			return path
 		}
 		if parent := r.path(e.AsSelect().Operand()); parent != nil {

@@ -30,23 +30,18 @@ var connectOptions = map[string]string{
 	"attach": "PodAttachOptions", "exec": "PodExecOptions", "portforward": "PodPortForwardOptions", "proxy": "PodProxyOptions",
 }
 
-// newRequest returns the request that the first of the rules matches, and its subject: the object that is sent, or deleted.
-func newRequest(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) (request, *unstructured.Unstructured) {
-	subject := sampleOf(rules, all, definitions)
+// newRequest returns the request of a start, and its subject: the object that is sent, or deleted.
+func newRequest(from start, definitions []*unstructured.Unstructured) (request, *unstructured.Unstructured) {
+	subject := from.sample
 	r := request{operation: admission.Create}
-	if len(rules) == 0 {
-		return r, subject
-	}
 	for i := len(operationOrder) - 1; i >= 0; i-- {
-		for _, o := range rules[0].Operations {
+		for _, o := range from.rule.Operations {
 			if o == operationOrder[i] || o == admissionv1.OperationAll && i == 0 {
 				r.operation = admission.Operation(operationOrder[i])
 			}
 		}
 	}
-	if len(rules[0].Resources) > 0 {
-		_, r.subresource, _ = strings.Cut(rules[0].Resources[0], "/")
-	}
+	_, r.subresource, _ = strings.Cut(from.path, "/")
 	kind := subject.GroupVersionKind()
 	switch {
 	case connectOptions[r.subresource] != "" && kind.Kind == "Pod":
@@ -73,6 +68,11 @@ func (r *request) subject() string {
 // send returns the request with a subject to a cluster.
 func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
 	out := &cluster.Request{Operation: r.operation, Subresource: r.subresource, Object: subject, OldObject: r.stored}
+	if r.operation == admission.Update && subject != nil && (subject.GetName() != r.stored.GetName() || subject.GetNamespace() != r.stored.GetNamespace()) {
+		out.OldObject = r.stored.DeepCopy()
+		out.OldObject.SetName(subject.GetName())
+		out.OldObject.SetNamespace(subject.GetNamespace())
+	}
 	if r.operation == admission.Delete {
 		out.Object, out.OldObject = nil, subject
 	}

@@ -44,29 +44,54 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 	return all, nil
 }
 
-// sampleOf returns the sample of the first resource that rules match, or an object whose kind is to be filled in. A rule of a subresource
-// stands for its resource.
-func sampleOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) *unstructured.Unstructured {
+// A start is what a policy matches by one of its rules: the sample of a resource, with a name that the rule matches.
+type start struct {
+	rule   admissionv1.NamedRuleWithOperations
+	path   string // of the resource, such as pods/exec
+	sample *unstructured.Unstructured
+}
+
+// maxStarts is the maximum number of starts that are tried. Rules may match all resources.
+const maxStarts = 12
+
+// startsOf returns the starts of the resources that rules match, or one with an object whose kind is to be filled in. A rule of a subresource stands for
+// its resource.
+func startsOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) []start {
+	var starts []start
 	for _, rule := range rules {
 		for _, resource := range rule.Resources {
 			name, _, _ := strings.Cut(resource, "/")
 			for _, object := range all {
 				kind := object.GroupVersionKind()
-				if contains(rule.APIGroups, kind.Group) && contains(rule.APIVersions, kind.Version) && (name == "*" || name == resourceOf(kind, definitions)) {
-					return object.DeepCopy()
+				if contains(rule.APIGroups, kind.Group) && contains(rule.APIVersions, kind.Version) && (name == "*" || name == resourceOf(kind, definitions)) && len(starts) < maxStarts {
+					sample := object.DeepCopy()
+					if len(rule.ResourceNames) > 0 {
+						sample.SetName(rule.ResourceNames[0])
+					}
+					starts = append(starts, start{rule, resource, sample})
 				}
 			}
 		}
 	}
+	if len(starts) > 0 {
+		return starts
+	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	version := schema.GroupVersion{Version: "v1"}
-	if len(rules) > 0 && len(rules[0].APIGroups) > 0 && len(rules[0].APIVersions) > 0 {
-		version = schema.GroupVersion{Group: rules[0].APIGroups[0], Version: rules[0].APIVersions[0]}
+	found := start{sample: object}
+	if len(rules) > 0 {
+		found.rule = rules[0]
+		if len(rules[0].APIGroups) > 0 && len(rules[0].APIVersions) > 0 {
+			version = schema.GroupVersion{Group: rules[0].APIGroups[0], Version: rules[0].APIVersions[0]}
+		}
+		if len(rules[0].Resources) > 0 {
+			found.path = rules[0].Resources[0]
+		}
 	}
 	object.SetAPIVersion(version.String())
 	object.SetKind(Todo)
 	object.SetName("example")
-	return object
+	return []start{found}
 }
 
 func contains(values []string, value string) bool {

@@ -5,10 +5,12 @@ package skeleton
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"celador.io/admission/validating"
+	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 )
 
@@ -24,7 +26,8 @@ type search struct {
 type verdict struct {
 	// distance is 0 if the policy applies and all its validations hold, and grows with what is in the way of that.
 	distance int
-	violated map[int]bool
+	// violated has the validations that are violated, and denied those of them for which the request is denied.
+	violated, denied map[int]bool
 }
 
 // Distances of objects about which the policy has no verdict.
@@ -49,7 +52,7 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) v
 		if p.Kind != s.kind || p.Policy != s.policy {
 			continue
 		}
-		v := verdict{violated: map[int]bool{}}
+		v := verdict{violated: map[int]bool{}, denied: map[int]bool{}}
 		switch p.Outcome {
 		case cluster.NotReached:
 			v.distance = rejected
@@ -64,6 +67,7 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) v
 			}
 			if d.Outcome == validating.Denied {
 				v.violated[d.Index] = true
+				v.denied[d.Index] = slices.Contains(d.Actions, admissionv1.Deny)
 			}
 		}
 		v.distance += len(p.Failures)

@@ -17,13 +17,14 @@ import (
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
+	"celador.io/offline/suite"
 )
 
 // New returns the text of a suite for the policies of a file, whose bindings, params and CustomResourceDefinitions may be in the file, too. directory
 // is where the suite will be. The suite has a case that satisfies and a case that violates each validation, and a case for each mutating policy.
 // Their objects are found by trial. Where none is found, the case is marked with TODO and fails.
 func New(ctx context.Context, types cluster.Types, file, directory string) ([]byte, error) {
-	objects, err := read(file)
+	objects, documents, err := read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +53,9 @@ func New(ctx context.Context, types cluster.Types, file, directory string) ([]by
 	}
 	for _, p := range policies {
 		d.complete(p)
+	}
+	if err := checkPolicies(ctx, types, objects, documents); err != nil {
+		return nil, err
 	}
 	// A cluster without the manifests decides nothing. The run of the suite reports why.
 	guarded, _ := cluster.New(ctx, types, d.objects...)
@@ -91,27 +95,41 @@ func isPolicy(object *unstructured.Unstructured) bool {
 	return cluster.IsPolicy(object.GroupVersionKind().GroupKind())
 }
 
-// read returns the objects of a file.
-func read(file string) ([]*unstructured.Unstructured, error) {
-	documents, err := manifest.Read(file)
+// checkPolicies returns an error if a server does not accept the policies and bindings of the file. Other objects may need manifests that
+// only the author of the suite knows.
+func checkPolicies(ctx context.Context, types cluster.Types, objects []*unstructured.Unstructured, documents []*manifest.Document) error {
+	var policies []*unstructured.Unstructured
+	var own []*manifest.Document
+	for i, object := range objects {
+		if object.GroupVersionKind().Group == admissionv1.GroupName {
+			policies, own = append(policies, object), append(own, documents[i])
+		}
+	}
+	if _, err := cluster.New(ctx, types, policies...); err != nil {
+		return suite.Locate(err, own)
+	}
+	return nil
+}
+
+// read returns the objects of a file and their documents.
+func read(file string) ([]*unstructured.Unstructured, []*manifest.Document, error) {
+	read, err := manifest.Read(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var objects []*unstructured.Unstructured
-	for _, document := range documents {
-		items, err := document.Items()
+	var documents []*manifest.Document
+	for item, err := range manifest.Items(read) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		for _, item := range items {
-			object, err := item.Object()
-			if err != nil {
-				return nil, err
-			}
-			objects = append(objects, object)
+		object, err := item.Object()
+		if err != nil {
+			return nil, nil, err
 		}
+		objects, documents = append(objects, object), append(documents, item)
 	}
-	return objects, nil
+	return objects, documents, nil
 }
 
 // relative returns the path of a file from a directory, with slashes.
