@@ -17,6 +17,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"celador.io/offline/manifest"
+	"celador.io/offline/report"
 	"celador.io/offline/suite"
 )
 

@@ -39,7 +39,7 @@ cases:
 	} {
 		result := runSuite(t, strings.NewReplacer("KIND", "Thing", "EXPECT", expect).Replace(text))
 		c := result.Cases[0]
-		if unusable != (c.Err != nil) || !unusable && !c.Passed() || unusable && !strings.Contains(c.Err.Error(), `suite.yaml:10: manifests[0].spec.paramKind: kind Thing: API group "example.com" is not served`) {
+		if unusable != (c.Err != nil) || !unusable && !c.Passed() || unusable && !strings.Contains(c.Err.Error(), `suite.yaml:9: manifests[0].spec.paramKind: kind Thing: API group "example.com" is not served`) {
 			t.Errorf("%s: decision %s, error %v", expect, c.Decision, c.Err)
 		}
 		if other := result.Cases[1]; !other.Passed() {
