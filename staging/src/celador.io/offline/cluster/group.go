@@ -328,7 +328,7 @@ func (b *Base) nameOf(kind schema.GroupVersionKind) (string, error) {
 	if name, found := g.names[kind]; found {
 		return name, nil
 	}
-	if len(g.VersionedResourcesStorageMap[kind.Version]) == 0 {
+	if kind.Version != "" && len(g.VersionedResourcesStorageMap[kind.Version]) == 0 {
 		return "", g.notServed(kind.GroupVersion())
 	}
 	return "", &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
