@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,9 +47,12 @@ func (b *builder) fail(path, format string, args ...any) {
 	b.errs = append(b.errs, b.document.Errorf(path, format, args...))
 }
 
-// path returns the path of a file that the suite names.
+// remote matches what other tools read from the network: URLs and Git repositories.
+var remote = regexp.MustCompile(`^([a-z+]+://|git@)`)
+
+// path returns the path of a file that the suite names. A name that remote matches is returned as it is.
 func (b *builder) path(name string) string {
-	if filepath.IsAbs(name) {
+	if filepath.IsAbs(name) || remote.MatchString(name) {
 		return name
 	}
 	return filepath.Join(filepath.Dir(b.file), name)
@@ -56,6 +60,10 @@ func (b *builder) path(name string) string {
 
 // read returns the objects of a file that the field at a path names, and adds an error if it cannot.
 func (b *builder) read(path, file string) []*manifest.Document {
+	if remote.MatchString(file) {
+		b.fail(path, "%s is a URL, and a run reads no network: download it and name the file", file)
+		return nil
+	}
 	documents, err := manifest.Read(file)
 	if err != nil {
 		b.fail(path, "%v", err)

@@ -190,9 +190,12 @@ func (r *kyvernoResult) kind() string {
 func (k *kyvernoSuite) values() {
 	document, path, raw := k.document, "values.", []byte(k.spec.Values)
 	if k.spec.Variables != "" {
-		documents, err := manifest.Read(k.path(k.spec.Variables))
-		if err != nil || len(documents) != 1 {
-			k.fail("variables", "want one document of values: %v", err)
+		failed := len(k.errs)
+		documents := k.read("variables", k.path(k.spec.Variables))
+		if len(documents) != 1 {
+			if len(k.errs) == failed {
+				k.fail("variables", "want one document of values, not %d", len(documents))
+			}
 			return
 		}
 		document, path, raw = documents[0], "", documents[0].Raw()

@@ -6,7 +6,6 @@ package foreign
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -90,13 +89,12 @@ func (b *builder) files(field string, names []string) []*object {
 	var objects []*object
 	for i, name := range names {
 		path := fmt.Sprintf("%s[%d]", field, i)
-		if remote.MatchString(name) {
-			b.fail(path, "%s is a URL, and a run reads no network: download it and name the file", name)
-			continue
-		}
-		files, err := manifest.Files(b.path(name))
-		if err != nil {
-			b.fail(path, "%v", err)
+		files := []string{b.path(name)}
+		if !remote.MatchString(name) {
+			var err error
+			if files, err = manifest.Files(b.path(name)); err != nil {
+				b.fail(path, "%v", err)
+			}
 		}
 		for _, file := range files {
 			for _, document := range b.read(path, file) {
@@ -108,9 +106,6 @@ func (b *builder) files(field string, names []string) []*object {
 	}
 	return objects
 }
-
-// remote matches what other tools read from the network: URLs and Git repositories.
-var remote = regexp.MustCompile(`^([a-z+]+://|git@)`)
 
 // policyWithBindings returns the policy of a kind and name, or nil, and its bindings.
 func policyWithBindings(objects []*object, kind, name string) (policy *object, bindings []*object) {
