@@ -110,7 +110,7 @@ func readExample(paths []string) (*playground.Example, error) {
 			return nil, err
 		}
 		for _, name := range found {
-			text, err := os.ReadFile(name)
+			text, err := manifest.ReadFile(name)
 			if err != nil {
 				return nil, err
 			}
