@@ -46,7 +46,7 @@ func newAuditCommand() *cobra.Command {
 		Short: "Find the objects that validating policies would deny",
 		Long: `Evaluate validating policies over the objects in files and directories, or else over those of the cluster of the current kubeconfig context. The
 policies are those in the files of --filename, or else those of the cluster, or of the objects' files. Objects are presented as created. The file -
-is standard input.
+is standard input. Without a kubeconfig, the cluster is the one of celador serve.
 
 The exit code is 0 if all objects satisfy the policies, 1 if one does not or cannot be evaluated, and 2 if the input is not usable.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,9 +88,9 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	}
 	var cluster *live.Cluster
 	if o.readsCluster() || o.apply {
-		config, err := o.config.ToRESTConfig()
+		config, err := restConfig(o.config)
 		if err != nil {
-			return unusable("%w", err)
+			return err
 		}
 		if cluster, err = live.New(config); err != nil {
 			return unusable("%w", err)

@@ -88,6 +88,7 @@ func TestAudit(t *testing.T) {
 		{name: "unknown format", args: []string{"-o", "xml", auditExample}, code: 2, stderr: "celador: -o xml is not a format: want json, junit, openreports, sarif, table, wgpolicy\n"},
 		{name: "selector that is none", args: []string{"-l", "a in", auditExample}, code: 2, stderr: "celador: --selector a in is not a label selector: "},
 		{name: "missing file", args: []string{"missing.yaml"}, code: 2, stderr: "missing.yaml: no such file or directory\n"},
+		{name: "no cluster", args: []string{"-f", "../../examples/replica-limit/policy.yaml"}, code: 2, stderr: "celador: no cluster to read: there is neither a kubeconfig in $KUBECONFIG or "},
 		{name: "missing kubeconfig", args: []string{"--kubeconfig", "missing"}, code: 2, stderr: "celador: stat missing: no such file or directory\n"},
 		{name: "apply a table", args: []string{"--apply", auditExample}, code: 2, stderr: "celador: --apply needs -o openreports or -o wgpolicy, not -o table\n"},
 	} {

@@ -8,15 +8,19 @@ import (
 	"path/filepath"
 )
 
-// dataDirEnv is the environment variable that sets the data directory of serve and kubectl.
+// dataDirEnv is the environment variable that sets the data directory of serve, kubectl and audit.
 const dataDirEnv = "CELADOR_DATA_DIR"
 
-// defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns .celador in the home
-// directory, or in the current directory if the user has no home directory.
+// defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns homeDataDir.
 func defaultDataDir() string {
 	if dir := os.Getenv(dataDirEnv); dir != "" {
 		return dir
 	}
+	return homeDataDir()
+}
+
+// homeDataDir returns .celador in the home directory, or in the current directory if the user has no home directory.
+func homeDataDir() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "."

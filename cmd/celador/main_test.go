@@ -111,7 +111,9 @@ func TestUsageErrors(t *testing.T) {
 		want string
 	}{
 		{[]string{"nonsense"}, `unknown command "nonsense" for "celador"`},
-		{[]string{"serve", "--nonsense"}, "unknown flag: --nonsense"},
+		{[]string{"serve", "--feature-gates=AllAlpha=true"}, "unknown flag: --feature-gates: flags of the kube-apiserver follow --, as in "},
+		{[]string{"serve", "-z"}, "unknown shorthand flag: 'z' in -z: flags of the kube-apiserver follow --"},
+		{[]string{"serve", "--secure-port"}, "flag needs an argument: --secure-port"},
 		{[]string{"serve", "word"}, `serve does not take the argument "word": flags of the kube-apiserver follow --`},
 		{[]string{"serve", "word", "--", "--event-ttl=1h"}, `serve does not take the argument "word"`},
 		{[]string{"serve", "--secure-port", "65536"}, "--secure-port 65536 is not a port"},

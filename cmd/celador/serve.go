@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/logs"
@@ -58,6 +59,12 @@ func newServeCommand() *cobra.Command {
 			return serve(cmd.OutOrStdout(), o)
 		},
 	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+			return fmt.Errorf("%w: flags of the kube-apiserver follow --, as in %s serve -- --feature-gates=AllAlpha=true", err, os.Args[0])
+		}
+		return err
+	})
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.DataDir, "data-dir", defaultDataDir(),
@@ -135,10 +142,10 @@ func serve(out io.Writer, o serveOptions) error {
 	return server.Stop()
 }
 
-// kubectlHint returns a command that the user can paste to use the server.
+// kubectlHint returns a command that the user can paste into another terminal to use the server. That terminal may lack the environment of this process.
 func kubectlHint(dataDir string) string {
 	hint := os.Args[0] + " kubectl get namespaces"
-	if absolute, err := filepath.Abs(dataDir); err == nil && dataDir != defaultDataDir() {
+	if absolute, err := filepath.Abs(dataDir); err == nil && dataDir != homeDataDir() {
 		hint = dataDirEnv + "=" + absolute + " " + hint
 	}
 	return hint

@@ -205,3 +205,19 @@ func TestServeErrors(t *testing.T) {
 		})
 	}
 }
+
+// The command that serve suggests works in a terminal without the environment of serve.
+func TestServeHintNamesTheDataDirectory(t *testing.T) {
+	dir := t.TempDir()
+	process := celador(t, dir, "serve", "--secure-port", "0")
+	server := start(t, process, "try: ")
+	if hint, want := server.lines.Text(), "try: "+dataDirEnv+"="+dir+" "; !strings.HasPrefix(hint, want) {
+		t.Errorf("shows %q, want %q", hint, want)
+	}
+	t.Run("audit finds the server", func(t *testing.T) {
+		stdout, stderr, code := run(t, celador(t, dir, "audit", "-f", "../../examples/replica-limit/policy.yaml"))
+		if strings.Contains(stderr, "localhost:8080") || !strings.Contains(stdout, "demo-policy.example.com") {
+			t.Errorf("%q, %q, exit code %d", stdout, stderr, code)
+		}
+	})
+}
