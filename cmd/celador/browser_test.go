@@ -95,6 +95,12 @@ func (b *browser) see(t *testing.T, id, text string) {
 	perform(t, b, chromedp.WaitVisible(fmt.Sprintf(`//*[@id=%q][contains(., %q)]`, id, text)))
 }
 
+// settle waits until the results are those of the input.
+func (b *browser) settle(t *testing.T) {
+	t.Helper()
+	perform(t, b, chromedp.WaitVisible(chromedp.CSS(`#results[aria-busy="false"]`)))
+}
+
 func (b *browser) click(t *testing.T, id string) {
 	t.Helper()
 	perform(t, b, chromedp.Click(chromedp.ID(id)))

@@ -65,10 +65,13 @@ func TestPlaygroundInBrowser(t *testing.T) {
 		test func(*testing.T, *browser, string)
 	}{
 		{"example", testPlaygroundExample},
+		{"width", testPlaygroundWidth},
 		{"typing", testPlaygroundTyping},
 		{"problems", testPlaygroundProblems},
 		{"keyboard", testPlaygroundKeyboard},
 		{"links", testPlaygroundLinks},
+		{"warnings", testPlaygroundWarnings},
+		{"drafts", testPlaygroundDrafts},
 		{"failures", failing.test},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, page, server.URL) }) {
@@ -129,24 +132,132 @@ func testPlaygroundExample(t *testing.T, page *browser, address string) {
 	page.look(t, "dark", 1440, 1000)
 	page.screenshot(t, "dark")
 	readable(t, page)
-	page.look(t, "light", 420, 900)
+	page.look(t, "light", 390, 844)
 	page.screenshot(t, "narrow")
 	page.look(t, "light", 1440, 1000)
 }
 
-// A policy that the user types denies an object, and admits it after a change.
-func testPlaygroundTyping(t *testing.T, page *browser, _ string) {
-	for _, pane := range []struct{ name, text string }{
-		{"policy", typedPolicy}, {"binding", typedBinding}, {"object", typedObject}, {"manifests", ""},
-	} {
-		focusEditor(t, page, pane.name)
-		page.press(t, "a", chromedp.ModifierCtrl)
-		if pane.text == "" {
-			page.press(t, kb.Delete)
-		} else {
-			page.insert(t, pane.text)
+// testPlaygroundWidth checks that the page scrolls only up and down, with each example and on phones, too.
+func testPlaygroundWidth(t *testing.T, page *browser, _ string) {
+	names := evaluate[[]string](t, page, "[...document.getElementById('example').options].map((o) => o.value).filter(Boolean)")
+	if len(names) < 3 {
+		t.Fatalf("the page has only the examples %q", names)
+	}
+	for _, name := range names {
+		choose(t, page, name)
+		page.settle(t)
+		for _, width := range []int64{320, 390, 640, 960, 1440} {
+			page.look(t, "light", width, 844)
+			if got := evaluate[[]string](t, page, tooWide); len(got) > 0 {
+				t.Errorf("example %s: wider than %d pixels:\n%s", name, width, strings.Join(got, "\n"))
+			}
 		}
 	}
+	page.look(t, "light", 1440, 1000)
+	choose(t, page, names[0])
+	page.settle(t)
+}
+
+// tooWide returns the elements beyond the right edge of a page that scrolls sideways.
+const tooWide = `document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] :
+	[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth)
+	.map((e) => e.outerHTML.slice(0, 100) + " " + e.getBoundingClientRect().right)`
+
+// A policy that only warns admits the request, and the page does not call it denied.
+func testPlaygroundWarnings(t *testing.T, page *browser, address string) {
+	page.open(t, address+"/")
+	write(t, page, map[string]string{
+		"policy":    typedPolicy,
+		"binding":   strings.Replace(typedBinding, "Deny", "Warn", 1),
+		"object":    typedObject,
+		"params":    "",
+		"manifests": "",
+	})
+	page.see(t, "decision", "Allowed, with a warning")
+	page.see(t, "policies", "Warned")
+	page.screenshot(t, "warned")
+	readable(t, page)
+	page.look(t, "dark", 390, 844)
+	page.screenshot(t, "warned-narrow-dark")
+	readable(t, page)
+	page.look(t, "light", 1440, 1000)
+	write(t, page, map[string]string{"binding": strings.Replace(typedBinding, "Deny", "Audit", 1)})
+	page.see(t, "policies", "Audited")
+	page.see(t, "decision", "Allowed")
+	if text := evaluate[string](t, page, "document.getElementById('answer').innerText"); strings.Contains(text, "Denied") || strings.Contains(text, "with a warning") {
+		t.Errorf("the page shows of an admitted request:\n%s", text)
+	}
+	failing := strings.Replace(typedPolicy, "expression: has(object.metadata.labels)", "expression: object.absent", 1) + "  failurePolicy: Ignore\n"
+	write(t, page, map[string]string{"policy": failing, "binding": typedBinding})
+	page.see(t, "policies", "Ignored")
+	page.see(t, "decision", "Allowed")
+}
+
+// Neither a reload nor an example discards what the user has written.
+func testPlaygroundDrafts(t *testing.T, page *browser, address string) {
+	page.open(t, address+"/")
+	page.see(t, "notice", "Your changes are back")
+	choose(t, page, "replica-limit")
+	page.see(t, "question", "replaces your changes")
+	page.click(t, "question-yes")
+	page.see(t, "panel-object", "replicas: 6")
+
+	// The time is too short for an evaluation.
+	edit(t, page, "object", "\n# mine")
+	evaluate[bool](t, page, "document.getElementById('feature-gates').value = 'half a gate', document.getElementById('feature-gates').dispatchEvent(new Event('input'))")
+	perform(t, page, chromedp.Reload())
+	page.see(t, "notice", "Your changes are back")
+	page.see(t, "panel-object", "# mine")
+	page.see(t, "decision", "half a gate")
+
+	choose(t, page, "singleton")
+	page.see(t, "question", "replaces your changes")
+	page.screenshot(t, "question")
+	readable(t, page)
+	page.press(t, kb.Enter)
+	perform(t, page, chromedp.WaitNotPresent(chromedp.CSS("#question")))
+	page.see(t, "panel-object", "# mine")
+	choose(t, page, "singleton")
+	page.see(t, "question", "replaces your changes")
+	page.press(t, kb.Escape)
+	perform(t, page, chromedp.WaitNotPresent(chromedp.CSS("#question")))
+	page.see(t, "panel-object", "# mine")
+	if got := evaluate[string](t, page, "document.getElementById('example').value"); got != "" {
+		t.Errorf("the page calls the user's changes the example %q", got)
+	}
+
+	choose(t, page, "singleton")
+	page.click(t, "question-yes")
+	page.see(t, "panel-policy", "policyType: Singleton")
+	perform(t, page, chromedp.Reload())
+	page.see(t, "panel-object", "replicas: 6") // no change, and so the first example
+	choose(t, page, "singleton")
+	page.see(t, "panel-policy", "policyType: Singleton")
+}
+
+// choose selects an example.
+func choose(t *testing.T, page *browser, name string) {
+	t.Helper()
+	evaluate[bool](t, page, "document.getElementById('example').value = '"+name+"', document.getElementById('example').dispatchEvent(new Event('change'))")
+}
+
+// write replaces the texts of panes.
+func write(t *testing.T, page *browser, texts map[string]string) {
+	t.Helper()
+	for name, text := range texts {
+		focusEditor(t, page, name)
+		page.press(t, "a", chromedp.ModifierCtrl)
+		if text == "" {
+			page.press(t, kb.Delete)
+		} else {
+			page.insert(t, text)
+		}
+	}
+}
+
+// A policy that the user types denies an object, and admits it after a change.
+func testPlaygroundTyping(t *testing.T, page *browser, _ string) {
+	write(t, page, map[string]string{"policy": typedPolicy, "binding": typedBinding, "object": typedObject, "manifests": ""})
 	page.see(t, "status", "every ConfigMap has an owner")
 	page.see(t, "decision", "Denied")
 

@@ -6,6 +6,7 @@ package playground
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,11 +50,22 @@ type Status struct {
 	Message string              `json:"message"`
 }
 
+// Outcomes of policies whose objections do not reject the request. They replace cluster.Denied and cluster.Failed.
+const (
+	// Warned means that the client gets a warning.
+	Warned cluster.Outcome = "Warned"
+	// Audited means that only the audit event has the objection.
+	Audited cluster.Outcome = "Audited"
+	// Ignored means that the policy could not be evaluated, and that its failurePolicy is Ignore.
+	Ignored cluster.Outcome = "Ignored"
+)
+
 // A Policy is what a policy did, through one binding.
 type Policy struct {
-	Kind       string          `json:"kind"`
-	Policy     string          `json:"policy"`
-	Binding    string          `json:"binding,omitempty"`
+	Kind    string `json:"kind"`
+	Policy  string `json:"policy"`
+	Binding string `json:"binding,omitempty"`
+	// Outcome is Denied or Failed only if the server rejects the request because of the policy.
 	Outcome    cluster.Outcome `json:"outcome"`
 	Reason     string          `json:"reason,omitempty"`
 	Violations []Violation     `json:"violations,omitempty"`
@@ -158,8 +170,9 @@ func (a *Answer) addReview(found *suite.Answer) {
 		a.Webhooks = append(a.Webhooks, Webhook(w))
 	}
 	for _, p := range review.Policies {
-		out := Policy{Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: p.Outcome, Reason: p.Reason}
-		for _, f := range suite.Findings([]cluster.PolicyReview{p}) {
+		findings := suite.Findings([]cluster.PolicyReview{p})
+		out := Policy{Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: outcomeFor(p.Outcome, findings), Reason: p.Reason}
+		for _, f := range findings {
 			out.Violations = append(out.Violations, Violation{f.Validation, f.Message, f.Reason, f.Actions, f.Failed, f.Ignored})
 		}
 		a.Policies = append(a.Policies, out)
@@ -177,6 +190,26 @@ func (a *Answer) addReview(found *suite.Answer) {
 	if found.Unguarded != nil {
 		a.Diff = report.Diff("without policies", "with policies", suite.Normalize(found.Unguarded), after)
 	}
+}
+
+// outcomeFor returns the outcome of a policy for the request. Findings that the server does not enforce turn into their strongest consequence.
+func outcomeFor(of cluster.Outcome, findings []suite.Finding) cluster.Outcome {
+	if len(findings) == 0 || of != cluster.Denied && of != cluster.Failed {
+		return of
+	}
+	weaker := Ignored
+	for _, f := range findings {
+		switch {
+		case f.Enforced:
+			return of
+		case f.Ignored:
+		case slices.Contains(f.Actions, admissionv1.Warn):
+			weaker = Warned
+		case weaker == Ignored:
+			weaker = Audited
+		}
+	}
+	return weaker
 }
 
 func newExpression(e *suite.EvaluatedExpression) Expression {

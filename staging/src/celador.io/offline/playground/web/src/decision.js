@@ -24,7 +24,11 @@ export class Decision {
   }
 
   show(answer) {
-    const look = decisions[answer.decision] ?? (answer.problems?.length ? unusable : undecided);
+    let look = decisions[answer.decision] ?? (answer.problems?.length ? unusable : undecided);
+    const warnings = answer.warnings?.length ?? 0;
+    if (answer.allowed && warnings > 0) {
+      look = { ...look, tone: "warn", sign: "!", title: `${look.title}, with ${warnings === 1 ? "a warning" : `${warnings} warnings`}` };
+    }
     this.#show({ ...look, text: answer.reason || look.text });
   }
 

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { examples } from "./api.js";
+import * as draft from "./draft.js";
 import { Editors } from "./editors.js";
 import { element } from "./element.js";
 import { Evaluator } from "./evaluator.js";
 import * as featureGates from "./featuregates.js";
 import * as link from "./link.js";
 import { diagnostics } from "./problems.js";
+import { ask } from "./question.js";
 import { Results } from "./results.js";
 
 const byID = (id) => document.getElementById(id);
@@ -29,10 +31,15 @@ const evaluator = new Evaluator({
 });
 const editors = new Editors(byID("editors"), { describedBy: "keys", onChange: changed });
 
+// edited tells whether the page has changes of the user.
+let edited = false;
+
 // changed evaluates what the user changes. It is then no example any more.
 function changed() {
   select.value = "";
+  edited = true;
   evaluator.schedule(() => {
+    keepDraft();
     const current = state();
     refreshLink(current);
     return current;
@@ -50,12 +57,27 @@ function state() {
   }
 }
 
-// restore shows a state, of the example with the given name if there is one.
+// keepDraft keeps the changes of the user for the time after a reload, and reports whether nothing gets lost.
+function keepDraft() {
+  return !edited || draft.keep(editors.texts, gates.value);
+}
+
+// restore shows a state, of the example with the given name if there is one. It has no changes of the user.
 function restore({ panes, featureGates: on }, example = "") {
-  gates.value = featureGates.format(on ?? {});
+  fill(panes, featureGates.format(on ?? {}));
+  select.value = example;
+  edited = false;
+}
+
+function fill(panes, gatesText) {
+  gates.value = gatesText;
   editors.replace(panes);
   changed();
-  select.value = example;
+}
+
+// replaceable reports whether the user gives up changes. There may be none.
+async function replaceable(what) {
+  return !edited || ask(`${what} replaces your changes.`, { yes: "Replace my changes", no: "Keep my changes" });
 }
 
 function jump(pane, line) {
@@ -79,11 +101,13 @@ async function refreshLink(current) {
     const fragment = await link.encode(current);
     if (fragment !== before && location.hash === before) {
       history.replaceState(null, "", fragment);
+      keepDraft();
       tell("The address has your changes.", false);
     }
   } catch (error) {
     linked = false;
     history.replaceState(null, "", location.pathname);
+    keepDraft();
     tell(error.message, true);
   }
 }
@@ -110,12 +134,23 @@ async function share() {
   }
 }
 
+// resume restores the draft of this address, and reports whether there is one.
+function resume() {
+  const found = draft.kept();
+  if (found === null) {
+    return false;
+  }
+  fill(found.panes, found.gates);
+  linked = location.hash !== "";
+  tell("Your changes are back. Choose an example to start over.", false);
+  return true;
+}
+
 // follow restores the state of the link that opened the page, and reports whether there is one.
 async function follow() {
-  linked = false;
   try {
     const shared = await link.decode(location.hash);
-    if (shared !== null) {
+    if (shared !== null && (await replaceable("The link"))) {
       linked = true;
       restore(shared);
       tell("", false);
@@ -130,20 +165,36 @@ async function follow() {
 async function start() {
   gates.addEventListener("input", changed);
   byID("share").addEventListener("click", share);
-  addEventListener("hashchange", follow);
+  addEventListener("hashchange", () => {
+    linked = false;
+    follow();
+  });
+  addEventListener("pagehide", keepDraft);
+  addEventListener("beforeunload", (event) => {
+    if (!keepDraft()) {
+      event.preventDefault(); // the browser asks
+    }
+  });
   let offered = [];
-  const followed = await follow();
+  const followed = resume() || (await follow());
   try {
     offered = await examples();
   } catch (error) {
     tell(error.message, true);
   }
   select.append(...offered.map(({ name, title }) => element("option", { value: name }, title || name)));
-  select.addEventListener("change", () => {
+  select.addEventListener("change", async () => {
     const example = offered.find(({ name }) => name === select.value);
-    if (example !== undefined) {
-      restore(example, example.name);
+    if (example === undefined) {
+      return;
     }
+    if (!(await replaceable("The example"))) {
+      select.value = "";
+      return;
+    }
+    restore(example, example.name);
+    draft.forget();
+    tell("", false);
   });
   if (!followed && offered.length > 0) {
     restore(offered[0], offered[0].name);
