@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"celador.io/admission/validating"
+	admissionv1 "celador.io/api/admissionregistration/v1"
 )
 
 //go:embed policy.yaml

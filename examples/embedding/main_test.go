@@ -10,6 +10,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	admissionv1 "celador.io/api/admissionregistration/v1"
 )
 
 func TestCheck(t *testing.T) {
@@ -34,17 +39,40 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"main.go", "policy.yaml"} {
+	for file, begin := range map[string]string{"main.go": "package main\n", "store.go": "\n)\n", "policy.yaml": ""} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, code, _ := strings.Cut(string(content), "package main\n")
-		if file != "main.go" {
-			code = string(content)
-		}
+		_, code, _ := strings.Cut(string(content), begin)
 		if !strings.Contains(string(page), strings.TrimSpace(code)) {
 			t.Errorf("docs/embedding.md does not show %s", file)
 		}
+	}
+}
+
+// A store decides by the policies that it has now.
+func TestStore(t *testing.T) {
+	c := newChecker()
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(9))}}
+	request := admission.NewAttributesRecord(deployment, nil, appsv1.SchemeGroupVersion.WithKind("Deployment"), "shop", "web",
+		appsv1.SchemeGroupVersion.WithResource("deployments"), "", admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "jane"})
+	if err := c.check(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	var p admissionv1.ValidatingAdmissionPolicy
+	if err := yaml.Unmarshal(policy, &p); err != nil {
+		t.Fatal(err)
+	}
+	c.set(&p, &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "everywhere"},
+		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: p.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+	})
+	if err := c.check(t.Context(), request); err == nil || !strings.Contains(err.Error(), "at most 5 replicas, not 9") {
+		t.Errorf("got %v", err)
+	}
+	c.store.DeletePolicy(p.Name)
+	if err := c.check(t.Context(), request); err != nil {
+		t.Error(err)
 	}
 }
