@@ -48,7 +48,9 @@ type ExtraConfig struct {
 	// is Enforced decides only after its verdict.
 	VerdictStores map[string][]typecheck.VerdictStore
 	// PolicyInformers are the informers of the admission plugins for policies and bindings. NewConfig sets
-	// it, and the status controller shares it. The server starts the informers.
+	// it, and the status controller shares it. The server starts the informers. Embedders may add handlers and use the listers of all
+	// kinds if they ask for them before the server starts. Of managed fields, objects have only those of the status. Bindings are then cached twice, because the
+	// plugins have informers of compiled bindings.
 	PolicyInformers informers.SharedInformerFactory
 	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and CreateServerChain
 	// opens the stores.

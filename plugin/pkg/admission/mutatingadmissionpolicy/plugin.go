@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/mutating"
-	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
+	policyinformers "celador.io/client-go/informers"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
@@ -64,8 +64,8 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Gate: upstreamfeatures.MutatingAdmissionPolicy,
 		// A deletion has no object to change.
 		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Update},
-		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
-			return i.MutatingAdmissionPolicies().Informer(), i.MutatingAdmissionPolicyBindings().Informer()
+		Informers: func(f policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer) {
+			return f.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), CompiledBindings(f)
 		},
 		Resources:    []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },

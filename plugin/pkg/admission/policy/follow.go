@@ -59,7 +59,7 @@ const compileInterval = 10 * time.Second
 // sameSpec reports whether two policies have equal specs.
 //
 // The informer of policies may be shared with others that read what compact.Compactor keeps. That of bindings
-// belongs to the store: it caches policy.CachedBinding, so its lister must not be used.
+// belongs to the store, because it caches policy.CachedBinding: take the one of CompiledBindings.
 func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, sameSpec func(a, b P) bool, metrics policymetrics.Metrics) (func() bool, error) {
 	compactor := compact.New()
 	compile := func(object any) (any, error) {

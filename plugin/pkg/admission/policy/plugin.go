@@ -23,7 +23,7 @@ import (
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
-	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
+	policyinformers "celador.io/client-go/informers"
 
 	"celador.io/celador/plugin/pkg/admission/manifest"
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
@@ -43,8 +43,8 @@ type Kind[P, B Object, Body any] struct {
 	Gate featuregate.Feature
 	// Operations are the operations that the plugin handles.
 	Operations []admission.Operation
-	// Informers returns the informers of policies and bindings.
-	Informers func(policyinformers.Interface) (policies, bindings cache.SharedIndexInformer)
+	// Informers returns the informers of policies and of compiled bindings.
+	Informers func(policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer)
 	// SameSpec reports whether two policies have equal specs.
 	SameSpec func(a, b P) bool
 	// Resources are the names of the resources of policies and bindings.
@@ -105,7 +105,7 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	engine := p.kind.NewEngine(&p.Server)
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
-	policies, bindings := p.kind.Informers(p.policies.Admissionregistration().V1())
+	policies, bindings := p.kind.Informers(p.policies)
 	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.kind.SameSpec, p.Metrics)
 	if err != nil {
 		return err

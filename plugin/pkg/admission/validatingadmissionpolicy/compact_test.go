@@ -8,11 +8,15 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	engine "celador.io/admission/policy"
 	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 // storedMeta returns metadata of a stored object, with labels, annotations and managed fields.
@@ -56,10 +60,18 @@ func TestCachedObjects(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("policy differs (-want +got):\n%s%v", diff, err)
 		}
-		bindings := informers.ValidatingAdmissionPolicyBindings().Informer().GetIndexer()
+		bindings := validatingadmissionpolicy.CompiledBindings(s.policyInformers).GetIndexer()
 		cached, exists, err := bindings.GetByKey("b")
 		if _, compiled := cached.(*engine.CachedBinding); !exists || !compiled || err != nil {
 			t.Errorf("cached binding is %T, %v", cached, err)
+		}
+		// The informers are part of the configuration that embedders get.
+		lister := informers.ValidatingAdmissionPolicyBindings().Lister()
+		s.policyInformers.Start(s.stop)
+		synctest.Wait()
+		all, err := lister.List(labels.Everything())
+		if err != nil || len(all) != 1 || !equality.Semantic.DeepEqual(all[0].Spec, b.Spec) {
+			t.Errorf("the lister of bindings returns %v, %v", all, err)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/validating"
-	policyinformers "celador.io/client-go/informers/admissionregistration/v1"
+	policyinformers "celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -64,8 +64,8 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Name:       PluginName,
 		Gate:       features.ValidatingAdmissionPolicy,
 		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Delete, admission.Update},
-		Informers: func(i policyinformers.Interface) (policies, bindings cache.SharedIndexInformer) {
-			return i.ValidatingAdmissionPolicies().Informer(), i.ValidatingAdmissionPolicyBindings().Informer()
+		Informers: func(f policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer) {
+			return f.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), CompiledBindings(f)
 		},
 		Resources:    []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"},
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
