@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"celador.io/admission/panics"
 	"celador.io/admission/typecheck"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
@@ -195,7 +195,8 @@ func (c *Controller) sync(ctx context.Context, k key) (err error) {
 	// Without this, a policy on which a check panics would crash the server at each start.
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+			panics.Record(panics.Status, panicked, "kind", k.kind.name, "policy", k.name)
+			err = fmt.Errorf("panic: %v", panicked)
 		}
 	}()
 	p, err := k.kind.get(k.name)

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/openapi"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/panics"
 )
 
 // A document is one state of the OpenAPI document of a group version. It is safe for concurrent
@@ -137,6 +139,7 @@ func read(ctx context.Context, version schema.GroupVersion, published openapi.Gr
 	// Aggregated API servers and CRDs provide documents of any form.
 	defer func() {
 		if cause := recover(); cause != nil {
+			panics.Record(panics.Schema, cause, "groupVersion", version)
 			types, err = nil, fmt.Errorf("panic: %v", cause)
 		}
 	}()

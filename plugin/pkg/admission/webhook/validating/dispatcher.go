@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/matching"
+	"celador.io/admission/panics"
 
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
@@ -82,6 +83,7 @@ func do(ctx context.Context, c *webhook.Call) (rejection error) {
 	// request.
 	defer func() { _ = recover() }()
 	defer utilruntime.HandleCrashWithContext(ctx, func(ctx context.Context, r any) {
+		panics.Record(panics.Webhook, r, "webhook", c.GetName())
 		if !c.FailsOpen() {
 			rejection = apierrors.NewInternalError(fmt.Errorf("%s/%v has panicked: %v", PluginName, c.GetName(), r))
 			return

@@ -145,6 +145,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
+	program.Program.Source = source
 	if in.Params {
 		program.paramReads, program.paramFields = paramReads(ast.NativeRep().Expr()), paramFields(ast.NativeRep().Expr())
 	}

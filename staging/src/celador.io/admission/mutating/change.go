@@ -7,13 +7,13 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/klog/v2"
+
+	"celador.io/admission/panics"
 )
 
 // applyPatch patches the request's object, checks and defaults the result, and makes it the current
@@ -70,7 +70,7 @@ func (r *application) tryPatch(i *invocation, m *mutation, t target) (_ patched,
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)
-			klog.FromContext(r.ctx).Error(err, "Mutation panicked", "policy", i.Name, "binding", i.binding.Name(), "stack", string(debug.Stack()))
+			panics.Record(panics.Patch, cause, "policy", i.Name, "binding", i.binding.Name())
 		}
 	}()
 	return m.patch.patch(r.series(i), t)

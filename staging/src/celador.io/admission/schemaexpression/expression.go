@@ -67,6 +67,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		scope.Constructor = env.CELTypeProvider()
 	}
 	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.planned)
+	program.planned.Source = source
 	return program, nil
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
+
+	"celador.io/admission/panics"
 )
 
 // syntax is an expression that is parsed once and checked many times. Parsing does not depend on
@@ -49,6 +51,7 @@ func checkIn(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issue
 func try(check func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			panics.Record(panics.Compiler, r)
 			err = fmt.Errorf("internal error: %v", r)
 		}
 	}()

@@ -11,6 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/panics"
 )
 
 // A Program is a planned expression. The zero Program declines every evaluation. Programs are safe
@@ -77,7 +79,8 @@ func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, input Input) (v
 	f := memory.begin(p.slots)
 	defer func() {
 		// cel-go, which evaluates the expression next, turns the panic into an error.
-		if recover() != nil {
+		if cause := recover(); cause != nil {
+			panics.Record(panics.Evaluator, cause)
 			value, cost, ok = nil, 0, false
 		}
 		memory.end(f)

@@ -14,6 +14,7 @@ import (
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/fingerprint"
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/panics"
 )
 
 // An interpreted expression plans its cel-go program on first use. Most expressions never need the
@@ -59,6 +60,7 @@ func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library) (pr
 // rescue, when deferred, turns a panic into an error.
 func rescue(err *error) {
 	if r := recover(); r != nil {
+		panics.Record(panics.Compiler, r)
 		*err = fmt.Errorf("internal error: %v", r)
 	}
 }

@@ -5,6 +5,8 @@ package programs
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -14,6 +16,7 @@ import (
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/panics"
 )
 
 // Later returns a checked expression, and an environment in which cel-go can plan it, at any time after the
@@ -22,6 +25,8 @@ type Later func() (*cel.Env, *ast.AST, error)
 
 // A Program is a planned expression. It is safe for concurrent use.
 type Program struct {
+	// Source is the text of the expression, or empty. Reports of panics name it.
+	Source string
 	// closures evaluates the expression or declines. It is the zero Program if the evaluator does
 	// not support the expression.
 	closures evaluator.Program
@@ -104,10 +109,23 @@ func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *e
 		return nil, Charge{}, err
 	}
 	value, details, err := program.ContextEval(ctx, input)
+	if err != nil {
+		p.recordPanic(err)
+	}
 	charge.Interpreted = true
 	if actual := details.ActualCost(); actual != nil {
 		charge.Cost, charge.Known = *actual, true
 		return value, charge, err
 	}
 	return nil, charge, err
+}
+
+// recovered begins the errors into which cel-go turns panics. cel-go drops the stack of the panic. The report of the
+// evaluator, which usually panics first, has it.
+const recovered = "internal error: "
+
+func (p *Program) recordPanic(err error) {
+	if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
+		panics.Record(panics.Interpreter, text, "expression", p.Source)
+	}
 }

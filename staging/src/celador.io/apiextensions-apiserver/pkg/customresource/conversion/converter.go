@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"celador.io/admission/panics"
+
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
@@ -97,6 +99,7 @@ func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, 
 	}
 	defer func() {
 		if r := recover(); r != nil {
+			panics.Record(panics.Conversion, r, "kind", c.kind, "namespace", in.GetNamespace(), "name", in.GetName(), "from", gvk.Version, "to", toVersion)
 			err = fail(&Error{Reason: ReasonInternal, From: gvk.Version, To: toVersion, Err: fmt.Errorf("%w: panic: %v", errInternal, r)})
 		}
 	}()

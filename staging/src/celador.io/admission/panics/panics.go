@@ -1,0 +1,80 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package panics counts and logs the panics that Celador recovers. A recovered panic fails one expression, one object or one policy
+// instead of the process, so without a trace nobody would find its cause.
+package panics
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/cel-go/interpreter"
+	"k8s.io/klog/v2"
+)
+
+// A Component is a part of Celador that recovers panics. It is a label of a metric.
+type Component int
+
+const (
+	// Evaluator is Celador's evaluator. cel-go evaluates the expression again.
+	Evaluator Component = iota
+	// Interpreter is cel-go, which turns panics of functions into errors of the expression.
+	Interpreter
+	// Compiler parses, checks and plans expressions.
+	Compiler
+	// Patch merges the patches of mutating policies.
+	Patch
+	// Conversion converts custom resources.
+	Conversion
+	// Schema reads the schemas of served types.
+	Schema
+	// Status checks policies for their status.
+	Status
+	// Webhook calls webhooks.
+	Webhook
+	components
+)
+
+// String returns the value of the label.
+func (c Component) String() string {
+	return [components]string{"evaluator", "interpreter", "compiler", "patch", "conversion", "schema", "status", "webhook"}[c]
+}
+
+// counts holds the number of panics of each component.
+var counts [components]atomic.Uint64
+
+// interval is the shortest time between two log lines of a component. One request can panic in thousands of evaluations.
+const interval = 10 * time.Second
+
+var (
+	// next holds the times in nanoseconds from which components may log again, and suppressed what they have not logged since.
+	next       [components]atomic.Int64
+	suppressed [components]atomic.Uint64
+)
+
+// Record counts a panic, and logs it with the stack and with keysAndValues, unless the component has logged another one in the last ten
+// seconds. The log goes to klog's logger. Call it in the deferred function that has recovered cause, so that the stack is the one of the
+// panic. An evaluation that was cancelled, for example by a cost limit, is no panic. It is safe for concurrent use.
+func Record(component Component, cause any, keysAndValues ...any) {
+	if _, cancelled := cause.(interpreter.EvalCancelledError); cancelled {
+		return
+	}
+	counts[component].Add(1)
+	now, due := time.Now().UnixNano(), next[component].Load()
+	if now < due || !next[component].CompareAndSwap(due, now+int64(interval)) {
+		suppressed[component].Add(1)
+		return
+	}
+	keysAndValues = append(keysAndValues, "component", component.String(), "notLogged", suppressed[component].Swap(0), "stack", string(debug.Stack()))
+	klog.Background().Error(fmt.Errorf("panic: %v", cause), "Recovered from a panic", keysAndValues...)
+}
+
+// Counts calls observe with the number of panics that each component has recovered since the process started.
+func Counts(observe func(component Component, recovered uint64)) {
+	for c := range components {
+		observe(c, counts[c].Load())
+	}
+}
