@@ -59,6 +59,11 @@ var (
 // seconds. The log goes to klog's logger. Call it in the deferred function that has recovered cause, so that the stack is the one of the
 // panic. An evaluation that was cancelled, for example by a cost limit, is no panic. It is safe for concurrent use.
 func Record(component Component, cause any, keysAndValues ...any) {
+	RecordStack(component, cause, debug.Stack, keysAndValues...)
+}
+
+// RecordStack is Record with another stack than the one of its caller. It calls stack only if it logs the panic.
+func RecordStack(component Component, cause any, stack func() []byte, keysAndValues ...any) {
 	if _, cancelled := cause.(interpreter.EvalCancelledError); cancelled {
 		return
 	}
@@ -68,7 +73,7 @@ func Record(component Component, cause any, keysAndValues ...any) {
 		suppressed[component].Add(1)
 		return
 	}
-	keysAndValues = append(keysAndValues, "component", component.String(), "notLogged", suppressed[component].Swap(0), "stack", string(debug.Stack()))
+	keysAndValues = append(keysAndValues, "component", component.String(), "notLogged", suppressed[component].Swap(0), "stack", string(stack()))
 	klog.Background().Error(fmt.Errorf("panic: %v", cause), "Recovered from a panic", keysAndValues...)
 }
 

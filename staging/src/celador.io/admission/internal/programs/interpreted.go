@@ -22,7 +22,7 @@ import (
 // concurrent use.
 type interpreted struct {
 	planned atomic.Pointer[cel.Program]
-	// later and library are set for a postponed program.
+	// later is not nil for a postponed program. For others it serves reports of panics.
 	later   Later
 	library *evaluator.Library
 }

@@ -5,8 +5,6 @@ package programs
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -16,7 +14,6 @@ import (
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
-	"celador.io/admission/panics"
 )
 
 // Later returns a checked expression, and an environment in which cel-go can plan it, at any time after the
@@ -44,12 +41,10 @@ func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, l
 	if planned, err := b.plan(env, checked, scope); err == nil {
 		program.closures = *planned
 	}
+	program.interpreted.later, program.interpreted.library = later, b.Library
 	postponed := later != nil && program.Planned() > 0
-	if postponed {
-		program.interpreted.later, program.interpreted.library = later, b.Library
-		if !interpret {
-			return nil
-		}
+	if postponed && !interpret {
+		return nil
 	}
 	interpreted, err := instantiate(env, checked.NativeRep(), b.Library)
 	if err != nil {
@@ -110,7 +105,7 @@ func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *e
 	}
 	value, details, err := program.ContextEval(ctx, input)
 	if err != nil {
-		p.recordPanic(err)
+		p.recordPanic(ctx, input, meter, err)
 	}
 	charge.Interpreted = true
 	if actual := details.ActualCost(); actual != nil {
@@ -118,14 +113,4 @@ func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *e
 		return value, charge, err
 	}
 	return nil, charge, err
-}
-
-// recovered begins the errors into which cel-go turns panics. cel-go drops the stack of the panic. The report of the
-// evaluator, which usually panics first, has it.
-const recovered = "internal error: "
-
-func (p *Program) recordPanic(err error) {
-	if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
-		panics.Record(panics.Interpreter, text, "expression", p.Source)
-	}
 }
