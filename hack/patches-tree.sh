@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Makes the directory of the first argument a git repository with the source of Kubernetes, as the Go module proxy has it, and the commits of
-# patches/ on top. The first commit has the tag "base". With --touched, it has only the modules that the patches change.
+# patches/ on top. The first commit has the tag "base". With --touched, it has only the modules under staging, and the other files, that the
+# patches change.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,6 +24,10 @@ copy() {
 rm -rf "${tree}"
 if [[ ${2:-} == --touched ]]; then
   mapfile -t modules < <(sed -n 's|^+++ b/staging/src/k8s.io/\([^/]*\)/.*|\1|p' "${patches}"/*.patch | sort --unique)
+  while read -r file; do
+    mkdir -p "${tree}/${file%/*}"
+    cp --no-preserve=mode "${root}/${file}" "${tree}/${file}"
+  done < <(sed -n 's|^--- a/||p' "${patches}"/*.patch | grep -v '^staging/' | sort --unique)
 else
   copy k8s.io/kubernetes "${version}" "${tree}"
   mapfile -t modules < <(sed -n 's|^\s*\./staging/src/k8s.io/||p' "${root}/go.work")

@@ -2,11 +2,15 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Applies patches/ to the source of Kubernetes, builds kube-apiserver from it, and runs the tests of the packages that the patches change.
+# Applies patches/ to the sources of Kubernetes and cel-go, builds kube-apiserver, and runs the tests of the packages that the patches change.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+celgo=${PWD}/_output/patches/cel-go
+hack/patches-celgo.sh "${celgo}"
+# The vendor directory of cel-go is incomplete in the module proxy.
+(cd "${celgo}" && GOWORK=off go test -mod=mod ./common/types)
 tree=${PWD}/_output/patches/kubernetes
 hack/patches-tree.sh "${tree}"
 cd "${tree}"

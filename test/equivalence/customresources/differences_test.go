@@ -130,17 +130,20 @@ func withoutPaths(body string) string {
 	if err != nil || t.get("message") == nil || t.get("details", "causes") == nil {
 		return body
 	}
+	text = t.get("message").text()
 	for _, cause := range t.get("details", "causes").values {
-		if message, field := cause.get("message"), cause.get("field"); message != nil && field != nil && unlocated.MatchString("path: "+message.text()) {
+		message, field := cause.get("message"), cause.get("field")
+		if message != nil && field != nil && unlocated.MatchString(message.text()) {
+			text = strings.ReplaceAll(text, field.text()+": "+message.text(), "path: "+message.text())
 			field.setText("path")
 		}
 	}
-	t.get("message").setText(unlocated.ReplaceAllString(t.get("message").text(), "path: Invalid value: \"\": $1"))
+	t.get("message").setText(text)
 	return sortedCauses(body[:start] + t.String() + "\n(" + layout)
 }
 
-// unlocated matches an error with a path and the start of a message that has the path, too.
-var unlocated = regexp.MustCompile(`[^ \[,]+: Invalid value: "": ((?:Checked|MultipleOf|Maximum boundary|Minimum boundary) value must be of type |"[^"]*" must (?:not )?validate )`)
+// unlocated matches the message of an error that has a path in the message.
+var unlocated = regexp.MustCompile(`^Invalid value: "": ((?:Checked|MultipleOf|Maximum boundary|Minimum boundary) value must be of type |"([^"\\]|\\.)*" must (?:not )?validate )`)
 
 // sortedWords orders the words of a text without the punctuation of lists.
 func sortedWords(text string) string {
