@@ -221,9 +221,11 @@ func (o outcome) withHeaders() outcome {
 // explain returns the name of the difference that is the reason for two different outcomes, or
 // an empty string. The warnings may differ in control characters, too.
 func explain(celador, upstream outcome) string {
-	for _, d := range differences() {
-		if d.explains != nil && (d.explains(celador, upstream) || d.explains(celador, upstream.withHeaders())) {
-			return d.name
+	for _, theirs := range []outcome{upstream, upstream.withHeaders()} {
+		for _, d := range differences() {
+			if d.explains != nil && d.explains(celador, theirs) {
+				return d.name
+			}
 		}
 	}
 	return ""
