@@ -88,7 +88,7 @@ func (g *generator) expensive(spec *v1.ValidatingAdmissionPolicySpec) {
 func (g *generator) validation() v1.Validation {
 	v := v1.Validation{
 		Expression: g.expression('b', g.IntN(4)),
-		Message:    harness.Pick(g, "", "", "fixed", " fixed <too> "),
+		Message:    harness.Pick(g, "", "", "fixed", " fixed <too> ", "compilation failed", "validation failed due to running out of cost budget"),
 		Reason:     harness.Pick(g, nil, nil, new(metav1.StatusReasonForbidden), new(metav1.StatusReasonUnauthorized), new(metav1.StatusReasonRequestEntityTooLarge), new(metav1.StatusReasonInvalid)),
 	}
 	if g.Chance(40) {

@@ -38,6 +38,8 @@ func messages() map[string]example {
 		"from the request":      denial(v1.Validation{MessageExpression: "request.operation + ' by ' + request.userInfo.username + ' in ' + namespaceObject.metadata.name"}, "CREATE by jane in blue"),
 		"of an error":           denial(v1.Validation{Expression: failing, MessageExpression: "'computed'", Message: "fixed"}, failingFailed[len("denied: "):]),
 		"expression is trimmed": denial(v1.Validation{Expression: "\n  " + few + "\n"}, missing),
+		"like a compile error":  denial(v1.Validation{Message: "compilation of the chart is missing"}, "compilation of the chart is missing"),
+		"like a budget error":   denial(v1.Validation{MessageExpression: "'validation failed due to running out of cost budget' + '!'"}, "validation failed due to running out of cost budget!"),
 		"with markup":           denial(v1.Validation{Message: "<no> & \"never\""}, "<no> & \"never\""),
 	}
 	result["of the second"] = example{

@@ -6,17 +6,15 @@ package validatingadmissionpolicy
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/admission"
 	manifestmetrics "k8s.io/apiserver/pkg/admission/plugin/manifest/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/config"
+	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating/metrics"
-	"k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -127,33 +125,23 @@ func observe(ctx context.Context, d *validating.Decision) {
 		return
 	}
 	if d.Ignored {
-		metrics.Metrics.ObserveAdmission(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+		metrics.Metrics.ObserveAdmission(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d))
 		return
 	}
 	for _, action := range d.Actions {
 		switch action {
 		case v1.Deny:
-			metrics.Metrics.ObserveRejection(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+			metrics.Metrics.ObserveRejection(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d))
 		case v1.Warn:
-			metrics.Metrics.ObserveWarn(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+			metrics.Metrics.ObserveWarn(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d))
 		case v1.Audit:
-			metrics.Metrics.ObserveAudit(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d.Err))
+			metrics.Metrics.ObserveAudit(ctx, d.Elapsed, d.Policy, d.Binding, errorType(d))
 		}
 	}
 }
 
-// errorType returns the label of the cause of a decision. Unsatisfied validations have no cause and
-// count as invalid. So do several match conditions that failed, as in Kubernetes.
-func errorType(cause error) metrics.ValidationErrorType {
-	var conditions utilerrors.Aggregate
-	switch {
-	case errors.As(cause, &conditions) && len(conditions.Errors()) > 1:
-		return metrics.ValidatingInvalidError
-	case errors.Is(cause, cel.ErrCompilation):
-		return metrics.ValidationCompileError
-	case errors.Is(cause, cel.ErrOutOfBudget):
-		return metrics.ValidatingOutOfBudget
-	default:
-		return metrics.ValidatingInvalidError
-	}
+// errorType returns the label of an objection. Kubernetes takes it from the beginning of the message, also of messages that
+// authors of policies write.
+func errorType(d *validating.Decision) metrics.ValidationErrorType {
+	return upstream.ErrorType(&upstream.PolicyDecision{Evaluation: upstream.EvalError, Message: d.Message})
 }
