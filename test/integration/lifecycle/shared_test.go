@@ -175,7 +175,8 @@ func (s *server) post(ctx context.Context, o object, dryRun bool) (string, error
 	if err != nil {
 		return "", err
 	}
-	request := s.client.Post().AbsPath(o.path).SetHeader("Content-Type", "application/json").Body(body)
+	// Without this, the client would repeat requests that the server asks it to repeat.
+	request := s.client.Post().MaxRetries(0).AbsPath(o.path).SetHeader("Content-Type", "application/json").Body(body)
 	if dryRun {
 		request = request.Param("dryRun", "All")
 	}

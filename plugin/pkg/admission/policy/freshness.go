@@ -19,6 +19,9 @@ import (
 // that fails soon can be repeated at another server.
 const maxStaleWait = 2 * time.Second
 
+// maxCheckInterval is the longest time between two checks.
+const maxCheckInterval = time.Second
+
 // freshness knows when the policies and bindings of a plugin were last known to be those in etcd. Safe for concurrent use.
 type freshness struct {
 	limit time.Duration
@@ -59,7 +62,7 @@ func (f *freshness) run(ctx context.Context) {
 			klog.FromContext(ctx).Info("Policies may be outdated, because the server does not hear from etcd", "limit", f.limit, "err", err)
 		}
 		failing = err != nil
-	}, f.limit/5)
+	}, min(f.limit/5, maxCheckInterval))
 }
 
 // age returns how long ago the policies were those in etcd.
