@@ -19,6 +19,7 @@ import (
 
 	"celador.io/offline/audit"
 	"celador.io/offline/live"
+	"celador.io/offline/manifest"
 	"celador.io/offline/report"
 )
 
@@ -86,41 +87,36 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	if o.apply && report.ReportKinds(o.output) == nil {
 		return unusable("--apply needs -o openreports or -o wgpolicy, not -o %s", o.output)
 	}
-	var cluster *live.Cluster
-	if o.readsCluster() || o.apply {
-		config, err := restConfig(o.config)
-		if err != nil {
-			return err
+	s := auditSources{options: o, stdin: readAll(stdin)}
+	result, auditor, err := o.evaluate(ctx, &s, selector, stderr)
+	var failed exitError
+	if errors.As(err, &failed) {
+		// Without a result, the report has the errors alone.
+		if !o.apply {
+			refused := &audit.Report{}
+			for _, err := range append(flatten(failed.error), s.broken...) {
+				var located *manifest.Error
+				if !errors.As(err, &located) {
+					err = errors.New(strings.TrimPrefix(err.Error(), programPrefix))
+				}
+				refused.Unread = append(refused.Unread, err)
+			}
+			if err := write(w, refused); err != nil {
+				return unusable("%w", err)
+			}
 		}
-		if cluster, err = live.New(config); err != nil {
-			return unusable("%w", err)
-		}
-	}
-	s := auditSources{options: o, cluster: cluster, stdin: readAll(stdin)}
-	auditor, err := s.auditor(ctx)
-	if err != nil {
-		return err
-	}
-	if err := o.checkPolicies(auditor); err != nil {
-		return err
-	}
-	line := progressOn(stderr)
-	total := 0
-	if line != nil && len(o.manifests) == 0 {
-		total = cluster.Count(ctx, s.selection(auditor))
-	}
-	result, err := auditor.Audit(ctx, s.objects(ctx, auditor, selector), func(read int) { line.count(read, total, "objects") })
-	line.clear()
-	if err != nil {
-		return unusable("%w", err)
+		return exitError{errors.Join(append([]error{failed.error}, s.broken...)...), failed.code}
 	}
 	if o.apply {
-		err = o.replaceReports(ctx, w, cluster, result)
+		err = o.replaceReports(ctx, w, s.cluster, result)
 	} else {
 		err = write(w, result)
 	}
 	if err != nil {
 		return unusable("%w", err)
+	}
+	if len(s.broken) > 0 {
+		return exitError{errors.Join(s.broken...), exitUnusable}
 	}
 	if !slices.ContainsFunc(result.Policies, func(p audit.Policy) bool { return p.NotAuditable == "" }) {
 		return unusable("no policy was evaluated: the results say why")
@@ -134,6 +130,37 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 		return exitError{nil, exitFailed}
 	}
 	return nil
+}
+
+// evaluate returns the report of an audit of the sources, to which it adds the cluster, and the auditor. Errors are exitErrors.
+func (o *auditOptions) evaluate(ctx context.Context, s *auditSources, selector labels.Selector, stderr io.Writer) (*audit.Report, *audit.Auditor, error) {
+	if o.readsCluster() || o.apply {
+		config, err := restConfig(o.config)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s.cluster, err = live.New(config); err != nil {
+			return nil, nil, unusable("%w", err)
+		}
+	}
+	auditor, err := s.auditor(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.checkPolicies(auditor); err != nil {
+		return nil, nil, err
+	}
+	line := progressOn(stderr)
+	total := 0
+	if line != nil && len(o.manifests) == 0 {
+		total = s.cluster.Count(ctx, s.selection(auditor))
+	}
+	result, err := auditor.Audit(ctx, s.objects(ctx, auditor, selector), func(read int) { line.count(read, total, "objects") })
+	line.clear()
+	if err != nil {
+		return nil, nil, unusable("%w", err)
+	}
+	return result, auditor, nil
 }
 
 // readsCluster reports whether policies or objects come from a cluster.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"celador.io/offline/report"
 )
 
 const auditExample = "../../examples/replica-limit"
@@ -100,6 +102,50 @@ func TestAudit(t *testing.T) {
 				t.Errorf("exit code %d, want %d, output:\n%s\nerrors:\n%s", code, test.code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestAuditProblemsInFormats audits input that is not usable with each format.
+func TestAuditProblemsInFormats(t *testing.T) {
+	directory := t.TempDir()
+	if err := os.CopyFS(directory, os.DirFS(auditExample)); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"broken.yaml": "a: [\n", "policy.yaml.invalid": strings.Replace(exampleText(t, "policy.yaml"), "<= 5", "<=", 1)} {
+		if err := os.WriteFile(filepath.Join(directory, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name string
+		args []string
+		want string // in the output and the errors
+		// evaluated is set if other objects are evaluated.
+		evaluated bool
+	}{
+		{name: "broken object", args: []string{"-f", "policy.yaml", "broken.yaml", "deployment-denied.yaml"}, want: "broken.yaml:1: not valid YAML", evaluated: true},
+		{name: "missing object", args: []string{"-f", "policy.yaml", "none.yaml", "deployment-denied.yaml"}, want: "none.yaml: no such file or directory", evaluated: true},
+		{name: "directory", args: []string{"."}, want: "broken.yaml:1: not valid YAML", evaluated: true},
+		{name: "broken policy", args: []string{"-f", "broken.yaml", "deployment-denied.yaml"}, want: "broken.yaml:1: not valid YAML"},
+		{name: "missing policy", args: []string{"-f", "none.yaml", "deployment-denied.yaml"}, want: "none.yaml: no such file or directory"},
+		{name: "invalid policy", args: []string{"-f", "policy.yaml.invalid", "deployment-denied.yaml"}, want: "policy.yaml.invalid:14: spec.validations[0].expression: "},
+		{name: "no policy", args: []string{"deployment-denied.yaml"}, want: "there is no ValidatingAdmissionPolicy to evaluate"},
+		{name: "no policy but a broken file", args: []string{"broken.yaml"}, want: "broken.yaml:1: not valid YAML"},
+		{name: "unknown policy", args: []string{"--policy", "none", "."}, want: "--policy none: there is no such ValidatingAdmissionPolicy"},
+	} {
+		for _, format := range report.AuditFormats() {
+			t.Run(test.name+" "+format, func(t *testing.T) {
+				command := celador(t, "", append([]string{"audit", "-o", format}, test.args...)...)
+				command.Dir = directory
+				stdout, stderr, code := run(t, command)
+				if code != exitUnusable || !strings.Contains(stdout, test.want) || !strings.Contains(stderr, test.want) {
+					t.Errorf("exit code %d, want %d and %q, output:\n%s\nerrors:\n%s", code, exitUnusable, test.want, stdout, stderr)
+				}
+				if evaluated := strings.Contains(stdout, "failed expression: object.spec.replicas"); evaluated != test.evaluated {
+					t.Errorf("other objects are evaluated: %v, output:\n%s", evaluated, stdout)
+				}
+			})
+		}
 	}
 }
 

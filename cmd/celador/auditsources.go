@@ -35,6 +35,8 @@ type auditSources struct {
 	cluster *live.Cluster
 	// stdin returns the documents of standard input.
 	stdin func() ([]*manifest.Document, error)
+	// broken are the errors of the objects' files, which do not keep others from being evaluated.
+	broken []error
 }
 
 // stdinPath is the path that stands for standard input, as in kubectl.
@@ -156,12 +158,12 @@ func (s *auditSources) added() (*located, error) {
 		return nil, err
 	}
 	others := map[schema.GroupKind]bool{}
-	err := added.read(s.each(s.options.manifests), func(kind schema.GroupKind) bool {
+	var exit exitError
+	if errors.As(added.read(s.each(s.options.manifests), func(kind schema.GroupKind) bool {
 		others[kind] = true
 		return isRead(kind) || audit.IsPolicy(kind) && len(s.options.files) == 0
-	})
-	if err != nil {
-		return nil, err
+	}), &exit) {
+		s.broken = flatten(exit.error)
 	}
 	needs, err := audit.NeedsOf(added.objects)
 	if err != nil {
@@ -170,9 +172,9 @@ func (s *auditSources) added() (*located, error) {
 	// The files are read again only if they have params, so that not all objects are in memory.
 	isParam := func(kind schema.GroupKind) bool { return others[kind] && !isRead(kind) && needs.Reads(kind) }
 	if slices.ContainsFunc(slices.Collect(maps.Keys(others)), isParam) {
-		err = added.read(s.each(s.options.manifests), isParam)
+		_ = added.read(s.each(s.options.manifests), isParam) // broken has the errors
 	}
-	return added, err
+	return added, nil
 }
 
 // isRead reports whether policies or decoders read objects of the kind.
@@ -223,7 +225,9 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 				object.Position = document.Position("")
 				object.Unstructured, err = document.Object()
 			}
-			if err == nil && !isObject(object.Unstructured, selector) {
+			if err != nil {
+				err = &audit.UnreadError{Err: err}
+			} else if !isObject(object.Unstructured, selector) {
 				continue
 			}
 			if !yield(object, err) {

@@ -67,6 +67,8 @@ func fail(err error) {
 }
 
 // message returns err in one line, with the name of the program.
-func message(err error) string { return "celador: " + report.Printable(oneLine(err.Error())) }
+func message(err error) string { return programPrefix + report.Printable(oneLine(err.Error())) }
+
+const programPrefix = "celador: "
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -21,7 +21,7 @@ import (
 // without such lines prints the next block of the section that is not one of commands. A command fails only if the page
 // shows what it prints.
 func TestPages(t *testing.T) {
-	u := newUser(t)
+	u := newReader(t)
 	executed := 0
 	for _, path := range readingOrder(t) {
 		text, err := os.ReadFile(filepath.Join("../../docs", path))
@@ -202,24 +202,24 @@ func plain(text string) string {
 	return oneLine(port.ReplaceAllString(text, "127.0.0.1:PORT/"))
 }
 
-// A user follows the pages in a directory like the root of the repository.
-type user struct {
+// A reader follows the pages in a directory like the root of the repository.
+type reader struct {
 	directory   string
 	environment []string
-	// server is what runs in the user's other terminal.
+	// server is what runs in the reader's other terminal.
 	server *served
 	// started is the command that started the server.
 	started string
 }
 
-// newUser returns a user whose bin/celador is this program. Its servers listen on free ports.
-func newUser(t *testing.T) *user {
+// newReader returns a reader whose bin/celador is this program. Its servers listen on free ports.
+func newReader(t *testing.T) *reader {
 	t.Helper()
 	program, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &user{directory: t.TempDir(), environment: celador(t, "").Env}
+	u := &reader{directory: t.TempDir(), environment: celador(t, "").Env}
 	for _, name := range []string{"examples", "hack", "Makefile"} {
 		target, err := filepath.Abs("../../" + name)
 		if err != nil {
@@ -247,7 +247,7 @@ exec '` + program + `' "$@"
 
 // execute executes a command and returns its output and its error. A server keeps running until a command starts another one, and
 // a command that starts the same server again does nothing.
-func (u *user) execute(t *testing.T, command string) (string, error) {
+func (u *reader) execute(t *testing.T, command string) (string, error) {
 	t.Helper()
 	switch {
 	case strings.HasPrefix(command, "bin/celador serve"):
@@ -267,14 +267,14 @@ func (u *user) execute(t *testing.T, command string) (string, error) {
 }
 
 // shell returns a process that executes a command. Make does not build bin/celador.
-func (u *user) shell(command string) *exec.Cmd {
+func (u *reader) shell(command string) *exec.Cmd {
 	process := exec.Command("bash", "-o", "pipefail", "-c", "make() { command make -o build \"$@\"; }\n"+command)
 	process.Dir, process.Env = u.directory, u.environment
 	return process
 }
 
 // interrupt ends a process as Ctrl-C does.
-func (u *user) interrupt(t *testing.T, process *served) {
+func (u *reader) interrupt(t *testing.T, process *served) {
 	t.Helper()
 	if process == nil {
 		return

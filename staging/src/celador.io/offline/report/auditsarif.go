@@ -4,6 +4,7 @@
 package report
 
 import (
+	"errors"
 	"io"
 
 	"celador.io/offline/audit"
@@ -14,9 +15,10 @@ import (
 const unevaluatedRule = "unevaluated"
 
 // AuditSARIF writes a SARIF log of version 2.1.0 with a rule for each policy and a result for each finding. Objects of a server have no file, so their
-// locations are logical ones. Policies that were not evaluated and resources that were not read are notifications.
+// locations are logical ones. Policies that were not evaluated and resources that were not read are
+// notifications. Files that were not read are results, too.
 func AuditSARIF(w io.Writer, report *audit.Report) error {
-	invocation := sarifInvocation{ExecutionSuccessful: true}
+	invocation := sarifInvocation{ExecutionSuccessful: len(report.Unread) == 0}
 	notify := func(level, text string) {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifText{text}})
 	}
@@ -44,6 +46,10 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 		run.Results = append(run.Results, newAuditResult(unevaluatedRule, "error", namespaced(&u.Object)+": "+u.Err.Error(), &u.Object))
 	}
 	for _, err := range report.Unread {
+		var located *manifest.Error
+		if errors.As(err, &located) {
+			run.Results = append(run.Results, newSARIFResult(unevaluatedRule, "error", err.Error(), located.Position))
+		}
 		notify("error", "Objects were not read: "+err.Error())
 	}
 	run.Invocations = []sarifInvocation{invocation}
