@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 missing=()
 while IFS= read -r file; do
-  head -n 6 "${file}" | grep -q 'SPDX-License-Identifier: Apache-2.0' || missing+=("${file}")
+  grep -q 'SPDX-License-Identifier: Apache-2.0' <<<"$(head -n 6 "${file}")" || missing+=("${file}")
 done < <(find . \( -path ./.git -o -path ./bin -o -path ./_artifacts -o -path ./_output -o -name node_modules \) -prune -o \
   -type f \( -name '*.go' -o -name '*.sh' -o -name '*.proto' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name Makefile -o -path './.ci/*' \) -print)
 if ((${#missing[@]})); then
