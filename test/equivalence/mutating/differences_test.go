@@ -146,6 +146,15 @@ func differences() []difference {
 			in: example{spec: with(applying("Object{spec: Object.spec{replicas: params.spec.most}}"), parameterized(limitKind))}.scenario(),
 		},
 		{
+			name: "patches below a null",
+			reason: "A JSON patch that sets a field to null and then adds below it panics in the library that applies it. The mutation fails, and failurePolicy applies. " +
+				"Upstream panics, which ends the request.",
+			explains: func(_ *cluster, _ request, celador, upstream outcome) bool {
+				return strings.Contains(upstream.text(), "panic: assignment to entry in nil map")
+			},
+			in: example{spec: patching(`[JSONPatch{op: "add", path: "/spec/none", value: null}, JSONPatch{op: "add", path: "/spec/none/more", value: 1}]`)}.scenario(), on: "create widget",
+		},
+		{
 			name:   "control characters",
 			reason: "Paths of a JSON patch may have control characters. Upstream writes them as Go does, which JSON does not understand.",
 			explains: func(_ *cluster, _ request, _, upstream outcome) bool {

@@ -21,6 +21,7 @@
 //   - An expression whose types take too long to check is invalid (package internal/typesize).
 //   - An evaluation ends with an error if it exceeds the limits of memory and of comparisons that CEL costs do not bound (package
 //     internal/limits).
+//   - A few errors, such as for a list indexed by an object, name the Go type of a value. These types are Celador's own.
 //
 // The package knows neither CustomResourceDefinitions nor what a result is used for. Package expression is its
 // counterpart for the expressions of policies.
