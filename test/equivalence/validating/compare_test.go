@@ -5,6 +5,7 @@ package validating
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,8 +73,14 @@ func (c *cluster) inSomeOrder(t *testing.T, r request, answer, want outcome) out
 	t.Helper()
 	const tries = 500
 	answer = answer.unordered()
+	// Kubernetes has another text for null params.
+	alike := func(o outcome) outcome { return o }
+	if strings.Contains(want.text(), harness.NullParams) {
+		alike = func(o outcome) outcome { return o.replaced(harness.WithoutKeys) }
+	}
+	wanted := alike(want)
 	for range tries {
-		if answer.Error == want.Error || !reflect.DeepEqual(answer.withoutError(), want.withoutError()) {
+		if got := alike(answer); got.Error == wanted.Error || !reflect.DeepEqual(got.withoutError(), wanted.withoutError()) {
 			break
 		}
 		c.Shuffle(t)
