@@ -4,7 +4,6 @@
 package validation
 
 import (
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -48,7 +47,6 @@ func each[T any](path *field.Path, items []T, checkItem check[T]) field.ErrorLis
 	}
 	return errs
 }
-
 
 // once returns a check that rejects a value that it has already checked.
 func once[T comparable]() check[T] {
