@@ -325,8 +325,14 @@ func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
 		}
 		q.index = k.attribute.nested()
 	}
-	if text, ok := q.constant.(types.String); ok && p.isField(operand, string(text)) {
-		return unsupported("field of a Go type")
+	switch constant := q.constant.(type) {
+	case types.String:
+		if p.isField(operand, string(constant)) {
+			return unsupported("field of a Go type")
+		}
+	case nil, types.Int, types.Uint, types.Double, types.Bool:
+	default:
+		return unsupported("constant index of type %s", constant.Type().TypeName()) // cel-go does not plan it
 	}
 	a = a.with(q)
 	a.chained = a.chained || optional || p.isOptional(operand)

@@ -135,10 +135,14 @@ func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.Referenc
 	if reference.Value != nil {
 		return appendConstant(key, reference.Value), true
 	}
+	// A name of the type type is the name of a type, as for resolved, even if a local variable has it.
+	if p.GetType(e.ID()).Kind() == types.TypeKind {
+		return fmt.Appendf(key, "type %q", reference.Name), true
+	}
 	if l, ok := p.local(reference.Name); ok {
 		return fmt.Appendf(key, "#%d", l.slot), l.init == nil
 	}
-	return fmt.Appendf(key, "%t%q", p.GetType(e.ID()).Kind() == types.TypeKind, reference.Name), true
+	return fmt.Appendf(key, "%q", reference.Name), true
 }
 
 func appendConstant(key []byte, value ref.Val) []byte {
