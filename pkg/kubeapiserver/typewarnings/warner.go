@@ -8,14 +8,12 @@ package typewarnings
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
-	"k8s.io/klog/v2"
-
+	"celador.io/admission/panics"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 )
@@ -44,16 +42,16 @@ func (w *Warner) Use(types func() typecheck.Types) { w.types.Store(&types) }
 // Validating returns a warning for each type error in the expressions of a policy, with its position and the field that
 // was probably meant. It returns nil if the types are not known, and for policies that take long to check. The policy is not
 // changed.
-func (w *Warner) Validating(ctx context.Context, policy *v1.ValidatingAdmissionPolicy) []string {
-	return w.warnings(ctx, policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
+func (w *Warner) Validating(_ context.Context, policy *v1.ValidatingAdmissionPolicy) []string {
+	return w.warnings(policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
 }
 
 // Mutating returns the warnings about a mutating policy, as Validating does.
-func (w *Warner) Mutating(ctx context.Context, policy *v1.MutatingAdmissionPolicy) []string {
-	return w.warnings(ctx, policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
+func (w *Warner) Mutating(_ context.Context, policy *v1.MutatingAdmissionPolicy) []string {
+	return w.warnings(policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
 }
 
-func (w *Warner) warnings(ctx context.Context, name string, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
+func (w *Warner) warnings(name string, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
 	types := w.types.Load()
 	if types == nil {
 		return nil
@@ -61,7 +59,7 @@ func (w *Warner) warnings(ctx context.Context, name string, check func(*typechec
 	// A policy must be stored even if its check fails.
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", panicked), "The types of a policy were not checked for warnings", "policy", name, "stack", string(debug.Stack()))
+			panics.Record(panics.Compiler, panicked, "policy", name)
 			warnings = nil
 		}
 	}()
