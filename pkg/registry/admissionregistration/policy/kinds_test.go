@@ -68,9 +68,9 @@ const (
 var policyKinds = []policyKind{{
 	kind: kind{
 		name:     "ValidatingAdmissionPolicy",
-		strategy: policy.NewStrategy(policy.Validating, access, nil, nil),
+		strategy: policy.NewStrategy(policy.Validating, access, nil, nil, nil),
 		storage: func(getter generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error) {
-			return policy.NewREST(policy.Validating, getter, access, nil, nil)
+			return policy.NewREST(policy.Validating, getter, access, nil, nil, nil)
 		},
 		demo:         func(changes ...change) policy.Object { return validating(changes...) },
 		other:        expression("object.spec.replicas <= 3"),
@@ -85,9 +85,9 @@ var policyKinds = []policyKind{{
 }, {
 	kind: kind{
 		name:     "MutatingAdmissionPolicy",
-		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil),
+		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil, nil),
 		storage: func(getter generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error) {
-			return policy.NewREST(policy.Mutating, getter, access, nil, nil)
+			return policy.NewREST(policy.Mutating, getter, access, nil, nil, nil)
 		},
 		demo:         func(changes ...change) policy.Object { return mutating(changes...) },
 		other:        expression("[JSONPatch{}]"),

@@ -60,10 +60,12 @@ type Strategy[T Object, S policyspec.Spec] struct {
 	check func(ctx context.Context, obj, stored T) field.ErrorList
 	// warn returns the warnings about a valid object. It may be nil.
 	warn func(ctx context.Context, obj T) []string
+	// warnUpdated returns more warnings about an update. It may be nil.
+	warnUpdated func(ctx context.Context, obj T) []string
 }
 
 func newStrategy[T Object, S policyspec.Spec](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList, warn func(ctx context.Context, obj T) []string) Strategy[T, S] {
-	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check, warn}
+	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check, warn, nil}
 }
 
 // NamespaceScoped returns false.
@@ -139,9 +141,15 @@ func (s Strategy[T, S]) WarningsOnCreate(ctx context.Context, obj runtime.Object
 }
 
 // WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
-// the gate is on or off, and about what WarningsOnCreate warns about, unless the object is being deleted.
+// the gate is on or off, and, unless the object is being deleted, about what WarningsOnCreate warns about and about a policy
+// without a binding. A policy is usually created before its binding.
 func (s Strategy[T, S]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
-	return append(validation.WarningsForStaticSuffix(obj.(T).GetName()), s.warnings(ctx, obj.(T))...)
+	updated := obj.(T)
+	warnings := append(validation.WarningsForStaticSuffix(updated.GetName()), s.warnings(ctx, updated)...)
+	if s.warnUpdated != nil && updated.GetDeletionTimestamp() == nil {
+		warnings = append(warnings, s.warnUpdated(ctx, updated)...)
+	}
+	return warnings
 }
 
 func (s Strategy[T, S]) warnings(ctx context.Context, obj T) []string {

@@ -201,11 +201,18 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
 		}
 		return object.(P), nil
 	}
+	var storedBindings *policy.REST // nil if bindings are not served
+	unbound := func(ctx context.Context, p P) []string {
+		if storedBindings == nil {
+			return nil
+		}
+		return bindings.WarnUnbound(ctx, p, storedBindings)
+	}
 	return []resource{{
 		name: policies.Resource(), versions: versions,
 		open: func() (_ *registry.Store, _ map[string]rest.Storage, err error) {
 			var status rest.Storage
-			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings); err != nil {
+			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings, unbound); err != nil {
 				return nil, nil, err
 			}
 			storage := map[string]rest.Storage{"": stored}
@@ -217,11 +224,11 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
 	}, {
 		name: bindings.Resource(), versions: versions,
 		open: func() (*registry.Store, map[string]rest.Storage, error) {
-			stored, err := policy.NewBindingREST(bindings, getter, params, bound)
-			if err != nil {
+			var err error
+			if storedBindings, err = policy.NewBindingREST(bindings, getter, params, bound); err != nil {
 				return nil, nil, err
 			}
-			return stored.Store, map[string]rest.Storage{"": stored}, nil
+			return storedBindings.Store, map[string]rest.Storage{"": storedBindings}, nil
 		},
 	}}
 }
