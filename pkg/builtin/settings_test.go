@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/capabilities"
 )
@@ -35,7 +34,7 @@ func TestSettings(t *testing.T) {
 // TestVersions compares the versions of the process-wide gates, which registries read, with those of a server.
 func TestVersions(t *testing.T) {
 	server := compatibility.DefaultBuildEffectiveVersion()
-	gates := utilfeature.DefaultMutableFeatureGate.(featuregate.MutableVersionedFeatureGate)
+	gates := utilfeature.DefaultMutableFeatureGate
 	if diff := cmp.Diff([]string{server.EmulationVersion().String(), server.MinCompatibilityVersion().String()},
 		[]string{gates.EmulationVersion().String(), gates.MinCompatibilityVersion().String()}); diff != "" {
 		t.Errorf("emulated and compatible versions (-server +gates):\n%s", diff)

@@ -57,13 +57,18 @@ func (v *valve) accept() {
 	}
 }
 
+// pass waits while the valve is closed.
+func (v *valve) pass() {
+	v.closing.RLock()
+	defer v.closing.RUnlock()
+}
+
 func (v *valve) forward(from, to net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		v.closing.RLock() // waits while the valve is closed
-		v.closing.RUnlock()
+		v.pass()
 		if err != nil {
 			return
 		}
