@@ -6,6 +6,7 @@ package controlplane
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,8 +33,13 @@ func TestReadyOnceParamsSynced(t *testing.T) {
 				front.ReadyzChecks = slices.Grow(front.ReadyzChecks, 8)
 				server := *front
 				paths := &installedPaths{done: make(chan struct{})}
-				var err error
-				checkParams(front, paths, func() error { return err })
+				var failing atomic.Bool
+				checkParams(front, paths, func() error {
+					if failing.Load() {
+						return unknown
+					}
+					return nil
+				})
 				server.AddReadyzChecks(healthz.NamedCheck("other", nil)) // must not overwrite the check of the params
 				i := slices.IndexFunc(front.ReadyzChecks, func(c healthz.HealthChecker) bool { return c.Name() == "policy-param-sync" })
 				if i < 0 {
@@ -47,8 +53,8 @@ func TestReadyOnceParamsSynced(t *testing.T) {
 				}
 				paths.since = time.Now()
 				close(paths.done)
-				err = unknown
-				time.AfterFunc(tc.synced, func() { err = nil })
+				failing.Store(true)
+				time.AfterFunc(tc.synced, func() { failing.Store(false) })
 				if tc.ready > 0 {
 					<-time.After(tc.ready - 1)
 					synctest.Wait()
@@ -61,7 +67,7 @@ func TestReadyOnceParamsSynced(t *testing.T) {
 				if got := check(); got != nil {
 					t.Errorf("got %v after %v", got, tc.ready)
 				}
-				err = unknown
+				failing.Store(true)
 				if got := check(); got != nil {
 					t.Errorf("got %v after the server was ready", got)
 				}
