@@ -62,7 +62,7 @@ func TestSuites(t *testing.T) {
 			stderr: "celador: 1 of 3 branches covered (33%), less than --min-coverage 80\n",
 		},
 		{
-			name: "control characters", file: "suite.yaml", old: "cases:", changed: "\"c\\e[31m\":", code: 2,
+			name: "control characters", file: "suite.yaml", old: "cases:", changed: "\"c\\e[31m\":", code: 2, stdout: "\n0 passed, 0 failed, 1 unusable\n",
 			stderr: `suite.yaml:9: c\x1b[31m: unknown field` + "\n",
 		},
 		{name: "full coverage", file: "suite.yaml", args: []string{"--min-coverage", "100"}, stdout: "\n6 passed, 0 failed, 3 of 3 branches covered (100%)\n"},
@@ -147,7 +147,7 @@ func TestProblemsInFormats(t *testing.T) {
 		"only one":       {other: broken, args: []string{"other.yaml"}, want: []string{"other.yaml:1: cases: required"}},
 		"not YAML":       {other: "apiVersion: test.celador.io/v1alpha1\nkind: [\n", cases: 6, want: []string{"other.yaml:", "not valid YAML"}},
 		"two documents":  {other: broken + "---\n" + broken, cases: 6, want: []string{"other.yaml:1: cases: required", "other.yaml:4: cases: required"}},
-		"kaptest":        {other: "version: v1alpha1\npolicies: [none.yaml]\nvapTestSuites: []\n", cases: 6, want: []string{"other.yaml:2: policies[0]: open none.yaml"}},
+		"kaptest":        {other: "version: v1alpha1\npolicies: [none.yaml]\nvapTestSuites: []\n", cases: 6, want: []string{"other.yaml:2: policies[0]: stat none.yaml"}},
 		"kyverno":        {other: "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nresults: []\n", cases: 6, want: []string{"other.yaml:3: results: no result has"}},
 		"missing file":   {args: []string{"none.yaml"}, want: []string{"none.yaml: no such file or directory"}},
 		"no suite":       {args: []string{"policy.yaml"}, want: []string{"policy.yaml:2: the document is not a suite"}},
