@@ -117,7 +117,7 @@ auditAnnotations: [{key: a, valueExpression: "'one'"}, {key: a, valueExpression:
 			spec:     `{}`,
 			want: map[string]string{
 				"spec.policyName":        "Required value",
-				"spec.validationActions": "Required value",
+				"spec.validationActions": `Required value: supported values: "Audit", "Deny", "Warn"`,
 			},
 		},
 		"contradictory binding": {

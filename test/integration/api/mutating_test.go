@@ -158,7 +158,7 @@ mutations:
 				"spec.mutations[0].jsonPatch.expression": `Invalid value: "true": must evaluate to list(JSONPatch) but got bool`,
 				"spec.mutations[1].applyConfiguration":   "Required value: must be specified when patchType is ApplyConfiguration",
 				"spec.mutations[1].jsonPatch":            `Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration`,
-				"spec.mutations[2].patchType":            "Required value",
+				"spec.mutations[2].patchType":            `Required value: supported values: "ApplyConfiguration", "JSONPatch"`,
 				"spec.mutations[3].patchType":            `Unsupported value: "JSONMergePatch": supported values: "ApplyConfiguration", "JSONPatch"`,
 			})
 		})

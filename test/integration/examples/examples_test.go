@@ -28,7 +28,7 @@ import (
 // TestWithGates applies the examples to a server with the alpha features that they need.
 func TestWithGates(t *testing.T) {
 	log, files := filepath.Join(t.TempDir(), "audit.log"), t.TempDir()
-	admin := testserver.Start(t, t.TempDir(), "--audit-policy-file=testdata/audit-policy.yaml", "--audit-log-path="+log, admissionFiles(t, files),
+	admin := testserver.Start(t, t.TempDir(), "--audit-policy-file=testdata/audit-policy.yaml", "--max-policy-staleness=30s", "--audit-log-path="+log, admissionFiles(t, files),
 		"--feature-gates=CustomResourceConversionRules=true,CustomResourceDefaultExpressions=true,ValidatingAdmissionPolicySingleton=true,"+
 			"ValidatingAdmissionPolicyValidationFailurePolicy=true,ValidatingAdmissionPolicyFallbackBinding=true,"+
 			"AdmissionPolicyTypeEnforcement=true,MutatingAdmissionPolicyInlineExpressions=true").Clients()

@@ -16,17 +16,21 @@ import (
 // failurePolicy applies to failed mutations. Mutations before and after a failed one still apply.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ mutation, want string }{
-		"missing field": {jsonPatch(`[JSONPatch{op: "add", path: "/data/a", value: object.data.missing}]`), "no such key: missing"},
-		"missing path":  {jsonPatch(`[JSONPatch{op: "remove", path: "/data/missing"}]`), "JSON Patch: "},
-		"wrong type":    {apply(`Object{metadata: Object.spec{}}`), "type mismatch: "},
-		"wrong field":   {apply(`Object{colour: "red"}`), "field not declared in schema"},
+	for name, tc := range map[string]struct {
+		mutation, want string
+		// always is set if the request fails whatever failurePolicy is, as in Kubernetes.
+		always bool
+	}{
+		"missing field": {jsonPatch(`[JSONPatch{op: "add", path: "/data/a", value: object.data.missing}]`), "no such key: missing", false},
+		"missing path":  {jsonPatch(`[JSONPatch{op: "remove", path: "/data/missing"}]`), "JSON Patch: ", false},
+		"wrong type":    {apply(`Object{metadata: Object.spec{}}`), "type mismatch: ", false},
+		"wrong field":   {apply(`Object{colour: "red"}`), "field not declared in schema", false},
 		"atomic list": {apply(`Object{metadata: Object.metadata{ownerReferences: [Object.metadata.ownerReferences{
-			uid: "1", apiVersion: "v1", kind: "Pod", name: "a"}]}, immutable: 3}`), "error applying patch: "},
-		"kind":       {jsonPatch(`[JSONPatch{op: "replace", path: "/kind", value: "Secret"}]`), "may not change apiVersion and kind"},
-		"apiVersion": {jsonPatch(`[JSONPatch{op: "replace", path: "/apiVersion", value: "v2"}]`), "may not change apiVersion and kind"},
-		"name":       {jsonPatch(`[JSONPatch{op: "replace", path: "/metadata/name", value: "other"}]`), `may not change metadata.name from "data-`},
-		"namespace":  {apply(`Object{metadata: Object.metadata{namespace: "default"}}`), "may not change metadata.namespace from"},
+			uid: "1", apiVersion: "v1", kind: "Pod", name: "a"}]}, immutable: 3}`), "error applying patch: ", false},
+		"kind":       {jsonPatch(`[JSONPatch{op: "replace", path: "/kind", value: "Secret"}]`), "may not change apiVersion and kind", true},
+		"apiVersion": {jsonPatch(`[JSONPatch{op: "replace", path: "/apiVersion", value: "v2"}]`), "may not change apiVersion and kind", true},
+		"name":       {jsonPatch(`[JSONPatch{op: "replace", path: "/metadata/name", value: "other"}]`), `may not change metadata.name from "data-`, false},
+		"namespace":  {apply(`Object{metadata: Object.metadata{namespace: "default"}}`), "may not change metadata.namespace from", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := namespace(t)
@@ -39,6 +43,10 @@ func TestFailures(t *testing.T) {
 			ns = namespace(t)
 			enforce(t, ns, spec+"failurePolicy: Ignore")
 			got, err := newConfigMap(t, ns, map[string]string{"some": "data"})
+			if tc.always {
+				expectError(t, err, tc.want, metav1.StatusReasonInvalid)
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -69,11 +69,12 @@ func (r *application) overwrites(object runtime.Object) bool {
 // checkKind returns an error if the JSON of a patched object, which cannot be decoded, has another kind than the object
 // before. It explains why the JSON cannot be decoded.
 func checkKind(before runtime.Object, after []byte) error {
+	old := before.GetObjectKind().GroupVersionKind()
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)
 	if err != nil {
-		return nil // the caller returns the decoding error
+		// kind or apiVersion is not a string, or the whole is not an object.
+		return &identityError{fmt.Sprintf("may not change apiVersion and kind from %s to what is no kind: %v", old, err), true}
 	}
-	old := before.GetObjectKind().GroupVersionKind()
 	if _, custom := before.(*unstructured.Unstructured); !custom && kind.Empty() {
 		return nil // a missing kind is that of the Go type
 	}
