@@ -73,7 +73,7 @@ func checkKind(before runtime.Object, after []byte) error {
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)
 	if err != nil {
 		// kind or apiVersion is not a string, or the whole is not an object.
-		return &identityError{fmt.Sprintf("may not change apiVersion and kind from %s to what is no kind: %v", old, err), true}
+		return &identityError{fmt.Sprintf("may not change apiVersion and kind from %s to something else than two strings", old), true}
 	}
 	if _, custom := before.(*unstructured.Unstructured); !custom && kind.Empty() {
 		return nil // a missing kind is that of the Go type
