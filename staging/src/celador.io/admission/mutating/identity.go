@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -67,16 +66,13 @@ func (r *application) overwrites(object runtime.Object) bool {
 }
 
 // checkKind returns an error if the JSON of a patched object, which cannot be decoded, has another kind than the object
-// before. It explains why the JSON cannot be decoded.
+// before, or none. It explains why the JSON cannot be decoded.
 func checkKind(before runtime.Object, after []byte) error {
 	old := before.GetObjectKind().GroupVersionKind()
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)
 	if err != nil {
 		// kind or apiVersion is not a string, or the whole is not an object.
 		return &identityError{fmt.Sprintf("may not change apiVersion and kind from %s to something else than two strings", old), true}
-	}
-	if _, custom := before.(*unstructured.Unstructured); !custom && kind.Empty() {
-		return nil // a missing kind is that of the Go type
 	}
 	if old != *kind {
 		return changedKind(old, *kind, true)
