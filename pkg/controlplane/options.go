@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apiserver/pkg/admission"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
+	"celador.io/celador/pkg/apis/admissionregistration"
 	kubeoptions "celador.io/celador/pkg/kubeapiserver/options"
 )
 
@@ -76,6 +78,12 @@ func (o CompletedOptions) Validate() []error {
 		errs = append(errs, fmt.Errorf("--%s must be 0 or at least %v, not %v", stalenessFlag, minStaleness, o.MaxPolicyStaleness))
 	case !o.Etcd.EnableWatchCache:
 		errs = append(errs, errors.New("--"+stalenessFlag+" needs --watch-cache, whose progress it measures"))
+	default:
+		for _, size := range o.Etcd.WatchCacheSizes {
+			if resource, ok := strings.CutSuffix(size, "#0"); ok && strings.HasSuffix(resource, "."+admissionregistration.GroupName) {
+				errs = append(errs, fmt.Errorf("--%s needs the watch cache that --watch-cache-sizes=%s disables", stalenessFlag, size))
+			}
+		}
 	}
 	return errs
 }

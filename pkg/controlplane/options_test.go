@@ -76,6 +76,10 @@ func TestMaxPolicyStaleness(t *testing.T) {
 		"--max-policy-staleness=10ms": {10 * time.Millisecond, "--max-policy-staleness must be 0 or at least 1s, not 10ms"},
 		"--max-policy-staleness=-1s":  {-time.Second, "--max-policy-staleness must be 0 or at least 1s, not -1s"},
 		"--max-policy-staleness --watch-cache=false": {5 * time.Second, needsCache},
+		"--max-policy-staleness --watch-cache-sizes=configmaps#0,validatingadmissionpolicybindings.admissionregistration.k8s.io#100": {5 * time.Second, ""},
+		"--max-policy-staleness --watch-cache-sizes=validatingadmissionpolicybindings.admissionregistration.k8s.io#0": {
+			5 * time.Second, "--max-policy-staleness needs the watch cache that --watch-cache-sizes=validatingadmissionpolicybindings.admissionregistration.k8s.io#0 disables",
+		},
 	} {
 		t.Run(args, func(t *testing.T) {
 			opts := NewOptions()

@@ -35,7 +35,7 @@ func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) erro
 			select {
 			case <-installed:
 			case <-hook.Done():
-				return hook.Err()
+				return nil // an error would end the process, not only the server
 			}
 		}
 		p.since = time.Now()

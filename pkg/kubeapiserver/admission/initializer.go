@@ -19,8 +19,7 @@ import (
 // WantsPolicyInformers is implemented by admission plugins that watch policies.
 type WantsPolicyInformers interface {
 	// SetPolicyInformers is called once, before the server starts. The plugin requests its
-	// informers from the factory; the server starts them. The informers then belong to the plugin,
-	// which changes what they cache.
+	// informers from the factory; the server starts them.
 	SetPolicyInformers(informers.SharedInformerFactory)
 }
 

@@ -17,24 +17,26 @@ import (
 // errFound ends a list of bindings.
 var errFound = errors.New("found")
 
-// WarnUnbound returns a warning if none of the bindings in the watch cache binds the policy, and the policy needs one. It returns
-// nil if the bindings cannot be listed.
+// WarnUnbound returns a warning if no binding binds the policy, and the policy needs one. It returns nil if the bindings cannot be
+// listed.
 func (k BindingKind[B, P, S]) WarnUnbound(ctx context.Context, policy P, bindings rest.Lister) []string {
 	if k.isSingleton != nil && k.isSingleton(policy) {
 		return nil
 	}
-	list, err := bindings.List(ctx, &internalversion.ListOptions{ResourceVersion: "0"})
-	if err != nil {
-		return nil
-	}
-	err = meta.EachListItem(list, func(binding runtime.Object) error {
-		if k.policyName(binding.(B)) == policy.GetName() {
-			return errFound
+	// The watch cache may not have the latest binding, so the list that finds none is as recent as etcd.
+	for _, version := range []string{"0", ""} {
+		list, err := bindings.List(ctx, &internalversion.ListOptions{ResourceVersion: version})
+		if err == nil {
+			err = meta.EachListItem(list, func(binding runtime.Object) error {
+				if k.policyName(binding.(B)) == policy.GetName() {
+					return errFound
+				}
+				return nil
+			})
 		}
-		return nil
-	})
-	if err != nil {
-		return nil
+		if err != nil {
+			return nil
+		}
 	}
 	return []string{fmt.Sprintf("the policy has no effect: no %sBinding has spec.policyName %q", k.policyKind, policy.GetName())}
 }

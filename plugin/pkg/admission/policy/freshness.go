@@ -5,6 +5,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,8 @@ func (f *freshness) run(ctx context.Context) {
 			if failing {
 				klog.FromContext(ctx).Info("Policies are those in etcd again")
 			}
+		case errors.Is(err, errNotReady):
+			return // the server is starting
 		case !failing && ctx.Err() == nil:
 			klog.FromContext(ctx).Info("Policies may be outdated, because the server does not hear from etcd", "limit", f.limit, "err", err)
 		}
