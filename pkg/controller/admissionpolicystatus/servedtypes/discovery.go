@@ -23,9 +23,12 @@ type builtIn struct {
 	discovery discovery.DiscoveryInterface
 	resolver  resolver.SchemaResolver
 
-	lock    sync.Mutex
-	served  map[schema.GroupVersion]resources
-	schemas map[schema.GroupVersionKind]*spec.Schema
+	// servedLock is held during requests for discovery.
+	servedLock sync.Mutex
+	served     map[schema.GroupVersion]resources
+	// schemasLock is another one, because the warnings about a policy that is written must not wait for discovery.
+	schemasLock sync.Mutex
+	schemas     map[schema.GroupVersionKind]*spec.Schema
 }
 
 func newBuiltIn(c Config) *builtIn {
@@ -43,8 +46,8 @@ func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (r
 	if !b.has(version) {
 		return nil, nil
 	}
-	b.lock.Lock()
-	defer b.lock.Unlock()
+	b.servedLock.Lock()
+	defer b.servedLock.Unlock()
 	if known, ok := b.served[version]; ok {
 		return known, nil
 	}
@@ -56,8 +59,8 @@ func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (r
 }
 
 func (b *builtIn) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
+	b.schemasLock.Lock()
+	defer b.schemasLock.Unlock()
 	if known, ok := b.schemas[kind]; ok {
 		return known, nil
 	}
