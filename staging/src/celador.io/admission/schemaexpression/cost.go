@@ -47,9 +47,13 @@ func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	}
 	at := s.self
 	for _, step := range path[1:] {
-		if at = below(at, step); at == nil {
-			return nil
+		if at = below(at, step); at != nil {
+			continue
 		}
+		if s.dynamic > 0 {
+			return &checker.SizeEstimate{Max: s.dynamic} // The schema leaves the value open.
+		}
+		return nil
 	}
 	return &checker.SizeEstimate{Max: uint64(at.MaxElements)}
 }

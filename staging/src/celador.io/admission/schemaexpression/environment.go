@@ -55,11 +55,15 @@ func (e *Environment) extend() (*cel.Env, error) {
 	provider := apiservercel.NewDeclTypeProvider(e.scope.Self)
 	// Fields may have the names of CEL keywords in all compatibility versions since 1.31.
 	provider.SetRecognizeKeywordAsFieldName(true)
-	options, err := provider.EnvOptions(e.base.CELTypeProvider())
+	resolved, err := provider.WithTypeProvider(e.base.CELTypeProvider())
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, cel.Variable(Self, e.scope.Self.CelType()))
+	options := []cel.EnvOption{
+		cel.CustomTypeProvider(openProvider{resolved}),
+		cel.CustomTypeAdapter(resolved),
+		cel.Variable(Self, e.scope.Self.CelType()),
+	}
 	switch e.scope.OldSelf {
 	case PlainOldSelf:
 		options = append(options, cel.Variable(OldSelf, e.scope.Self.CelType()))

@@ -34,6 +34,7 @@ func digestType(t *apiservercel.DeclType, structure, names programs.Digester) {
 	case t.IsObject():
 		names.Text(t.TypeName())
 		structure.Text("object")
+		structure.Flag(LeavesOpen(t))
 		structure.Number(len(t.Fields))
 		for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 			structure.Text(name)

@@ -18,7 +18,9 @@ import (
 // common.Schema converts the properties of a schema on each call. A Schema is safe for concurrent use.
 type Schema struct {
 	source common.Schema
-	once   sync.Once
+	// open is set if expressions read values that the OpenAPI schema leaves open.
+	open bool
+	once sync.Once
 	layout
 }
 
@@ -31,8 +33,8 @@ type layout struct {
 	// fields holds the properties of an object with properties, and is nil for other objects.
 	// Expressions read such objects with escaped names, and null as an absent field.
 	fields map[string]*Schema
-	// elem is the schema of the items of an array, or of the values of an object without properties.
-	// It is nil if there is none.
+	// elem is the schema of the items of an array, of the values of an object without properties, or of the fields that an
+	// open schema does not declare. It is nil if there is none.
 	elem *Schema
 	// stringItems is set if the type of the items of an array is string.
 	stringItems bool
@@ -57,6 +59,8 @@ const (
 	schemaInteger
 	schemaBoolean
 	schemaPreserved
+	// schemaDynamic is schemaPreserved of an open schema.
+	schemaDynamic
 )
 
 // NewSchema returns the Schema of an OpenAPI schema, which must not change afterwards.
@@ -64,35 +68,41 @@ func NewSchema(source common.Schema) *Schema { return &Schema{source: source} }
 
 func (s *Schema) analyzed() *layout {
 	s.once.Do(func() {
-		s.layout = analyze(s.source)
+		s.layout = analyze(s.source, s.open)
 		// The schemas of the parts keep what they need.
 		s.source = nil
 	})
 	return &s.layout
 }
 
-func analyze(s common.Schema) layout {
+func analyze(s common.Schema, open bool) layout {
+	part := func(s common.Schema) *Schema { return &Schema{source: s, open: open} }
 	l := layout{typeName: s.Type(), nullable: s.Nullable()}
 	switch {
 	case s.IsXIntOrString():
 		l.form = schemaIntOrString
 	case l.typeName == "object":
 		l.form = schemaObject
-		if s.IsXEmbeddedResource() {
+		if s.IsXEmbeddedResource() && open {
+			s = EmbeddedResource(s)
+		} else if s.IsXEmbeddedResource() {
 			s = s.WithTypeAndObjectMeta()
 		}
-		if properties := s.Properties(); properties != nil {
+		if properties := s.Properties(); properties != nil && !(open && len(properties) == 0) {
 			l.fields = make(map[string]*Schema, len(properties))
 			for name, property := range properties {
-				l.fields[name] = NewSchema(property)
+				l.fields[name] = part(property)
 			}
 		} else if additional := s.AdditionalProperties(); additional != nil && additional.Schema() != nil {
-			l.elem = NewSchema(additional.Schema())
+			l.elem = part(additional.Schema())
+		}
+		if open && l.elem == nil && PreservesUnknown(s) {
+			l.elem = dynamic
 		}
 	case l.typeName == "array":
 		l.form, l.listType = schemaArray, s.XListType()
 		if items := s.Items(); items != nil {
-			l.elem, l.stringItems = NewSchema(items), items.Type() == "string"
+			l.elem, l.stringItems = part(items), items.Type() == "string"
 		}
 		for _, key := range s.XListMapKeys() {
 			l.keys = append(l.keys, newListKey(key))
@@ -105,6 +115,9 @@ func analyze(s common.Schema) layout {
 		l.form = schemaInteger
 	case l.typeName == "boolean":
 		l.form = schemaBoolean
+	case open:
+		// Validation accepts null, too, if a schema has no type.
+		l.form, l.nullable = schemaDynamic, true
 	case s.IsXPreserveUnknownFields():
 		l.form = schemaPreserved
 	}
@@ -175,6 +188,8 @@ func (s *Schema) Value(unstructured any) ref.Val {
 		return types.NewErr("invalid data, expected bool, got %T", unstructured)
 	case schemaPreserved:
 		return &preserved{unstructured}
+	case schemaDynamic:
+		return types.DefaultTypeAdapter.NativeToValue(unstructured)
 	default:
 		return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", l.typeName)
 	}

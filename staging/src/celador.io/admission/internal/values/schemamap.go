@@ -27,10 +27,11 @@ type schemaMap struct {
 	keys    []ref.Val
 }
 
-// property returns the schema of an entry, by its unescaped name. It returns nil for unknown fields.
+// property returns the schema of an entry, by its unescaped name. It returns nil for unknown fields, which
+// expressions cannot read.
 func (m *schemaMap) property(name string) *Schema {
-	if m.fields != nil {
-		return m.fields[name]
+	if field, ok := m.fields[name]; ok {
+		return field
 	}
 	return m.elem
 }

@@ -18,7 +18,7 @@ import (
 // checkRetypings checks that rules set the fields of the same name whose types differ.
 func (c *checkedRules) checkRetypings() field.ErrorList {
 	var errs field.ErrorList
-	for _, r := range retypings(c.edge.from.schema, c.edge.to.schema) {
+	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypings {
 		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return rule.determines(&r) }) {
 			continue
 		}

@@ -62,6 +62,9 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 			return nil, err
 		}
 	}
+	if err := c.checkOpenings(); err != nil {
+		return nil, err
+	}
 	if c.plan.changesMetadata {
 		if err := c.guardMetadata(); err != nil {
 			return nil, err

@@ -90,6 +90,9 @@ func prune(u *unstructured.Unstructured, s *structuralschema.Structural) map[str
 
 // conforms returns an error if a value does not have the type of its schema.
 func conforms(path string, value any, s *structuralschema.Structural) error {
+	if s.Type == "" && !s.XIntOrString {
+		return nil
+	}
 	fail := fmt.Errorf("%s is %T (%v) for a schema of type %q", path, value, value, s.Type)
 	switch value := value.(type) {
 	case nil:
@@ -117,6 +120,9 @@ func conforms(path string, value any, s *structuralschema.Structural) error {
 		for i, item := range value {
 			if err := conforms(fmt.Sprintf("%s[%d]", path, i), item, s.Items); err != nil {
 				return err
+			}
+			if object, ok := item.(map[string]any); ok && len(s.XListMapKeys) > 0 && object["key"] == nil {
+				return fmt.Errorf("%s[%d] has no key", path, i)
 			}
 		}
 	case map[string]any:

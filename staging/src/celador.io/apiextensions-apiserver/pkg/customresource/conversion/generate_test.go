@@ -47,9 +47,9 @@ func (g generator) object(depth int) structuralschema.Structural {
 }
 
 func (g generator) value(depth int) structuralschema.Structural {
-	kinds := 8
+	kinds := 12
 	if depth <= 0 {
-		kinds = 5
+		kinds = 6
 	}
 	var s structuralschema.Structural
 	switch g.IntN(kinds) {
@@ -64,13 +64,26 @@ func (g generator) value(depth int) structuralschema.Structural {
 	case 4:
 		s.XIntOrString = true
 	case 5:
+		s.XPreserveUnknownFields = true
+	case 6:
 		items := g.value(depth - 1)
 		s.Type, s.Items = "array", &items
-	case 6:
+	case 7:
 		values := g.value(depth - 1)
 		s.Type, s.AdditionalProperties = "object", &structuralschema.StructuralOrBool{Structural: &values}
-	case 7:
+	case 8:
 		s = g.object(depth)
+	case 9:
+		s.Type, s.XPreserveUnknownFields = "object", true
+	case 10:
+		s = g.object(depth)
+		s.XPreserveUnknownFields = true
+	case 11:
+		items := g.object(depth)
+		items.Properties["key"] = structuralschema.Structural{Generic: structuralschema.Generic{Type: g.pick("string", "integer")}}
+		items.ValueValidation = &structuralschema.ValueValidation{Required: []string{"key"}}
+		listType := "map"
+		s.Type, s.Items, s.XListType, s.XListMapKeys = "array", &items, &listType, []string{"key"}
 	}
 	s.Nullable = g.IntN(6) == 0
 	return s
@@ -98,6 +111,8 @@ func (g generator) mutateFields(s *structuralschema.Structural) {
 			s.Properties[name+"2"] = field
 		case 1:
 			s.Properties[name] = g.value(1)
+		case 2:
+			s.Properties[name] = structuralschema.Structural{Extensions: structuralschema.Extensions{XPreserveUnknownFields: true}}
 		default:
 			g.mutateFields(&field)
 			s.Properties[name] = field
@@ -121,8 +136,15 @@ func (g generator) unstructured(s *structuralschema.Structural, malformed bool) 
 		items := make([]any, g.IntN(4))
 		for i := range items {
 			items[i] = g.unstructured(s.Items, malformed)
+			if item, ok := items[i].(map[string]any); ok && len(s.XListMapKeys) > 0 && !malformed {
+				if item["key"] = any(int64(i)); s.Items.Properties["key"].Type == "string" {
+					item["key"] = fmt.Sprint(i)
+				}
+			}
 		}
 		return items
+	case s.Type == "":
+		return g.json(2)
 	case s.AdditionalProperties != nil:
 		values := map[string]any{}
 		for range g.IntN(3) {
@@ -141,10 +163,50 @@ func (g generator) unstructured(s *structuralschema.Structural, malformed bool) 
 		return g.IntN(2) == 0
 	}
 	object := map[string]any{}
+	if s.XPreserveUnknownFields {
+		object = g.jsonObject(2)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		delete(object, name)
 		if field := s.Properties[name]; g.IntN(5) > 0 {
 			object[name] = g.unstructured(&field, malformed)
 		}
+	}
+	return object
+}
+
+// json returns any JSON value.
+func (g generator) json(depth int) any {
+	kinds := 7
+	if depth <= 0 {
+		kinds = 5
+	}
+	switch g.IntN(kinds) {
+	case 0:
+		return g.pick("", "x", "12", "true")
+	case 1:
+		return int64(g.IntN(10))
+	case 2:
+		return float64(g.IntN(10)) + 0.5
+	case 3:
+		return g.IntN(2) == 0
+	case 4:
+		return nil
+	case 5:
+		items := make([]any, g.IntN(3))
+		for i := range items {
+			items[i] = g.json(depth - 1)
+		}
+		return items
+	default:
+		return g.jsonObject(depth)
+	}
+}
+
+func (g generator) jsonObject(depth int) map[string]any {
+	object := map[string]any{}
+	for range g.IntN(3) {
+		object[g.pick(append(fieldNames, "x", "key")...)] = g.json(depth - 1)
 	}
 	return object
 }
@@ -205,11 +267,14 @@ func (g generator) path(s *structuralschema.Structural) place {
 	p := place{expression: "self", constructor: "Object"}
 	for {
 		switch {
-		case s.Items != nil && g.IntN(3) > 0:
+		case s.Items != nil && g.IntN(3) > 0 && !strings.Contains(p.expression, ".x"):
 			s, p.path, p.expression = s.Items, p.path+"[*]", p.expression+"[0]"
-		case s.AdditionalProperties != nil && g.IntN(3) > 0:
+		case s.AdditionalProperties != nil && g.IntN(3) > 0 && !strings.Contains(p.expression, ".x"):
 			s, p.path, p.expression = s.AdditionalProperties.Structural, p.path+"[*]", p.expression+"['x']"
-		case len(s.Properties) > 0 && (p.path == "" || g.IntN(5) > 0):
+		case s.XPreserveUnknownFields && !strings.Contains(p.expression, ".x") && g.IntN(2) == 0:
+			// The path leads to what is open, the expression into it.
+			p.expression += g.pick(".x", ".?x", ".x.a")
+		case len(s.Properties) > 0 && !strings.Contains(p.expression, ".x") && (p.path == "" || g.IntN(5) > 0):
 			names := slices.Sorted(maps.Keys(s.Properties))
 			p.name = names[g.IntN(len(names))]
 			field := s.Properties[p.name]

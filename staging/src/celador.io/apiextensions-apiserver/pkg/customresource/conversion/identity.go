@@ -10,6 +10,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // A retyping is a field whose name both versions have, with types that do not agree. Such a field does not keep its value.
@@ -19,30 +20,48 @@ type retyping struct {
 	source, target *structuralschema.Structural
 }
 
-// retypings returns the fields of the object itself, apart from its type and metadata, that do not keep their values.
-func retypings(source, target *structuralschema.Structural) []retyping {
+// compareIdentity compares the fields of the objects themselves, apart from their types and metadata.
+func compareIdentity(source, target *structuralschema.Structural) identity {
 	var c identity
-	for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
+	for _, name := range fieldNames(source, target) {
 		if name == "metadata" || typeFields[name] {
 			continue
 		}
 		c.compareField(nil, name, source, target)
 	}
-	return c.retypings
+	return c
 }
 
-// identity compares the types of the fields that two schemas have.
-type identity struct{ retypings []retyping }
+// identity holds the fields that both versions have and that may not keep their values.
+type identity struct {
+	retypings []retyping
+	openings  []opening
+}
+
+// fieldNames returns the names of the fields that a copy of an object may have in the target.
+func fieldNames(source, target *structuralschema.Structural) []string {
+	names := maps.Clone(source.Properties)
+	if names == nil {
+		names = map[string]structuralschema.Structural{}
+	}
+	if valueSchema(source) != nil || ruleresult.PreservesUnknown(source) {
+		maps.Copy(names, target.Properties)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
 
 func (c *identity) compareField(parent rulepath.Path, name string, source, target *structuralschema.Structural) {
-	sourceField, ok := source.Properties[name]
-	if !ok {
-		sourceField = *source.AdditionalProperties.Structural
-	}
 	if targetField := fieldSchema(target, name); targetField != nil {
-		c.compare(parent.Join(rulepath.Path{{Name: name}}), &sourceField, targetField)
+		sourceField := fieldSchema(source, name)
+		if sourceField == nil {
+			sourceField = &anyType
+		}
+		c.compare(parent.Join(rulepath.Path{{Name: name}}), sourceField, targetField)
 	}
 }
+
+// anyType is the schema of the fields that an object preserves without declaring them.
+var anyType structuralschema.Structural
 
 // fieldSchema returns the schema of a field or map value. It is nil if the schema has none, or leaves its type open.
 func fieldSchema(schema *structuralschema.Structural, name string) *structuralschema.Structural {
@@ -64,21 +83,23 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 		c.retypings = append(c.retypings, retyping{path, source, target})
 		return
 	}
-	if source.Items != nil && target.Items != nil {
+	switch {
+	case isUntyped(target):
+		return
+	case isUntyped(source), source.Items != nil && target.Items != nil && isUntyped(source.Items) && !isUntyped(target.Items):
+		c.openings = append(c.openings, opening{path, target})
+		return
+	case source.Items != nil && target.Items != nil:
 		c.compare(path.Join(rulepath.Path{{Each: true}}), source.Items, target.Items)
 		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
-		c.compareField(path, name, source, target)
-	}
-	if valueSchema(source) == nil {
-		return
-	}
-	if valueSchema(target) != nil {
+	case valueSchema(source) != nil && valueSchema(target) != nil:
 		c.compare(path.Join(rulepath.Path{{Each: true}}), valueSchema(source), valueSchema(target))
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(target.Properties)) {
+	if values := valueSchema(target); values != nil && !isUntyped(values) && ruleresult.PreservesUnknown(source) {
+		c.openings = append(c.openings, opening{path, target})
+	}
+	for _, name := range fieldNames(source, target) {
 		c.compareField(path, name, source, target)
 	}
 }

@@ -137,7 +137,7 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
 		l.field(path, name, source, target, reads)
 	}
-	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && valueSchema(target) == nil {
+	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && valueSchema(target) == nil && target.Type == "object" {
 		l.add(path, "unknown fields of ")
 	}
 }

@@ -21,6 +21,8 @@ type plan struct {
 	scopes []plannedScope
 	// edits are the places that the rules change.
 	edits edits
+	// openings are the fields of the copy whose values are checked.
+	openings []opening
 	// changesMetadata is set if a rule may change labels or annotations.
 	changesMetadata bool
 }
@@ -72,7 +74,7 @@ func newPlan(from, to *typedVersion, converter *v1.Converter, index int) (*plan,
 			scopes[scope] = len(p.scopes)
 			p.scopes = append(p.scopes, plannedScope{
 				path:   compiled.scope,
-				schema: schemaexpression.NewSchema(&model.Structural{Structural: compiled.source}),
+				schema: schemaexpression.NewOpenSchema(&model.Structural{Structural: compiled.source}),
 			})
 		}
 		p.rules = append(p.rules, plannedRule{
@@ -103,7 +105,9 @@ func (p *plan) planEdits() {
 		at.merged = at.merged || mayMerge(rule.expression.OutputType())
 		p.changesMetadata = p.changesMetadata || len(path) == 0 || path[0].Name == "metadata"
 	}
-	for _, r := range retypings(p.from.schema, p.to.schema) {
+	same := compareIdentity(p.from.schema, p.to.schema)
+	p.openings = same.openings
+	for _, r := range same.retypings {
 		path := r.discarded(paths)
 		at := p.edits.at(path)
 		at.discard = true

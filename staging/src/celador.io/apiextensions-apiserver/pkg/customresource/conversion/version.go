@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
@@ -45,7 +46,7 @@ func newTypedVersion(v Version) *typedVersion {
 			s := sourceSchema(v.Schema)
 			// The name appears in the errors of the type checker. An expression cannot contain it, so it does not take the
 			// place of a variable.
-			self := model.SchemaDeclType(s, true).MaybeAssignTypeName("object(" + v.Name + ")")
+			self := schemaexpression.OpenDeclType(&model.Structural{Structural: s}, true).MaybeAssignTypeName("object(" + v.Name + ")")
 			return source{schema: s, self: self}
 		}),
 		target: sync.OnceValue(func() target {

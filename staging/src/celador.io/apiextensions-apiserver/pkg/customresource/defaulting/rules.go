@@ -104,7 +104,7 @@ func (b *builder) node(at *place) *node {
 	if n, ok := b.nodes[at]; ok {
 		return n
 	}
-	n := &node{schema: schemaexpression.NewSchema(at.valueSchema())}
+	n := &node{schema: schemaexpression.NewOpenSchema(at.valueSchema())}
 	b.nodes[at] = n
 	if at.parent == nil {
 		return n

@@ -4,6 +4,7 @@
 package ruleresult
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -63,6 +64,17 @@ func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Stru
 		return nil, false, m
 	}
 	return value, true, nil
+}
+
+// Check returns an error if an unstructured value does not have the type of a schema, with everything in it. Fields that the
+// schema does not declare are not checked.
+func (r *Results) Check(value any, to *structuralschema.Structural) error {
+	_, m := r.raw(value, to)
+	if m == nil {
+		return nil
+	}
+	m.advice = "" // It is about expressions.
+	return errors.New(m.describe("it is"))
 }
 
 // valueOf returns the value that an optional holds, nil if it holds none, or v if it is no optional.
@@ -198,7 +210,7 @@ func fieldSchema(to *structuralschema.Structural, name string) (*structuralschem
 	if values := to.AdditionalProperties; values != nil && values.Structural != nil {
 		return values.Structural, true
 	}
-	if preservesUnknown(to) || isAny(to) {
+	if PreservesUnknown(to) || isAny(to) {
 		return &anyJSON, true
 	}
 	return nil, false
@@ -238,7 +250,7 @@ func (r *Results) list(v traits.Lister, to *structuralschema.Structural) (any, *
 		}
 		items = append(items, value)
 	}
-	return items, nil
+	return items, checkListMap(items, to)
 }
 
 // entries converts a map that is no Go data, such as a map literal.

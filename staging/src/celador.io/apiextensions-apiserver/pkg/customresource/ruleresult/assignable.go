@@ -14,6 +14,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -100,7 +101,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		if !ok {
 			return c.mismatch(t, to)
 		}
-		if !isMap && !preservesUnknown(to) && len(fields) > 0 && len(to.Properties) > 0 && !haveCommon(fields, to) {
+		if !isMap && !PreservesUnknown(to) && !c.leavesOpen(t) && len(fields) > 0 && len(to.Properties) > 0 && !haveCommon(fields, to) {
 			m := c.mismatch(t, to)
 			m.want, m.advice = "an object with other fields ("+listFields(to)+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
 			return m
@@ -125,6 +126,12 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 	default:
 		return c.mismatch(t, to)
 	}
+}
+
+// leavesOpen reports whether objects of a type in self have fields that it does not declare.
+func (c *checker) leavesOpen(t *cel.Type) bool {
+	declared, ok := c.declared[t.TypeName()]
+	return ok && schemaexpression.LeavesOpen(declared)
 }
 
 // haveCommon reports whether an object has a field that a schema declares.

@@ -132,7 +132,7 @@ func formatOf(s *structuralschema.Structural) string {
 	}
 }
 
-// preservesUnknown reports whether objects of the schema may have fields that it does not declare.
-func preservesUnknown(s *structuralschema.Structural) bool {
+// PreservesUnknown reports whether objects of the schema may have fields that it does not declare.
+func PreservesUnknown(s *structuralschema.Structural) bool {
 	return s.XPreserveUnknownFields || s.AdditionalProperties != nil && s.AdditionalProperties.Structural == nil && s.AdditionalProperties.Bool
 }

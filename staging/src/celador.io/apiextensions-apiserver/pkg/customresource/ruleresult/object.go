@@ -43,7 +43,7 @@ func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 			return &schema, true
 		}
 	}
-	return nil, preservesUnknown(t.schema)
+	return nil, PreservesUnknown(t.schema)
 }
 
 // Field implements common.ResolvedType. All fields have dynamic type, because cel-go compares types of objects by name,

@@ -53,7 +53,7 @@ func (r *Results) rawList(items []any, to *structuralschema.Structural) (any, *m
 		}
 		converted = append(converted, value)
 	}
-	return converted, nil
+	return converted, checkListMap(converted, to)
 }
 
 func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {

@@ -1,0 +1,68 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+// An opening is a field whose type the source leaves open and the target declares. The copy of an object keeps its value
+// if it has that type. Otherwise the object cannot be converted, unless a rule sets the field.
+type opening struct {
+	path   rulepath.Path
+	target *structuralschema.Structural
+}
+
+// checkOpenings checks the types of the values whose types only the target's schema declares. Those that rules have set
+// have the type.
+func (c *conversion) checkOpenings() *Error {
+	var results ruleresult.Results // Its limits are for results of rules; the size of an object bounds the copied values.
+	for _, opening := range c.plan.openings {
+		fail := func(path rulepath.Path, err error) *Error {
+			return &Error{Reason: ReasonType, Err: fmt.Errorf("%s, whose type version %s leaves open, cannot be copied: %w. Correct the object, or add a rule that sets the field",
+				path, c.plan.from.name, err)}
+		}
+		matches, err := opening.path.Matches(c.target, maxMatches)
+		if err != nil {
+			return fail(opening.path, err)
+		}
+		for _, match := range matches {
+			if err := results.Check(match.Value, opening.target); err != nil {
+				return fail(match.Path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// openings returns a warning that names the openings that no rule sets.
+func (c *checkedRules) openings() []string {
+	var unset []string
+	for _, o := range compareIdentity(c.edge.from.schema, c.edge.to.schema).openings {
+		isSet := slices.ContainsFunc(c.rules, func(rule checkedRule) bool {
+			path := rule.path()
+			return len(path) <= len(o.path) && slices.Equal(path, o.path[:len(path)])
+		})
+		if !isSet {
+			unset = append(unset, fmt.Sprintf("%s, which is %s in version %s", o.path, describe(o.target), c.edge.to.name))
+		}
+	}
+	if len(unset) == 0 {
+		return nil
+	}
+	more := ""
+	if len(unset) > maxLosses {
+		more = fmt.Sprintf(" and %d more fields", len(unset)-maxLosses)
+		unset = unset[:maxLosses]
+	}
+	return []string{fmt.Sprintf("%s: version %s allows values of any type in %s%s: objects with a value of another type cannot be converted. Add rules that convert these values",
+		c.path, c.edge.from.name, strings.Join(unset, ", in "), more)}
+}
