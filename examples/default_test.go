@@ -18,7 +18,7 @@ import (
 func TestDefaults(t *testing.T) {
 	d := load(t, "crd-defaults")
 	const version, defaulted = "v1", "-defaulted"
-	if errs := defaulting.Validate(d.schemas.Structural(version), d.expressions.Defaults[version], nil, false, field.NewPath("openAPIV3Schema")); len(errs) > 0 {
+	if errs, _ := defaulting.Validate(d.schemas.Structural(version), d.expressions.Defaults[version], nil, false, field.NewPath("openAPIV3Schema")); len(errs) > 0 {
 		t.Fatal(errs.ToAggregate())
 	}
 	objects := d.objects(t)

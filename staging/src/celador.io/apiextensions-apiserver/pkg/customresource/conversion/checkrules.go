@@ -53,6 +53,9 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 		return errs
 	}
 	compiled, problem := c.edge.compile(rule, origin)
+	if problem == nil {
+		problem = c.edge.checkConstants(compiled)
+	}
 	if problem != nil {
 		value := map[string]string{"scope": rule.Scope, "field": rule.Field, "rule": rule.Rule}[problem.field]
 		return field.ErrorList{field.Invalid(path.Child(problem.field), ruleerror.Abbreviate(value), problem.detail)}

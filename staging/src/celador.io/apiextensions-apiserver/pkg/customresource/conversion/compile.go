@@ -225,7 +225,7 @@ func (e *edge) explain(celErr *apiservercel.Error, text string, r *compiledRule,
 			}
 		}
 	}
-	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self, target: e.to.target().schema, to: e.to.name}.of(detail)
+	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self, target: e.to.target().schema, to: e.to.name}.of(detail, text)
 	if len(hints) > 0 {
 		detail += "\n" + strings.Join(hints, "\n")
 	}

@@ -35,8 +35,11 @@ type hints struct {
 	to     string
 }
 
-// of returns the hints for the errors of the type checker, each as a sentence without a full stop.
-func (h hints) of(detail string) []string {
+// of returns the hints for the errors that the type checker has about an expression, each as a sentence without a full stop.
+func (h hints) of(detail, expression string) []string {
+	if unknown := ruleerror.UnknownFunctions(detail, expression); len(unknown) > 0 {
+		return unknown
+	}
 	var all []string
 	add := func(hint string) {
 		if hint != "" && !slices.Contains(all, hint) {

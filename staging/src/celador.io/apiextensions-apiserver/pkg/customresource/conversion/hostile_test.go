@@ -141,7 +141,7 @@ func TestHostileRules(t *testing.T) {
 		{"infinity", v1.ConversionRule{Field: "spec.any", Rule: "dyn(1.0 / 0.0)"}, "", "+Inf"},
 		{"a type", v1.ConversionRule{Field: "spec.any", Rule: "dyn(type(1))"}, "", "a type is not a value"},
 		{"overflow", v1.ConversionRule{Field: "spec.number", Rule: "9223372036854775807 + self.spec.number"}, "", "overflow"},
-		{"uint", v1.ConversionRule{Field: "spec.number", Rule: "18446744073709551615u"}, "", "the uint 18446744073709551615"},
+		{"uint", v1.ConversionRule{Field: "spec.number", Rule: "18446744073709551615u"}, "the uint 18446744073709551615", "the uint 18446744073709551615"},
 		{"time", v1.ConversionRule{Field: "spec.text", Rule: "string(timestamp('9999-12-31T23:59:59Z') + duration('1h'))"}, "", "timestamp overflow"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ package conversion
 
 import (
 	"maps"
+	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -16,13 +17,15 @@ import (
 func sourceSchema(s *structuralschema.Structural) *structuralschema.Structural {
 	source := *s
 	source.Type = "object"
+	source.ValueValidation = withRequired(s.ValueValidation, "apiVersion", "kind", "metadata")
 	source.Properties = make(map[string]structuralschema.Structural, len(s.Properties)+len(typeFields))
 	maps.Copy(source.Properties, s.Properties)
 	maps.Copy(source.Properties, map[string]structuralschema.Structural{
 		"apiVersion": stringSchema(validation.DNS1123SubdomainMaxLength),
 		"kind":       stringSchema(validation.DNS1035LabelMaxLength),
 		"metadata": {
-			Generic: structuralschema.Generic{Type: "object"},
+			Generic:         structuralschema.Generic{Type: "object"},
+			ValueValidation: withRequired(nil, "name", "namespace"),
 			Properties: map[string]structuralschema.Structural{
 				"name":         stringSchema(validation.DNS1123SubdomainMaxLength),
 				"generateName": stringSchema(validation.DNS1123SubdomainMaxLength),
@@ -34,6 +37,16 @@ func sourceSchema(s *structuralschema.Structural) *structuralschema.Structural {
 		},
 	})
 	return &source
+}
+
+// withRequired returns the validation with more required fields.
+func withRequired(v *structuralschema.ValueValidation, names ...string) *structuralschema.ValueValidation {
+	required := structuralschema.ValueValidation{}
+	if v != nil {
+		required = *v
+	}
+	required.Required = append(slices.Clone(required.Required), names...)
+	return &required
 }
 
 // typeFields are the fields that identify the type of an object.

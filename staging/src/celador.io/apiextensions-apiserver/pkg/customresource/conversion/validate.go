@@ -20,7 +20,8 @@ import (
 // has in the converter of the same versions may use functions that the compatibility version does not have.
 //
 // Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions without one are
-// not compiled. Warnings are about data that conversion loses and about rules without effect.
+// not compiled. Warnings are about data that conversion loses, objects
+// that it fails for, and rules without effect.
 func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warnings []string) {
 	v := validator{path: path.Child("converters"), definition: d, old: old, versions: map[string]*typedVersion{}}
 	for _, version := range d.Versions {
@@ -160,6 +161,9 @@ func (v *validator) checkConverter(i int) {
 	v.errs = append(v.errs, rules.checkReplacedLists()...)
 	if len(v.errs) == before {
 		v.warnings = append(v.warnings, rules.overwritten()...)
+		v.warnings = append(v.warnings, rules.unguarded()...)
+		v.warnings = append(v.warnings, rules.replacedMetadata()...)
+		v.warnings = append(v.warnings, rules.openings()...)
 		v.warnings = append(v.warnings, rules.losses()...)
 	}
 }

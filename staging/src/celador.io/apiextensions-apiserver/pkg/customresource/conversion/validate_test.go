@@ -4,6 +4,8 @@
 package conversion_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,7 +122,7 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "function that does not exist", from: text, to: text, rules: "[{field: spec.text, rule: 'toUpper(self.spec.text)'}]",
 		errs: []string{
-			rule + ".rule: Invalid value: \"toUpper(self.spec.text)\": compilation failed: ERROR: <input>:1:8: undeclared reference to 'toUpper' (in container '')\n | toUpper(self.spec.text)\n | .......^",
+			rule + ".rule: Invalid value: \"toUpper(self.spec.text)\": compilation failed: ERROR: <input>:1:8: undeclared reference to 'toUpper' (in container '')\n | toUpper(self.spec.text)\n | .......^\nThere is no function toUpper",
 		},
 	}, {
 		name: "text of JSON without decode", from: text, to: "o: {type: object, properties: {a: {type: string}}}", rules: "[{field: spec.o, rule: self.metadata.annotations.x}]",
@@ -342,6 +344,13 @@ func TestValidateRules(t *testing.T) {
 			// Only the rules from v1 to v2 are tested.
 			d.Converters[1].Rules = []v1.ConversionRule{{Field: "spec", Rule: "self.?metadata.?name.optMap(x, json.decode('{}'))"}, {Field: "metadata.annotations.all", Rule: "json.encode(self)"}}
 			errs, warnings := validate(d, nil)
+			// TestUnguarded compares these warnings.
+			warnings = slices.DeleteFunc(warnings, func(warning string) bool {
+				return strings.Contains(warning, "objects in v1 that lack what a rule reads")
+			})
+			if len(warnings) == 0 {
+				warnings = nil
+			}
 			if diff := cmp.Diff(test.errs, errs); diff != "" {
 				t.Errorf("errors: %s", diff)
 			}

@@ -35,7 +35,7 @@ func FuzzRules(f *testing.F) {
 	structural, _ := parse(f, nested)
 	f.Fuzz(func(t *testing.T, path, rule, field, object string) {
 		defaults := apiextensions.SchemaDefaults{apiextensions.SchemaPath(path): {{Rule: rule, Field: field}, {Rule: rule}}}
-		errs := defaulting.Validate(structural, defaults, nil, false, root)
+		errs, _ := defaulting.Validate(structural, defaults, nil, false, root)
 		var content map[string]any
 		if err := utiljson.Unmarshal([]byte(object), &content); err != nil || content == nil {
 			return

@@ -57,19 +57,30 @@ func explain(at *place, text string, err error) string {
 		if len(inside) == 0 {
 			return "entries of lists and maps are never unset: write the rule for a field in them, in the schema of the entries"
 		}
-		return fmt.Sprintf("the path must not lead into a list or into every value of a map: move the rule to x-kubernetes-default in the schema of the entries of %s, and write %q", path[:i], inside)
+		return fmt.Sprintf("the path must not lead into a list or into every value of a map: move the rule to x-kubernetes-default in the schema of the entries of %s, and write %q", at.describe(path[:i]), inside)
 	}
 	return err.Error()
+}
+
+// describe names the value at a path in the values of a schema.
+func (p *place) describe(path rulepath.Path) string {
+	if len(path) == 0 {
+		return selfName(p.path.Tokens())
+	}
+	return path.String()
 }
 
 // hiddenMetadata are the fields of metadata that self does not have.
 var hiddenMetadata = sets.New("labels", "annotations", "namespace", "uid", "ownerReferences", "finalizers", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion")
 
 // hints returns what to write instead of the names that the type checker does not know, each as a line.
-func hints(failure *apiservercel.Error, scope *place) string {
+func hints(failure *apiservercel.Error, source string, scope *place) string {
 	var compilation *apiservercel.CompilationError
 	if !errors.As(failure.Cause, &compilation) {
 		return ""
+	}
+	if unknown := ruleerror.UnknownFunctions(failure.Detail, source); len(unknown) > 0 {
+		return "\n" + strings.Join(unknown, "\n")
 	}
 	var text strings.Builder
 	for _, issue := range compilation.Issues.Errors() {

@@ -185,11 +185,11 @@ properties:
 	for i := range 40 {
 		defaults[""] = append(defaults[""], v1.DefaultRule{Field: fmt.Sprintf("set.f%02d", i), Rule: "self.names.all(a, self.names.exists(b, a < b))"})
 	}
-	errs := defaulting.Validate(structural, defaults, nil, false, root)
+	errs, _ := defaulting.Validate(structural, defaults, nil, false, root)
 	if len(errs) != 1 || errs[0].Field != "schema" || !strings.Contains(errs[0].Detail, "of all x-kubernetes-default of the version is") {
 		t.Errorf("got errors %v, want one for the version", errs)
 	}
-	if errs := defaulting.Validate(structural, apiextensions.SchemaDefaults{"": defaults[""][:2]}, nil, false, root); len(errs) > 0 {
+	if errs, _ := defaulting.Validate(structural, apiextensions.SchemaDefaults{"": defaults[""][:2]}, nil, false, root); len(errs) > 0 {
 		t.Errorf("got errors %v for two rules, want none", errs)
 	}
 }
@@ -220,7 +220,7 @@ func TestSizeLimits(t *testing.T) {
 		{"1 KiB", name(1 << 10), ""},
 		{"more than 1 KiB", name(1<<10 + 1), "schema.x-kubernetes-default[0].field: Too long: may not be more than 1024 bytes"},
 	} {
-		errs := defaulting.Validate(structural, apiextensions.SchemaDefaults{"": test.rules}, nil, false, root)
+		errs, _ := defaulting.Validate(structural, apiextensions.SchemaDefaults{"": test.rules}, nil, false, root)
 		if test.want == "" && len(errs) > 0 || test.want != "" && (len(errs) != 1 || errs[0].Error() != test.want) {
 			t.Errorf("%s: got errors %v, want %q", test.name, errs, test.want)
 		}
@@ -251,7 +251,7 @@ func TestMisplacedRules(t *testing.T) {
 		"/anyOf/0":              {{Field: "a", Rule: "'x'"}},
 		"/properties/a/allOf/1": {{Rule: "'x'"}},
 	}
-	errs := defaulting.Validate(structural, defaults, nil, false, root)
+	errs, _ := defaulting.Validate(structural, defaults, nil, false, root)
 	want := []string{"schema.anyOf[0].x-kubernetes-default", "schema.properties[a].allOf[1].x-kubernetes-default"}
 	if len(errs) != len(want) {
 		t.Fatalf("got errors %v, want %d", errs, len(want))

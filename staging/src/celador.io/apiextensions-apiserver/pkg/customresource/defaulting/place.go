@@ -12,9 +12,11 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // A place is a schema that has rules, or on the way to one that has.
@@ -107,13 +109,35 @@ func (p *place) valueSchema() *model.Structural {
 	return &model.Structural{Structural: p.schema}
 }
 
+// resourceSchema returns the schema of self, as an embedded resource if self has a type and metadata.
+func (p *place) resourceSchema() *structuralschema.Structural {
+	if !p.resource {
+		return p.schema
+	}
+	resource := *p.schema
+	resource.XEmbeddedResource = true
+	return &resource
+}
+
+// location returns the path of the values of the schema.
+func (p *place) location() rulepath.Path {
+	switch {
+	case p.parent == nil:
+		return nil
+	case p.property == "":
+		return p.parent.location().Join(rulepath.Path{{Each: true}})
+	default:
+		return p.parent.location().Join(rulepath.Path{{Name: p.property}})
+	}
+}
+
 // selfTypeName must differ from the name of the variable: CEL would take self.spec for a type.
 const selfTypeName = "selfType"
 
-// selfType returns the type of self, or nil if expressions cannot read values of the schema.
+// selfType returns the type of self. Values that the schema leaves open are dynamic.
 func (p *place) selfType() *apiservercel.DeclType {
 	if p.declared == nil {
-		if p.declared = model.SchemaDeclType(p.schema, p.resource); p.declared != nil {
+		if p.declared = schemaexpression.OpenDeclType(&model.Structural{Structural: p.schema}, p.resource); p.declared != nil {
 			p.declared = p.declared.MaybeAssignTypeName(selfTypeName)
 		}
 	}

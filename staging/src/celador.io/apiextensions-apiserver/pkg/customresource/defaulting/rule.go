@@ -36,11 +36,15 @@ type rule struct {
 	reads []string
 	// readsAll is set if it reads self as a whole.
 	readsAll bool
+	// unguarded holds the values in self that it reads without asking whether they are set. Only a validating compiler finds them.
+	unguarded []rulepath.UnsetValue
 }
 
 // A compiler compiles the rules of one version.
 type compiler struct {
 	types *ruleresult.Types
+	// validating is set if the rules are written, so that constants are checked, too.
+	validating bool
 	// origin selects the functions that a rule may call.
 	origin func(rule string) environment.Type
 }
@@ -145,7 +149,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	}
 	self := scope.selfType()
 	if self == nil {
-		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it allows any type (x-kubernetes-preserve-unknown-fields)")
+		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it does not declare the items of an array")
 	}
 	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{
 		Self: self, Types: c.types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
@@ -155,10 +159,16 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	}
 	expression, failure := environment.Compile(r.source)
 	if failure != nil {
-		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, scope))
+		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, r.source, scope))
 	}
 	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
+	}
+	if c.validating {
+		if err := ruleresult.CheckConstants(expression, r.target); err != nil {
+			return field.Invalid(path, r.source, fmt.Sprintf("%s cannot have the value: %v", r.field, err))
+		}
+		r.unguarded = rulepath.Unset(scope.resourceSchema(), expression.UnguardedReads())
 	}
 	cost, err := expression.MaxCost()
 	if err != nil {

@@ -51,7 +51,7 @@ func parse(t testing.TB, text string) (*structuralschema.Structural, apiextensio
 func compile(t testing.TB, text string) (*structuralschema.Structural, *defaulting.Rules) {
 	t.Helper()
 	structural, defaults := parse(t, text)
-	if errs := defaulting.Validate(structural, defaults, nil, false, root); len(errs) > 0 {
+	if errs, _ := defaulting.Validate(structural, defaults, nil, false, root); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	return structural, defaulting.New("widgets.example.com", structural, defaults)

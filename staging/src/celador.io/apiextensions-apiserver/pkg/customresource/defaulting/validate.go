@@ -28,14 +28,14 @@ const keyword = "x-kubernetes-default"
 // root is the structural schema of the version and path the field path of its openAPIV3Schema. status says whether the version has
 // a status subresource. stored are the rules of the
 // version as stored, or nil: an expression that is stored already may call functions that newer servers
-// have and this compatibility version does not.
-func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, status bool, path *field.Path) field.ErrorList {
+// have and this compatibility version does not. Warnings are about rules that fail for some objects.
+func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, status bool, path *field.Path) (errs field.ErrorList, warnings []string) {
 	count := 0
 	for _, rules := range defaults {
 		count += len(rules)
 	}
 	if count > rulelimit.MaxRules {
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the version has %d rules in %s, and may have at most %d", count, keyword, rulelimit.MaxRules))}
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the version has %d rules in %s, and may have at most %d", count, keyword, rulelimit.MaxRules))}, nil
 	}
 	known := sets.New[string]()
 	for _, rules := range stored {
@@ -49,8 +49,9 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 		}
 		return environment.NewExpressions
 	})
+	c.validating = true
 	top, outside := newPlaces(root, defaults)
-	var errs field.ErrorList
+	var unguarded unguardedRules
 	for _, schema := range outside {
 		errs = append(errs, field.Forbidden(schema.Field(path).Child(keyword),
 			"rules are not allowed in allOf, anyOf, oneOf and not: move the rules to the schema of the same field under properties, items or additionalProperties"))
@@ -71,6 +72,7 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 			if detail := crossing(scope, r); status && detail != "" {
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), detail))
 			}
+			unguarded.add(rulePath, scope, r)
 			total = rulelimit.Add(total, r.cost)
 			if r.cost > maxRuleCost {
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), costDetail("the rule", r.cost, maxRuleCost)))
@@ -80,7 +82,10 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	if total > maxVersionCost {
 		errs = append(errs, field.Forbidden(path, costDetail("all x-kubernetes-default of the version", total, maxVersionCost)))
 	}
-	return errs
+	if len(errs) > 0 {
+		return errs, nil
+	}
+	return nil, unguarded.warnings()
 }
 
 func tooLong(source v1.DefaultRule, path *field.Path) field.ErrorList {

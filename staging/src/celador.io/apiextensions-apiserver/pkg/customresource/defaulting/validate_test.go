@@ -128,7 +128,7 @@ func TestValidate(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			structural, defaults := parse(t, rich(test.root, test.spec, test.item, test.prop))
-			errs := defaulting.Validate(structural, defaults, nil, false, root)
+			errs, _ := defaulting.Validate(structural, defaults, nil, false, root)
 			if test.path == "" {
 				if len(errs) > 0 {
 					t.Fatal(errs)
@@ -176,10 +176,10 @@ properties:
     properties: {a: {type: string, maxLength: 5}, b: {type: string, maxLength: 5}}
   status: *half
 `)
-		if errs := defaulting.Validate(structural, defaults, nil, false, root); len(errs) > 0 {
+		if errs, _ := defaulting.Validate(structural, defaults, nil, false, root); len(errs) > 0 {
 			t.Errorf("%s: got errors %v without the subresource", rule, errs)
 		}
-		errs := defaulting.Validate(structural, defaults, nil, true, root)
+		errs, _ := defaulting.Validate(structural, defaults, nil, true, root)
 		if want == "" && len(errs) > 0 || want != "" && (len(errs) != 1 || errs[0].Field != "schema.x-kubernetes-default[0].rule" || !strings.Contains(errs[0].Detail, want)) {
 			t.Errorf("%s: got errors %v, want %q", rule, errs, want)
 		}

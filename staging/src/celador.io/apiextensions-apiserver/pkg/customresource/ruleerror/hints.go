@@ -5,6 +5,7 @@ package ruleerror
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,42 @@ func Hints(detail string) []string {
 	}
 	if strings.Contains(detail, "does not support field selection") {
 		hints = append(hints, "Write keys with dots or slashes in brackets and quotes, such as self.metadata.labels['example.com/zone']")
+	}
+	return hints
+}
+
+var (
+	// undeclared matches the errors for names that do not exist.
+	undeclared = regexp.MustCompile(`undeclared reference to '(\w+)'`)
+	// called matches the names of functions, with namespaces or the fields of their targets.
+	called = regexp.MustCompile(`(\w+(?:\.\w+)*)\s*\(`)
+)
+
+// UnknownFunctions returns what to write instead of functions that expressions do not have, each as a sentence without a full
+// stop. The type checker reports a function, its namespace and the variables of a macro as names that do not exist; they are no
+// misspelt fields then.
+func UnknownFunctions(detail, expression string) []string {
+	unknown := map[string]bool{}
+	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
+		unknown[match[1]] = true
+	}
+	var hints []string
+	for _, match := range called.FindAllStringSubmatch(expression, -1) {
+		names := strings.Split(match[1], ".")
+		function := names[len(names)-1]
+		if !unknown[function] {
+			continue
+		}
+		if unknown[names[0]] {
+			function = match[1]
+		}
+		hint := "There is no function " + function
+		if function == "cel.bind" {
+			hint += ": write [value].map(v, ...)[0] to give a value a name"
+		}
+		if !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+		}
 	}
 	return hints
 }

@@ -13,12 +13,11 @@ import (
 )
 
 // validateDefaultRules checks x-kubernetes-default of the versions whose schema, rules or status subresource are not those of old, so that servers that
-// check more can update the others. old is nil on create.
-func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) field.ErrorList {
+// check more can update the others, and returns warnings about rules that fail for some objects. old is nil on create.
+func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) (errs field.ErrorList, warnings []string) {
 	if !crd.Expressions.HasDefaults() {
-		return nil
+		return nil, nil
 	}
-	var errs field.ErrorList
 	for i, version := range crd.Spec.Versions {
 		defaults := crd.Expressions.Defaults[version.Name]
 		if len(defaults) == 0 {
@@ -41,9 +40,10 @@ func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) fiel
 				continue
 			}
 		}
-		errs = append(errs, defaulting.Validate(schema, defaults, stored, status, path)...)
+		invalid, unguarded := defaulting.Validate(schema, defaults, stored, status, path)
+		errs, warnings = append(errs, invalid...), append(warnings, unguarded...)
 	}
-	return errs
+	return errs, warnings
 }
 
 // hasStatus reports whether a version has a status subresource.

@@ -27,7 +27,7 @@ func TestMistakes(t *testing.T) {
 	_, ours, _ := servers(t, generic.UndecoratedStorage)
 	var cases []struct {
 		Name, V1, V2, Converters string
-		Errors                   []string
+		Errors, Warnings         []string
 	}
 	if err := yaml.UnmarshalStrict(mistakes, &cases); err != nil {
 		t.Fatal(err)
@@ -47,6 +47,12 @@ func TestMistakes(t *testing.T) {
 			crd := decodeOurs(t, manifest(conversion, schemas...))
 			ours.store.CreateStrategy.PrepareForCreate(testContext(), crd)
 			if diff := cmp.Diff(c.Errors, messages(ours.store.CreateStrategy.Validate(testContext(), crd))); diff != "" {
+				t.Error(diff)
+			}
+			if len(c.Errors) > 0 {
+				return
+			}
+			if diff := cmp.Diff(c.Warnings, ours.store.CreateStrategy.WarningsOnCreate(testContext(), crd)); diff != "" {
 				t.Error(diff)
 			}
 		})

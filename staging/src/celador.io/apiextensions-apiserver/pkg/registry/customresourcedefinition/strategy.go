@@ -55,8 +55,7 @@ func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	_, warnings := validateConversionRules(obj.(*apiextensions.CustomResourceDefinition), nil)
-	return append(s.upstreamStrategy.WarningsOnCreate(ctx, part(obj)), warnings...)
+	return append(s.upstreamStrategy.WarningsOnCreate(ctx, part(obj)), warnExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
 }
 
 // PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions increments the generation.
@@ -77,14 +76,21 @@ func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	_, warnings := validateConversionRules(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))
-	return append(s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old)), warnings...)
+	return append(s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old)), warnExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
 }
 
 // validateExpressions checks the default rules and the conversion rules. old is nil on create.
 func validateExpressions(crd, old *apiextensions.CustomResourceDefinition) field.ErrorList {
-	errs, _ := validateConversionRules(crd, old)
-	return append(validateDefaultRules(crd, old), errs...)
+	defaults, _ := validateDefaultRules(crd, old)
+	conversions, _ := validateConversionRules(crd, old)
+	return append(defaults, conversions...)
+}
+
+// warnExpressions returns the warnings about default rules and conversion rules. old is nil on create.
+func warnExpressions(crd, old *apiextensions.CustomResourceDefinition) []string {
+	_, defaults := validateDefaultRules(crd, old)
+	_, conversions := validateConversionRules(crd, old)
+	return append(defaults, conversions...)
 }
 
 // attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for selectors of lists and watches.

@@ -1,0 +1,344 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// facts are the keys of places that are set, or impossible alone if nothing is ever evaluated under the facts.
+type facts map[string]bool
+
+// impossible is no key of a place: those of fields start with a separator.
+const impossible = "impossible"
+
+const separator = "\x00"
+
+// key identifies a place.
+func (p *place) key() string { return p.keyWith(0) }
+
+// keyWith identifies a place, with the last n entries on the way to it replaced by all entries.
+func (p *place) keyWith(n int) string {
+	if p.parent == nil {
+		return ""
+	}
+	key := separator + p.name
+	switch {
+	case p.id == 0:
+		return p.parent.keyWith(n) + key
+	case n > 0:
+		return p.parent.keyWith(n-1) + key + separator + strconv.Itoa(ofAll)
+	default:
+		return p.parent.keyWith(0) + key + separator + strconv.Itoa(p.id)
+	}
+}
+
+// entries returns how many entries are on the way to a place.
+func (p *place) entries() int {
+	n := 0
+	for ; p.parent != nil; p = p.parent {
+		if p.id != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// present returns the facts that follow from a place being set.
+func present(p *place) facts {
+	if p == nil {
+		return nil
+	}
+	known := facts{}
+	for ; p.parent != nil; p = p.parent {
+		known[p.key()] = true
+	}
+	return known
+}
+
+func (f facts) has(p *place) bool {
+	if f[impossible] {
+		return true
+	}
+	for n := range p.entries() + 1 {
+		if f[p.keyWith(n)] {
+			return true
+		}
+	}
+	return false
+}
+
+// and returns the facts if both hold.
+func (f facts) and(other facts) facts {
+	switch {
+	case len(other) == 0:
+		return f
+	case len(f) == 0:
+		return other
+	}
+	both := maps.Clone(f)
+	maps.Copy(both, other)
+	return both
+}
+
+// or returns the facts if one or the other hold.
+func (f facts) or(other facts) facts {
+	switch {
+	case f[impossible]:
+		return other
+	case other[impossible]:
+		return f
+	}
+	common := facts{}
+	for key := range f {
+		if other[key] {
+			common[key] = true
+		}
+	}
+	return common
+}
+
+// relative returns the facts about the parts of a place, relative to it.
+func (f facts) relative(to *place) facts {
+	inside := facts{}
+	if to == nil {
+		return inside
+	}
+	for key := range f {
+		if rest, ok := strings.CutPrefix(key, to.key()); ok && strings.HasPrefix(rest, separator) {
+			inside[rest] = true
+		}
+	}
+	return inside
+}
+
+// at returns relative facts as facts about the parts of a place.
+func (f facts) at(p *place) facts {
+	absolute := make(facts, len(f))
+	for rest := range f {
+		absolute[p.key()+rest] = true
+	}
+	return absolute
+}
+
+// An outcome holds the facts that follow from a boolean value.
+type outcome struct{ whenTrue, whenFalse facts }
+
+func (o outcome) not() outcome { return outcome{o.whenFalse, o.whenTrue} }
+
+func (o outcome) and(other outcome) outcome {
+	return outcome{o.whenTrue.and(other.whenTrue), o.whenFalse.or(other.whenFalse)}
+}
+
+// outcome returns the facts that follow from the value of an expression.
+func (g *guards) outcome(e ast.Expr) outcome {
+	if g.visits++; g.visits > maxVisits || g.GetType(e.ID()).Kind() != types.BoolKind && g.GetType(e.ID()).Kind() != types.DynKind {
+		return outcome{}
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		return g.scope[e.AsIdent()].outcome
+	case ast.LiteralKind:
+		return decided(e.AsLiteral() == types.True, facts{impossible: true}).not()
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		if selected.IsTestOnly() {
+			return outcome{whenTrue: present(g.origin(selected.Operand()).below(selected.FieldName(), false).place)}
+		}
+	case ast.CallKind:
+		return g.outcomeOfCall(e.AsCall(), e)
+	case ast.ComprehensionKind:
+		return g.outcomeOfComprehension(e.AsComprehension())
+	}
+	return outcome{}
+}
+
+// decided returns the outcome of an expression that has one value under the facts.
+func decided(value bool, known facts) outcome {
+	if value {
+		return outcome{whenTrue: known}
+	}
+	return outcome{whenFalse: known}
+}
+
+func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalNot:
+		return g.outcome(args[0]).not()
+	case operators.LogicalAnd:
+		return g.outcome(args[0]).and(g.outcome(args[1]))
+	case operators.LogicalOr:
+		return g.outcome(args[0]).not().and(g.outcome(args[1]).not()).not()
+	case operators.Conditional:
+		condition, then, otherwise := g.outcome(args[0]), g.outcome(args[1]), g.outcome(args[2])
+		return outcome{
+			condition.whenTrue.and(then.whenTrue).or(condition.whenFalse.and(otherwise.whenTrue)),
+			condition.whenTrue.and(then.whenFalse).or(condition.whenFalse.and(otherwise.whenFalse)),
+		}
+	case "hasValue":
+		return outcome{whenTrue: present(g.origin(call.Target()).place)}
+	case operators.In:
+		known := present(g.fallback(args[1]).place)
+		if of := g.origin(args[1]); isText(args[0]) && !of.optional {
+			known = known.and(present(of.below(string(args[0].AsLiteral().(types.String)), false).place))
+		}
+		return outcome{whenTrue: known}
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return g.outcomeOfComparison(call.FunctionName(), args[0], args[1])
+	case "startsWith", "endsWith", "contains":
+		if call.IsMemberFunction() && isText(args[0]) && args[0].AsLiteral() != types.String("") {
+			if of := g.fallback(call.Target()); of.place != nil && of.value == types.String("") {
+				return outcome{whenTrue: present(of.place)}
+			}
+		}
+	}
+	if of := g.fallback(e); of.place != nil {
+		// The other value is not the one of the fallback.
+		return decided(of.value != types.True, present(of.place))
+	}
+	return outcome{}
+}
+
+// A fallback is a value that an expression has if a part of self is unset.
+type fallback struct {
+	place *place
+	value ref.Val
+}
+
+// fallback returns the constant that the value of an expression falls back to, as in self.?a.orValue(0). The place is nil
+// if there is none.
+func (g *guards) fallback(e ast.Expr) fallback {
+	if e.Kind() != ast.CallKind {
+		return fallback{}
+	}
+	call := e.AsCall()
+	operands := call.Args()
+	if call.IsMemberFunction() {
+		operands = append([]ast.Expr{call.Target()}, operands...)
+	}
+	switch {
+	case call.FunctionName() == "orValue" && len(operands) == 2:
+		if value := constantOf(operands[1]); value != nil {
+			return fallback{g.origin(operands[0]).place, value}
+		}
+	case call.FunctionName() == "size" && len(operands) == 1:
+		of := g.fallback(operands[0])
+		if sized, ok := of.value.(traits.Sizer); ok {
+			return fallback{of.place, sized.Size()}
+		}
+	}
+	return fallback{}
+}
+
+// constantOf returns the value of a literal, or of an empty list or map. It returns nil for other expressions.
+func constantOf(e ast.Expr) ref.Val {
+	switch {
+	case e.Kind() == ast.LiteralKind:
+		return e.AsLiteral()
+	case e.Kind() == ast.ListKind && e.AsList().Size() == 0:
+		return types.NewRefValList(types.DefaultTypeAdapter, nil)
+	case e.Kind() == ast.MapKind && e.AsMap().Size() == 0:
+		return types.NewRefValMap(types.DefaultTypeAdapter, nil)
+	}
+	return nil
+}
+
+// outcomeOfComparison returns the outcome of comparing a value that may be a fallback, or an optional, with a constant.
+func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
+	if optional, isNone := optionalConstant(b); optional {
+		return decided((operator == operators.Equals) != isNone, present(g.origin(a).place))
+	}
+	of, constant, flipped := g.fallback(a), constantOf(b), false
+	if of.place == nil {
+		of, constant, flipped = g.fallback(b), constantOf(a), true
+	}
+	if of.place == nil || constant == nil {
+		return outcome{}
+	}
+	x, y := of.value, constant
+	if flipped {
+		x, y = y, x
+	}
+	result, ok := compare(operator, x, y)
+	if !ok {
+		return outcome{}
+	}
+	// The comparison with the fallback has this result, so the value is set if it has the other one.
+	return decided(!result, present(of.place))
+}
+
+// optionalConstant reports whether an expression is optional.of() or optional.none().
+func optionalConstant(e ast.Expr) (optional, isNone bool) {
+	if e.Kind() != ast.CallKind {
+		return false, false
+	}
+	name := e.AsCall().FunctionName()
+	return name == "optional.of" || name == "optional.none", name == "optional.none"
+}
+
+func compare(operator string, x, y ref.Val) (result, ok bool) {
+	if operator == operators.Equals || operator == operators.NotEquals {
+		equal := x.Equal(y)
+		return (equal == types.True) == (operator == operators.Equals), types.IsBool(equal)
+	}
+	comparer, ok := x.(traits.Comparer)
+	if !ok {
+		return false, false
+	}
+	order, ok := comparer.Compare(y).(types.Int)
+	if !ok {
+		return false, false
+	}
+	switch operator {
+	case operators.Less:
+		return order < 0, true
+	case operators.LessEquals:
+		return order <= 0, true
+	case operators.Greater:
+		return order > 0, true
+	default:
+		return order >= 0, true
+	}
+}
+
+// outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a variable.
+func (g *guards) outcomeOfComprehension(c ast.ComprehensionExpr) (known outcome) {
+	if isBinding(c) {
+		g.in(c, func(facts) { known = g.outcome(c.Result()) })
+		return known
+	}
+	step := c.LoopStep()
+	if step.Kind() != ast.CallKind || len(step.AsCall().Args()) != 2 {
+		return outcome{}
+	}
+	condition := step.AsCall().Args()[1]
+	of := g.origin(c.IterRange())
+	each := func(pick func(outcome) facts) facts {
+		if of.place == nil || of.optional || g.GetType(c.IterRange().ID()).Kind() != types.ListKind {
+			return nil
+		}
+		var inside facts
+		g.in(c, func(facts) { inside = pick(g.outcome(condition)).relative(g.scope[c.IterVar()].place) })
+		return inside.at(&place{parent: of.place, name: Entry, id: ofAll})
+	}
+	switch step.AsCall().FunctionName() {
+	case operators.LogicalAnd: // all()
+		return outcome{whenTrue: each(func(o outcome) facts { return o.whenTrue })}
+	case operators.LogicalOr: // exists()
+		return outcome{
+			whenTrue:  present(g.fallback(c.IterRange()).place),
+			whenFalse: each(func(o outcome) facts { return o.whenFalse }),
+		}
+	}
+	return outcome{}
+}

@@ -1,0 +1,106 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// A ResultPart is a part of a result that the expression spells out: the result itself, or a field, item or entry in it.
+type ResultPart struct {
+	// Path leads from the result to the part: names of fields as schemas spell them, keys of maps, and Entry for items.
+	Path []string
+	// Constant is the value of a part that is a literal, with null for a part that is left out. Nil if the part is computed.
+	Constant ref.Val
+}
+
+// ResultParts returns the innermost parts of the results of the expression that it spells out, in the order of the
+// expression, those of all branches of conditionals included. There are none if the expression cannot be checked.
+func (x *Expression) ResultParts() []ResultPart {
+	checked, err := x.ast()
+	if err != nil {
+		return nil
+	}
+	var p resultParts
+	p.collect(checked.NativeRep().Expr(), nil)
+	return p.parts
+}
+
+type resultParts struct{ parts []ResultPart }
+
+func (p *resultParts) collect(e ast.Expr, path []string) {
+	if results := resultsOf(e); len(results) > 0 {
+		for _, result := range results {
+			p.collect(result, path)
+		}
+		return
+	}
+	part := ResultPart{Path: path}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		part.Constant = e.AsLiteral()
+	case ast.CallKind:
+		if e.AsCall().FunctionName() == "optional.none" {
+			part.Constant = types.NullValue
+		}
+	case ast.ComprehensionKind:
+		if item := mappedItem(e.AsComprehension()); item != nil {
+			p.collect(item, join(path, Entry))
+			return
+		}
+	case ast.ListKind:
+		for _, item := range e.AsList().Elements() {
+			p.collect(item, join(path, Entry))
+		}
+		return
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			key := Entry
+			if constant := entry.AsMapEntry().Key(); constant.Kind() == ast.LiteralKind {
+				if text, ok := constant.AsLiteral().(types.String); ok {
+					key = string(text)
+				}
+			}
+			p.collect(entry.AsMapEntry().Value(), join(path, key))
+		}
+		return
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			name := field.AsStructField().Name()
+			if unescaped, ok := apiservercel.Unescape(name); ok {
+				name = unescaped
+			}
+			p.collect(field.AsStructField().Value(), join(path, name))
+		}
+		return
+	}
+	p.parts = append(p.parts, part)
+}
+
+func join(path []string, step string) []string { return append(slices.Clip(path), step) }
+
+// mappedItem returns the expression of the items that map() or filter() return, or nil for other comprehensions.
+func mappedItem(c ast.ComprehensionExpr) ast.Expr {
+	if c.Result().Kind() != ast.IdentKind || c.Result().AsIdent() != c.AccuVar() {
+		return nil
+	}
+	step := c.LoopStep()
+	if isConditional(step) {
+		step = step.AsCall().Args()[1] // map() with a condition
+	}
+	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Add {
+		return nil
+	}
+	added := step.AsCall().Args()
+	if len(added) != 2 || added[0].Kind() != ast.IdentKind || added[0].AsIdent() != c.AccuVar() || added[1].Kind() != ast.ListKind || added[1].AsList().Size() != 1 {
+		return nil
+	}
+	return added[1].AsList().Elements()[0]
+}

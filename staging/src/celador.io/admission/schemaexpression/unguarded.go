@@ -1,0 +1,310 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+// UnguardedReads returns the paths of the parts of self that the expression reads without asking before whether they are set,
+// in the order of the expression: an evaluation may fail with 'no such key' if such a part is unset. Steps of a path are
+// names of fields as the expression spells them, constant keys of maps, and Entry for the items of lists and the values of maps.
+// Questions are has(), 'key in map', hasValue() and comparisons of orValue(), in the operands of &&, || and conditionals, and in
+// filter() and all(). UnguardedReads does not follow values through computed lists and maps: it may return less, but
+// nothing that a question guards in one of these ways.
+func (x *Expression) UnguardedReads() [][]string {
+	checked, err := x.ast()
+	if err != nil {
+		return nil
+	}
+	g := guards{AST: checked.NativeRep(), scope: map[string]origin{Self: {place: &place{}}}, seen: map[string]bool{}}
+	g.visit(g.Expr(), nil)
+	return g.reads
+}
+
+// maxVisits bounds the work for an expression whose macros copy their operands.
+const maxVisits = 100_000
+
+// guards finds the reads of an expression that no question guards.
+type guards struct {
+	*ast.AST
+	// scope holds what the variables stand for.
+	scope map[string]origin
+	// bindings counts the iterations, so that entries of the same list have different places in nested ones.
+	bindings int
+	visits   int
+	seen     map[string]bool
+	reads    [][]string
+}
+
+// visit records the unguarded reads in an expression that is evaluated if the facts hold.
+func (g *guards) visit(e ast.Expr, known facts) {
+	if g.visits++; g.visits > maxVisits {
+		return
+	}
+	switch e.Kind() {
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		g.visit(selected.Operand(), known)
+		if !selected.IsTestOnly() && !isOptionalType(g.GetType(selected.Operand().ID())) {
+			g.read(g.origin(e).place, known)
+		}
+	case ast.CallKind:
+		g.visitCall(e, known)
+	case ast.ListKind:
+		for _, element := range e.AsList().Elements() {
+			g.visit(element, known)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			g.visit(entry.AsMapEntry().Key(), known)
+			g.visit(entry.AsMapEntry().Value(), known)
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			g.visit(field.AsStructField().Value(), known)
+		}
+	case ast.ComprehensionKind:
+		c := e.AsComprehension()
+		g.visit(c.IterRange(), known)
+		g.visit(c.AccuInit(), known)
+		g.in(c, func(entry facts) {
+			inside := known.and(entry)
+			g.visit(c.LoopCondition(), inside)
+			g.visit(c.LoopStep(), inside)
+			g.visit(c.Result(), known)
+		})
+	}
+}
+
+func (g *guards) visitCall(e ast.Expr, known facts) {
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalAnd:
+		// CEL evaluates the operands in any order: an error of one is none if the other one decides.
+		g.visit(args[0], known.and(g.outcome(args[1]).whenTrue))
+		g.visit(args[1], known.and(g.outcome(args[0]).whenTrue))
+		return
+	case operators.LogicalOr:
+		g.visit(args[0], known.and(g.outcome(args[1]).whenFalse))
+		g.visit(args[1], known.and(g.outcome(args[0]).whenFalse))
+		return
+	case operators.Conditional:
+		condition := g.outcome(args[0])
+		g.visit(args[0], known)
+		g.visit(args[1], known.and(condition.whenTrue))
+		g.visit(args[2], known.and(condition.whenFalse))
+		return
+	}
+	if call.IsMemberFunction() {
+		g.visit(call.Target(), known)
+	}
+	for _, arg := range args {
+		g.visit(arg, known)
+	}
+	switch {
+	case call.FunctionName() == operators.Index && isText(args[1]) && !isOptionalType(g.GetType(args[0].ID())),
+		call.FunctionName() == "value" && call.IsMemberFunction() && isOptionalType(g.GetType(call.Target().ID())):
+		g.read(g.origin(e).place, known)
+	}
+}
+
+// read records that a place is read.
+func (g *guards) read(p *place, known facts) {
+	if p == nil || known.has(p) {
+		return
+	}
+	path := p.path()
+	if key := strings.Join(path, "\x00"); !g.seen[key] {
+		g.seen[key] = true
+		g.reads = append(g.reads, path)
+	}
+}
+
+// in binds the variables of a comprehension while it calls f, with what is known about the entry that it iterates over.
+func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
+	bound := map[string]origin{c.AccuVar(): {}}
+	var entry facts
+	if isBinding(c) {
+		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
+	} else {
+		bound[c.IterVar()] = origin{}
+		iterated := g.origin(c.IterRange())
+		if iterated.place != nil && !iterated.optional {
+			g.bindings++
+			value := origin{place: &place{parent: iterated.place, name: Entry, id: g.bindings}}
+			key := origin{key: value.place}
+			isList := g.GetType(c.IterRange().ID()).Kind() == types.ListKind
+			isMap := g.GetType(c.IterRange().ID()).Kind() == types.MapKind
+			switch {
+			case c.HasIterVar2():
+				bound[c.IterVar()], bound[c.IterVar2()] = key, value
+			case isList:
+				bound[c.IterVar()] = value
+			case isMap:
+				bound[c.IterVar()] = key
+			}
+			entry = iterated.entries.at(value.place)
+		} else if c.HasIterVar2() {
+			bound[c.IterVar2()] = origin{}
+		}
+	}
+	shadowed := maps.Clone(g.scope)
+	maps.Copy(g.scope, bound)
+	f(entry)
+	g.scope = shadowed
+}
+
+// isBinding reports whether a comprehension only evaluates its result with a variable, as those of optMap() do.
+func isBinding(c ast.ComprehensionExpr) bool {
+	return c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0
+}
+
+// An origin says what a value stands for.
+type origin struct {
+	// place is the part of self that the value is, or is an optional of. Nil if it is computed.
+	place    *place
+	optional bool
+	// entries holds what is known about all entries, relative to them.
+	entries facts
+	// key is the entry that a value is the key of.
+	key *place
+	// outcome is that of a variable.
+	outcome outcome
+}
+
+func (o origin) with(known outcome) origin {
+	o.outcome = known
+	return o
+}
+
+// origin returns what an expression stands for.
+func (g *guards) origin(e ast.Expr) origin {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return g.scope[strings.TrimPrefix(e.AsIdent(), ".")]
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		return g.origin(selected.Operand()).below(selected.FieldName(), isOptionalType(g.GetType(selected.Operand().ID())))
+	case ast.ComprehensionKind:
+		return g.originOfList(e.AsComprehension())
+	case ast.CallKind:
+	default:
+		return origin{}
+	}
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.Index, operators.OptIndex, operators.OptSelect:
+		optional := call.FunctionName() != operators.Index || isOptionalType(g.GetType(args[0].ID()))
+		of := g.origin(args[0])
+		if isText(args[1]) {
+			return of.below(string(args[1].AsLiteral().(types.String)), optional)
+		}
+		if i, ok := listIndex(args[1]); ok && of.place != nil {
+			return origin{place: &place{parent: of.place, name: Entry, id: ofIndex - i}, optional: optional}
+		}
+		if key := g.origin(args[1]).key; key != nil && of.place != nil && key.parent.key() == of.place.key() {
+			return origin{place: key, optional: optional}
+		}
+	case "dyn", "optional.of":
+		if len(args) == 1 {
+			of := g.origin(args[0])
+			of.optional = of.optional || call.FunctionName() != "dyn"
+			return of
+		}
+	case "orValue":
+		// An empty list or map has no entries to read.
+		if value := constantOf(args[0]); call.IsMemberFunction() && (args[0].Kind() == ast.ListKind || args[0].Kind() == ast.MapKind) && value != nil {
+			of := g.origin(call.Target())
+			of.optional = false
+			return of
+		}
+	case "value":
+		if call.IsMemberFunction() && len(args) == 0 {
+			of := g.origin(call.Target())
+			of.optional = false
+			return of
+		}
+	}
+	return origin{}
+}
+
+// below returns the origin of a field or map value.
+func (o origin) below(name string, optional bool) origin {
+	if o.place == nil {
+		return origin{}
+	}
+	return origin{place: &place{parent: o.place, name: name}, optional: optional}
+}
+
+// originOfList returns the origin of the result of filter(), or of the result that an expression has with a variable.
+func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
+	var of origin
+	if isBinding(c) {
+		g.in(c, func(facts) { of = g.origin(c.Result()) })
+		return of
+	}
+	item, step := mappedItem(c), c.LoopStep()
+	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() || !isConditional(step) {
+		return origin{}
+	}
+	of = g.origin(c.IterRange())
+	if of.place == nil || g.GetType(c.IterRange().ID()).Kind() != types.ListKind {
+		return origin{}
+	}
+	g.in(c, func(facts) {
+		of.entries = of.entries.and(g.outcome(step.AsCall().Args()[0]).whenTrue.relative(g.scope[c.IterVar()].place))
+	})
+	return of
+}
+
+// A place is a part of self. The root has no parent.
+type place struct {
+	parent *place
+	name   string
+	// id tells entries of one list or map apart: it is the number of the iteration over the entry, ofAll, or ofIndex minus
+	// the index of an item. 0 for fields and constant keys.
+	id int
+}
+
+const (
+	ofAll   = -1
+	ofIndex = -2
+)
+
+// path returns the names that lead from self to the place.
+func (p *place) path() []string {
+	if p.parent == nil {
+		return nil
+	}
+	return append(p.parent.path(), p.name)
+}
+
+func isOptionalType(t *types.Type) bool {
+	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
+}
+
+func isText(e ast.Expr) bool {
+	if e.Kind() != ast.LiteralKind {
+		return false
+	}
+	_, ok := e.AsLiteral().(types.String)
+	return ok
+}
+
+// listIndex returns a constant index of a list.
+func listIndex(e ast.Expr) (int, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return 0, false
+	}
+	i, ok := e.AsLiteral().(types.Int)
+	return int(i), ok && i >= 0 && i < 1<<30
+}

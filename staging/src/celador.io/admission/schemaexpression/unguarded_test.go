@@ -1,0 +1,145 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression_test
+
+import (
+	"strings"
+	"testing"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/schemaexpression"
+)
+
+// guardedSelf is the type of self in the tests of guards: o holds l, a list of objects with a, b and another list l.
+func guardedSelf() *apiservercel.DeclType {
+	field := func(name string, t *apiservercel.DeclType) *apiservercel.DeclField {
+		return apiservercel.NewDeclField(name, t, false, nil, nil)
+	}
+	object := func(fields ...*apiservercel.DeclField) *apiservercel.DeclType {
+		byName := map[string]*apiservercel.DeclField{"a": field("a", apiservercel.StringType), "b": field("b", apiservercel.StringType), "n": field("n", apiservercel.IntType), "t": field("t", apiservercel.BoolType)}
+		for _, f := range fields {
+			byName[f.Name] = f
+		}
+		return apiservercel.NewObjectType("object", byName)
+	}
+	list := func(of *apiservercel.DeclType) *apiservercel.DeclField {
+		return field("l", apiservercel.NewListType(of, 10))
+	}
+	values := field("m", apiservercel.NewMapType(apiservercel.StringType, object(), 10))
+	return object(field("o", object(list(object(list(object()))))), list(object(list(object()))), values).MaybeAssignTypeName("object(v1)")
+}
+
+func TestUnguardedReads(t *testing.T) {
+	env, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: guardedSelf(), NullResults: true}, environment.StoredExpressions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ expression, reads string }{
+		{"1", ""},
+		{"self", ""},
+		{"self.a", "a"},
+		{"self.o.a", "o o.a"},
+		{"self.a + self.a", "a"},
+		{"self.?a", ""},
+		{"self.?o.a.orValue('')", ""},
+		{"self.o.?a", "o"},
+		{"self.?a.value()", "a"},
+		{"self.?a.hasValue() ? self.?a.value() : ''", ""},
+		{"self.?o.?a.hasValue() ? self.o.a : ''", ""},
+		{"self.?a.optMap(v, v + 'x')", ""},
+		{"self.?o.optMap(v, v.a)", "o.a"},
+		{"self.?o.optMap(v, has(v.a) ? v.a : '')", ""},
+		{"self.?o.optFlatMap(v, v.?a)", ""},
+
+		// Conditions.
+		{"has(self.a) ? self.a : ''", ""},
+		{"has(self.a) ? self.b : ''", "b"},
+		{"has(self.a) ? '' : self.a", "a"},
+		{"!has(self.a) ? '' : self.a", ""},
+		{"has(self.a) ? self.a : null", ""},
+		{"has(self.o.a) ? self.o.a : ''", "o"},
+		{"has(self.o) && has(self.o.a) ? self.o.a : ''", ""},
+		{"has(self.o) && self.o.a == 'x'", "o.a"},
+		{"has(self.a) && self.a == 'x'", ""},
+		{"self.a == 'x' && has(self.a)", ""},
+		{"!has(self.a) || self.a == 'x'", ""},
+		{"has(self.a) || self.a == 'x'", "a"},
+		{"has(self.a) || has(self.b) ? self.a : ''", "a"},
+		{"(has(self.a) && has(self.b)) || has(self.a) ? self.a : ''", ""},
+		{"!(has(self.a) && has(self.b)) ? '' : self.a + self.b", ""},
+		{"!has(self.a) || !has(self.b) ? '' : self.a + self.b", ""},
+		{"(has(self.a) ? has(self.b) : false) ? self.a + self.b : ''", ""},
+		{"(has(self.a) ? true : has(self.b)) ? self.a + self.b : ''", "a b"},
+		{"has(self.a) ? (has(self.b) ? self.a + self.b : self.a) : ''", ""},
+		{"[has(self.a) ? self.a : '', has(self.b) ? self.b : '', self.o.a]", "o o.a"},
+		{"{'k': self.a}", "a"},
+
+		// Values instead of those that are unset.
+		{"self.?a.orValue('') != '' ? self.a : ''", ""},
+		{"self.?a.orValue('') == '' ? self.a : ''", "a"},
+		{"self.?a.orValue('') == 'x' ? self.a : ''", ""},
+		{"'x' == self.?a.orValue('') ? self.a : ''", ""},
+		{"self.?a.orValue('x') == 'x' ? self.a : ''", "a"},
+		{"self.?n.orValue(0) > 0 ? self.n : 0", ""},
+		{"0 < self.?n.orValue(0) ? self.n : 0", ""},
+		{"self.?n.orValue(0) >= 0 ? self.n : 0", "n"},
+		{"self.?t.orValue(false) ? self.t : false", ""},
+		{"self.?t.orValue(true) ? self.t : false", "t"},
+		{"!self.?t.orValue(true) ? self.t : false", ""},
+		{"size(self.?l.orValue([])) > 0 ? self.l : []", ""},
+		{"self.?l.orValue([]).size() == 0 ? [] : self.l", ""},
+		{"self.?l.orValue([]).exists(i, true) ? self.l : []", ""},
+		{"self.?a.orValue('').startsWith('x') ? self.a : ''", ""},
+		{"self.?a == optional.of('x') ? self.a : ''", ""},
+		{"self.?a != optional.none() ? self.a : ''", ""},
+		{"self.?a == optional.none() ? '' : self.a", ""},
+
+		// Maps.
+		{"self.?m.orValue({})['k'].a", "m.k m.k.a"},
+		{"'k' in self.?m.orValue({}) ? self.m['k'] : null", ""},
+		{"has(self.m) ? self.m['k'].a : ''", "m.k m.k.a"},
+		{"has(self.m) && 'k' in self.m ? self.m['k'] : null", ""},
+		{"has(self.m) && 'k' in self.m ? self.m.k : null", ""},
+		{"has(self.m) ? self.m[?'k'] : optional.none()", ""},
+		{"has(self.m) ? self.m.map(k, self.m[k].n) : []", "m.[*].n"},
+		{"has(self.m) ? self.m.map(k, has(self.m[k].n), self.m[k].n) : []", ""},
+		{"has(self.m) ? self.m.transformList(k, v, v.n) : []", "m.[*].n"},
+		{"has(self.m) ? self.m.transformList(k, v, has(v.n), v.n) : []", ""},
+
+		// Lists.
+		{"has(self.l) ? self.l.map(i, i.a) : []", "l.[*].a"},
+		{"self.?l.orValue([]).map(i, i.a)", "l.[*].a"},
+		{"self.?l.orValue([]).map(i, has(i.a), i.a)", ""},
+		{"self.?l.optMap(l, l.map(i, i.a))", "l.[*].a"},
+		{"has(self.l) ? self.l.map(i, has(i.a), i.a) : []", ""},
+		{"has(self.l) ? self.l.filter(i, has(i.a)).map(i, i.a) : []", ""},
+		{"has(self.l) ? self.l.filter(i, has(i.a)).filter(i, i.a == 'x' && has(i.b)).map(i, i.a + i.b) : []", ""},
+		{"has(self.l) ? self.l.filter(i, has(i.a)).map(i, i.b) : []", "l.[*].b"},
+		{"has(self.l) && self.l.all(i, has(i.a)) ? self.l.map(i, i.a) : []", ""},
+		{"has(self.l) && !self.l.exists(i, !has(i.a)) ? self.l.map(i, i.a) : []", ""},
+		{"has(self.l) && self.l.exists(i, has(i.a)) ? self.l.map(i, i.a) : []", "l.[*].a"},
+		{"has(self.l) ? self.l.map(i, has(i.a), self.l.map(j, j.a)) : []", "l.[*].a"},
+		{"has(self.l) && self.l.all(i, has(i.l) && i.l.all(j, has(j.a))) ? self.l.map(i, i.l.map(j, j.a)) : []", ""},
+		{"has(self.l) ? self.l.map(self, self.a) : []", "l.[*].a"},
+		{"has(self.l) && size(self.l) > 0 ? self.l[0].a : ''", "l.[*].a"},
+		{"has(self.l) && size(self.l) > 0 && has(self.l[0].a) ? self.l[0].a : ''", ""},
+		{"has(self.l) && size(self.l) > 1 && has(self.l[0].a) ? self.l[1].a : ''", "l.[*].a"},
+	} {
+		t.Run(test.expression, func(t *testing.T) {
+			x, err := env.Compile(test.expression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var reads []string
+			for _, path := range x.UnguardedReads() {
+				reads = append(reads, strings.Join(path, "."))
+			}
+			if got := strings.Join(reads, " "); got != test.reads {
+				t.Errorf("got %q, want %q", got, test.reads)
+			}
+		})
+	}
+}

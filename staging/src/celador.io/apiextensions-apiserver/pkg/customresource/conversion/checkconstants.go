@@ -1,0 +1,111 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/cel-go/common/types"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+// checkConstants returns a problem if the rule sets a field, in all objects or in some, to a constant that the target's schema
+// or the API does not accept.
+func (e *edge) checkConstants(r *compiledRule) *problem {
+	if p := e.checkMetadataKeys(r); p != nil {
+		return p
+	}
+	if err := ruleresult.CheckConstants(r.expression, r.target); err != nil {
+		return &problem{"rule", fmt.Sprintf("in version %s, %s", e.to.name, err)}
+	}
+	path := r.path()
+	last := len(path) - 1
+	if last < 1 || !path[last-1].Each {
+		return nil
+	}
+	list, err := path[:last-1].Resolve(e.to.target().schema)
+	if err != nil || !slices.Contains(list.XListMapKeys, path[last].Name) {
+		return nil
+	}
+	for _, part := range r.expression.ResultParts() {
+		if len(part.Path) == 0 && part.Constant == types.NullValue {
+			return &problem{"rule", fmt.Sprintf("in version %s, %s is a key of the list (x-kubernetes-list-map-keys) and must not be unset: return a value", e.to.name, path)}
+		}
+	}
+	return nil
+}
+
+// checkMetadataKeys checks the names of labels and annotations that the rule sets, and the constant values of labels.
+func (e *edge) checkMetadataKeys(r *compiledRule) *problem {
+	path := r.path()
+	for _, part := range r.expression.ResultParts() {
+		full := append(names(path), part.Path...)
+		const keyed = 3 // metadata.labels['key']
+		if len(full) != keyed || full[0] != "metadata" {
+			continue
+		}
+		at := "rule"
+		if len(path) == keyed {
+			at = "field"
+		}
+		if err := invalidEntry(full[1], full[2], ""); err != nil {
+			return &problem{at, err.Error()}
+		}
+		if text, ok := part.Constant.(types.String); ok {
+			if err := invalidEntry(full[1], full[2], string(text)); err != nil {
+				return &problem{"rule", err.Error()}
+			}
+		}
+	}
+	return nil
+}
+
+// invalidEntry returns an error if the API does not accept a label or an annotation.
+func invalidEntry(kind, name, value string) error {
+	entry, path := map[string]string{name: value}, field.NewPath("metadata", kind)
+	if kind == "labels" {
+		return metav1validation.ValidateLabels(entry, path).ToAggregate()
+	}
+	return apivalidation.ValidateAnnotations(entry, path).ToAggregate()
+}
+
+// replacedMetadata returns a warning for each rule that replaces all labels or all annotations without reading them.
+func (c *checkedRules) replacedMetadata() []string {
+	var warnings []string
+	for i, rule := range c.rules {
+		for _, name := range []string{"labels", "annotations"} {
+			if !c.replacesMetadata(rule, name) {
+				continue
+			}
+			warnings = append(warnings, fmt.Sprintf("%s: the rule replaces all %s, and so removes those of users and of other programs, such as of kubectl apply. Set single ones, with field \"metadata.%s['example.com/name']\"",
+				c.path.Index(i), name, name))
+		}
+	}
+	return warnings
+}
+
+// replacesMetadata reports whether a rule sets metadata.labels or metadata.annotations as a whole, and not from themselves.
+func (c *checkedRules) replacesMetadata(rule checkedRule, name string) bool {
+	whole := []string{"metadata", name}
+	path := names(rule.path())
+	if len(path) > len(whole) || !slices.Equal(path, whole[:len(path)]) {
+		return false
+	}
+	if len(path) < len(whole) && (rule.expression.KeepsField(whole[len(path):]) || !rule.expression.SetsField(whole[len(path):])) {
+		return false
+	}
+	for _, read := range rule.expression.SelfReads() {
+		from, _ := absolute(rule, read.Path)
+		from = from[:min(len(from), len(whole))]
+		if read.Whole && slices.Equal(names(from), whole[:len(from)]) {
+			return false
+		}
+	}
+	return true
+}

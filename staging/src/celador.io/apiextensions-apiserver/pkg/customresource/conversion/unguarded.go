@@ -1,0 +1,41 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"strings"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// unguarded returns a warning that names the rules that fail if a value is unset that objects need not have.
+func (c *checkedRules) unguarded() []string {
+	var failing []string
+	var example *rulepath.UnsetValue
+	for i, rule := range c.rules {
+		unset := rulepath.Unset(rule.source, rule.expression.UnguardedReads())
+		if len(unset) == 0 {
+			continue
+		}
+		if example == nil {
+			example = &unset[0]
+		}
+		failing = append(failing, fmt.Sprintf("rules[%d] reads %s", i, ruleerror.Reads(unset)))
+	}
+	if len(failing) == 0 {
+		return nil
+	}
+	more := ""
+	if len(failing) > maxFailing {
+		more = fmt.Sprintf(" and %d more rules", len(failing)-maxFailing)
+		failing = failing[:maxFailing]
+	}
+	return []string{fmt.Sprintf("%s: objects in %s that lack what a rule reads cannot be converted: %s%s. %s",
+		c.path, c.edge.from.name, strings.Join(failing, ", "), more, ruleerror.GuardAdvice(*example))}
+}
+
+// maxFailing bounds the rules that a warning names.
+const maxFailing = 10

@@ -1,0 +1,53 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleerror
+
+import (
+	"fmt"
+	"strings"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// listed is how many paths of one rule a warning names.
+const listed = 3
+
+// Reads lists values in self, in the spelling of paths.
+func Reads(values []rulepath.UnsetValue) string {
+	var texts []string
+	for _, value := range values[:min(len(values), listed)] {
+		texts = append(texts, inSelf(value.Path))
+	}
+	if more := len(values) - listed; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(texts, " and ")
+}
+
+func inSelf(path rulepath.Path) string {
+	text := path.String()
+	if strings.HasPrefix(text, "[") {
+		return "self" + text
+	}
+	return "self." + text
+}
+
+// GuardAdvice says how an expression reads a value in self that may be unset.
+func GuardAdvice(value rulepath.UnsetValue) string {
+	const advice = "Read such a value with ?, as in self.?a or self.labels[?'a'], which gives an optional, or ask before with has(...), or with 'a' in self.labels for the keys of maps"
+	expression := "self"
+	for i, step := range value.Path {
+		name, ok := apiservercel.Escape(step.Name)
+		if step.Each || !ok {
+			return advice
+		}
+		if i == value.First {
+			name = "?" + name
+		}
+		expression += "." + name
+	}
+	return fmt.Sprintf("%s, here with %s", advice, expression)
+}

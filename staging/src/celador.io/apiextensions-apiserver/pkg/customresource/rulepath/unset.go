@@ -1,0 +1,87 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rulepath
+
+import (
+	"slices"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/schemaexpression"
+)
+
+// An UnsetValue is a value that a valid object may lack.
+type UnsetValue struct {
+	Path Path
+	// First is the index of the first step on the way whose value may be unset.
+	First int
+}
+
+// Unset returns the values of those reads of an expression that may find nothing in a valid object, without those on the way to
+// another one. schema is that of self, with x-kubernetes-embedded-resource if self is a resource whose type and metadata are
+// always set, and the steps of reads are those of schemaexpression.Read.
+func Unset(schema *structuralschema.Structural, reads [][]string) []UnsetValue {
+	var unset []UnsetValue
+	for _, read := range reads {
+		path, isUnset := mayBeUnset(schema, read)
+		if !isUnset {
+			continue
+		}
+		first := 0
+		for ; first < len(path)-1; first++ {
+			if _, earlier := mayBeUnset(schema, read[:first+1]); earlier {
+				break
+			}
+		}
+		unset = append(unset, UnsetValue{path, first})
+	}
+	return slices.DeleteFunc(slices.Clone(unset), func(value UnsetValue) bool {
+		n := len(value.Path)
+		return slices.ContainsFunc(unset, func(other UnsetValue) bool { return len(other.Path) > n && slices.Equal(other.Path[:n], value.Path) })
+	})
+}
+
+// mayBeUnset returns the path of a read, and reports whether a valid object that has the value around it may lack the value.
+func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
+	for _, name := range read {
+		step := Step{Name: name, Each: name == schemaexpression.Entry}
+		if step.Each {
+			step.Name = ""
+		}
+		switch {
+		case schema == nil, schema.Type == "" && !schema.XIntOrString:
+			schema, unset = nil, !step.Each
+		case schema.Items != nil:
+			step = Step{Each: true}
+			schema, unset = schema.Items, false
+		case schema.AdditionalProperties != nil && schema.AdditionalProperties.Structural != nil:
+			schema, unset = schema.AdditionalProperties.Structural, !step.Each
+		default:
+			property, ok := schema.Properties[name]
+			if unescaped, isEscaped := apiservercel.Unescape(name); !ok && isEscaped {
+				step.Name = unescaped
+				property, ok = schema.Properties[unescaped]
+			}
+			switch {
+			case schema.XEmbeddedResource && identifying[step.Name]:
+				return append(path, step), false
+			case ok:
+				schema, unset = &property, property.Nullable || property.Default.Object == nil && !isRequired(schema, step.Name)
+			default:
+				// The object preserves the field, or is a map of dynamic values.
+				schema, unset = nil, true
+			}
+		}
+		path = append(path, step)
+	}
+	return path, unset
+}
+
+// identifying are the fields that every resource has.
+var identifying = map[string]bool{"apiVersion": true, "kind": true, "metadata": true}
+
+func isRequired(schema *structuralschema.Structural, property string) bool {
+	return schema.ValueValidation != nil && slices.Contains(schema.ValueValidation.Required, property)
+}

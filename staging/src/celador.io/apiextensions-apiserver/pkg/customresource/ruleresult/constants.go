@@ -1,0 +1,96 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/types"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+
+	"celador.io/admission/schemaexpression"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// CheckConstants returns an error if a constant that an expression returns is not valid in a field with the schema to, for
+// example because it is not in the field's enum, or if it leaves a key of a list-map unset. Results are checked with everything
+// in them that the expression spells out.
+func CheckConstants(expression *schemaexpression.Expression, to *structuralschema.Structural) error {
+	for _, part := range expression.ResultParts() {
+		if part.Constant == nil {
+			continue
+		}
+		path, schema, list := descend(to, part.Path)
+		if schema == nil {
+			continue
+		}
+		if part.Constant == types.NullValue {
+			if last := len(path) - 1; list != nil && last >= 0 && slices.Contains(list.XListMapKeys, path[last].Name) {
+				return fmt.Errorf("the rule leaves %s unset, which is a key of the list (x-kubernetes-list-map-keys): return a value", path)
+			}
+			continue
+		}
+		value, set, err := Assign(nil, part.Constant, schema)
+		if err == nil && set {
+			err = validate(value, schema)
+		}
+		if err != nil {
+			return fmt.Errorf("the rule returns a constant that is not valid%s: %w", at(path), err)
+		}
+	}
+	return nil
+}
+
+func at(path rulepath.Path) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return " for " + path.String()
+}
+
+// descend returns the schema that the path of a part leads to, nil if there is none, and the list whose items have the part as a field.
+func descend(schema *structuralschema.Structural, steps []string) (path rulepath.Path, _, list *structuralschema.Structural) {
+	var around *structuralschema.Structural
+	for _, name := range steps {
+		list, around = around, nil
+		step := rulepath.Step{Name: name}
+		var next *structuralschema.Structural
+		switch {
+		case name == schemaexpression.Entry:
+			step = rulepath.Step{Each: true}
+			if next = schema.Items; next != nil {
+				around = schema
+			} else if values := schema.AdditionalProperties; values != nil {
+				next = values.Structural
+			}
+		default:
+			next, _ = fieldSchema(schema, name)
+		}
+		path = append(path, step)
+		if next == nil {
+			return path, nil, nil
+		}
+		schema = next
+	}
+	return path, schema, list
+}
+
+// validate returns an error if the API would refuse the value in a custom resource.
+func validate(value any, schema *structuralschema.Structural) error {
+	leaf := *schema
+	leaf.XValidations = nil
+	errs := validation.ValidateCustomResource(nil, value, validation.NewSchemaValidatorFromOpenAPI(leaf.ToKubeOpenAPI()))
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = strings.Replace(err.ErrorBody(), ":  in body ", ": it ", 1)
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
