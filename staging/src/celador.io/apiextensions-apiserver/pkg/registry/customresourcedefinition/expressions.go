@@ -4,8 +4,13 @@
 package customresourcedefinition
 
 import (
+	"context"
+	"fmt"
+
 	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/component-base/featuregate"
 
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -13,17 +18,20 @@ import (
 )
 
 // dropDisabledExpressions removes the fields whose gates are off, unless the stored expressions use
-// them. old is nil on create, and for a CustomResourceDefinition without expressions.
+// them, with a warning for each kind of fields. old is nil on create, and for a CustomResourceDefinition without expressions.
 //
 // A strategy ConversionRules is a value and not a field: it is handed to Kubernetes' part, whose
 // validation refuses it as it refuses every strategy that it does not know.
-func dropDisabledExpressions(crd *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) {
+func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) {
 	if crd.Expressions.IsEmpty() {
 		crd.Expressions = nil
 		return
 	}
 	kept := *crd.Expressions
 	if !old.HasDefaults() && !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceDefaultExpressions) {
+		if kept.HasDefaults() {
+			warnDropped(ctx, "x-kubernetes-default in the schemas", features.CustomResourceDefaultExpressions)
+		}
 		kept.Defaults = nil
 	}
 	if !old.HasConversion() && !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
@@ -35,10 +43,18 @@ func dropDisabledExpressions(crd *apiextensions.CustomResourceDefinition, old *a
 			conversion.Strategy = upstream.ConversionStrategyType(v1.ConversionRules)
 			crd.Spec.Conversion = &conversion
 		}
+		if len(kept.Converters) > 0 {
+			warnDropped(ctx, "spec.conversion.converters", features.CustomResourceConversionRules)
+		}
 		kept.ConversionRules, kept.Converters = false, nil
 	}
 	crd.Expressions = &kept
 	if kept.IsEmpty() {
 		crd.Expressions = nil
 	}
+}
+
+// warnDropped warns that the API drops a field whose feature gate is off.
+func warnDropped(ctx context.Context, field string, gate featuregate.Feature) {
+	warning.AddWarning(ctx, "", fmt.Sprintf("%s: dropped, because the feature gate %s is off", field, gate))
 }

@@ -44,13 +44,13 @@ func part(obj runtime.Object) *upstream.CustomResourceDefinition {
 
 // PrepareForCreate implements rest.RESTCreateStrategy.
 func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
-	dropDisabledExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)
+	dropDisabledExpressions(ctx, obj.(*apiextensions.CustomResourceDefinition), nil)
 	s.upstreamStrategy.PrepareForCreate(ctx, part(obj))
 }
 
 // Validate implements rest.RESTCreateStrategy.
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	return append(s.upstreamStrategy.Validate(ctx, part(obj)), validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
+	return append(nameStrategies(s.upstreamStrategy.Validate(ctx, part(obj))), validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
 }
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
@@ -61,7 +61,7 @@ func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []st
 // PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions increments the generation.
 func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	updated, existing := obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition)
-	dropDisabledExpressions(updated, existing.Expressions)
+	dropDisabledExpressions(ctx, updated, existing.Expressions)
 	s.upstreamStrategy.PrepareForUpdate(ctx, part(obj), part(old))
 	if !apiequality.Semantic.DeepEqual(existing.Expressions, updated.Expressions) {
 		updated.Generation = existing.Generation + 1
@@ -70,7 +70,7 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	errs := withoutStoredCosts(s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old)), part(obj), part(old))
+	errs := withoutStoredCosts(nameStrategies(s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))), part(obj), part(old))
 	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
 }
 
