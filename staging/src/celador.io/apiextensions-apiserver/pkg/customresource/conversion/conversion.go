@@ -29,6 +29,8 @@ type conversion struct {
 	// target is the converted object.
 	target     map[string]any
 	apiVersion string
+	// partial is set if the source may lack fields that rules read.
+	partial bool
 	// budget is the cost that the remaining rules may have.
 	budget uint64
 	// results converts the results of all rules of the chain.
@@ -67,7 +69,10 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 	}
 	if c.plan.changesMetadata {
 		if err := c.guardMetadata(); err != nil {
-			return nil, err
+			if !c.partial {
+				return nil, err
+			}
+			c.keepMetadata()
 		}
 	}
 	c.target["apiVersion"], c.target["kind"] = c.apiVersion, c.source["kind"]
@@ -98,9 +103,17 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
 				reason = ReasonCost
 			}
+			if c.partial && reason == ReasonEvaluation {
+				c.unset(rule, at)
+				continue
+			}
 			return rule.fail(reason, at, ruleerror.Evaluation(evaluation.Err))
 		}
 		if err := c.assign(rule, at, evaluation); err != nil {
+			if c.partial {
+				c.unset(rule, at)
+				continue
+			}
 			return rule.fail(ReasonType, at, err)
 		}
 	}

@@ -88,7 +88,12 @@ func newRoute(chains []chain, steps map[pair]func() (*plan, *Error)) route {
 //
 // The result still has the fields of in that the other version does not specify; the caller prunes them. Converters in the
 // middle of a chain read pruned objects. Errors have the type *Error. Convert does not panic.
-func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (_ *unstructured.Unstructured, err error) {
+func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	return c.convert(ctx, in, toVersion, false)
+}
+
+// convert converts an object, of which fields may be missing if it is partial.
+func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, toVersion string, partial bool) (_ *unstructured.Unstructured, err error) {
 	gvk := in.GroupVersionKind()
 	if gvk.Version == toVersion {
 		return in, nil
@@ -123,7 +128,7 @@ func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, 
 			copied := *planErr
 			return nil, fail(&copied)
 		}
-		conversion := conversion{plan: plan, source: object, apiVersion: c.gv(plan.to.name), budget: budget, results: &results}
+		conversion := conversion{plan: plan, source: object, apiVersion: c.gv(plan.to.name), budget: budget, results: &results, partial: partial}
 		converted, stepErr := conversion.run(ctx)
 		if stepErr != nil {
 			stepErr.From, stepErr.To = plan.from.name, plan.to.name
