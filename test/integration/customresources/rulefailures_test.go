@@ -17,15 +17,37 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// unconvertible creates the object "bad" with a timeout that cannot be converted and the object "good", stored in v3.
-func unconvertible(t *testing.T) (group string) {
+// unconvertible creates the object "bad" with a timeout that cannot be converted and the object "good", stored in v3. The
+// names in held are those of more objects that cannot be converted, with a finalizer.
+func unconvertible(t *testing.T, held ...string) (group string) {
 	t.Helper()
 	group = defineRuled(t, admin, "v3")
-	bad := ruledWidget(group, "v3", "bad")
-	_ = unstructured.SetNestedField(bad.Object, "soon", "spec", "timeout")
-	for _, w := range []*unstructured.Unstructured{bad, ruledWidget(group, "v3", "good")} {
-		testserver.Must(in(admin, group, "v3").Create(t.Context(), w, metav1.CreateOptions{}))(t)
+	objects := []*unstructured.Unstructured{ruledWidget(group, "v3", "bad"), ruledWidget(group, "v3", "good")}
+	for _, name := range held {
+		object := ruledWidget(group, "v3", name)
+		object.SetFinalizers([]string{"example.com/hold"})
+		objects = append(objects, object)
 	}
+	// The objects are older than the rule that does not convert them.
+	const lenient = "optional.ofNonZeroValue(self.?spec.?timeout.orValue('') == 'soon' ? 0 : 30)"
+	var rule string
+	changeRuled(t, admin, group, func(crd map[string]any) { rule = setRule(crd, 3, lenient) })
+	for _, object := range objects {
+		if object.GetName() != "good" {
+			_ = unstructured.SetNestedField(object.Object, "soon", "spec", "timeout")
+		}
+		testserver.Eventually(t, func(ctx context.Context) error {
+			_, err := in(admin, group, "v3").Create(ctx, object, metav1.CreateOptions{})
+			return err
+		})
+	}
+	changeRuled(t, admin, group, func(crd map[string]any) { setRule(crd, 3, rule) })
+	testserver.Eventually(t, func(ctx context.Context) error {
+		if _, err := in(admin, group, "v2").Get(ctx, "bad", metav1.GetOptions{}); err == nil {
+			return errors.New("the object still converts")
+		}
+		return nil
+	})
 	return group
 }
 
@@ -80,14 +102,7 @@ func TestUnconvertibleObjects(t *testing.T) {
 // Objects that cannot be converted to the storage version are deleted in any way that Kubernetes has for objects that cannot
 // be read, and with their CustomResourceDefinition.
 func TestDeletionOfUnconvertibleObjects(t *testing.T) {
-	group := unconvertible(t)
-	held := ruledWidget(group, "v3", "held")
-	_ = unstructured.SetNestedField(held.Object, "later", "spec", "timeout")
-	held.SetFinalizers([]string{"example.com/hold"})
-	testserver.Must(in(admin, group, "v3").Create(t.Context(), held, metav1.CreateOptions{}))(t)
-	unsafe := ruledWidget(group, "v3", "unsafe")
-	_ = unstructured.SetNestedField(unsafe.Object, "never", "spec", "timeout")
-	testserver.Must(in(admin, group, "v3").Create(t.Context(), unsafe, metav1.CreateOptions{}))(t)
+	group := unconvertible(t, "held", "unsafe")
 	changeRuled(t, admin, group, func(crd map[string]any) { store(crd, "v1") })
 	etcd := testserver.Store(t, dataDir)
 	testserver.Eventually(t, func(ctx context.Context) error {
@@ -122,7 +137,7 @@ func TestDeletionOfUnconvertibleObjects(t *testing.T) {
 	})
 	expectStored(t, etcd, group, "held", "v3")
 	got := testserver.Must(in(admin, group, "v3").Get(t.Context(), "held", metav1.GetOptions{}))(t)
-	if timeout, _, _ := unstructured.NestedString(got.Object, "spec", "timeout"); timeout != "later" {
+	if timeout, _, _ := unstructured.NestedString(got.Object, "spec", "timeout"); timeout != "soon" {
 		t.Errorf("got %v, want the spec untouched", got.Object["spec"])
 	}
 	// Kubernetes' storage encodes the old object of an update in the storage version, too.

@@ -26,6 +26,10 @@ type converters struct {
 	safe, unsafe runtime.ObjectConvertor
 	// encoding is safe and decoding is not. Both coerce their results.
 	encoding, decoding runtime.ObjectConvertor
+	// checked converts the objects that writeChecks check and field managers merge. Nil unless conversion rules are evaluated.
+	checked *rulesConverter
+	// identical reports whether objects differ in their apiVersion alone between two versions. Nil if checked is.
+	identical func(from, to string) bool
 }
 
 func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
@@ -42,19 +46,24 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	if err != nil {
 		return converters{}, err
 	}
+	definition := conversionDefinition(crd, expressions, s)
 	unsafe := &rulesConverter{
 		ObjectConvertor: upstream,
 		crd:             crd.Name,
 		versions:        map[schema.GroupVersion]bool{},
 		schemas:         s,
-		rules:           newObjectConverter(crd, expressions, s),
+		rules:           newObjectConverter(definition),
 	}
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
 	}
 	safe := new(*unsafe)
 	safe.safe = true
-	return converters{safe: safe, unsafe: unsafe, encoding: safe, decoding: unsafe}, nil
+	all := converters{safe: safe, unsafe: unsafe, encoding: safe, decoding: unsafe}
+	if definition != nil {
+		all.checked, all.identical = safe, definition.Identical
+	}
+	return all, nil
 }
 
 func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStrategyType {
@@ -64,11 +73,10 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 	return v1.ConversionStrategyType(crd.Spec.Conversion.Strategy)
 }
 
-// newObjectConverter returns the converter of a CustomResourceDefinition with conversion rules. If the gate is off, all
-// conversions fail: without its rules, an object would be served or stored in a version that it does not have.
-func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) objectConverter {
+// conversionDefinition returns what determines how objects are converted, or nil while the feature gate is off.
+func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) *conversion.Definition {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
-		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
+		return nil
 	}
 	definition := &conversion.Definition{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
@@ -76,6 +84,14 @@ func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressio
 	}
 	for _, v := range crd.Spec.Versions {
 		definition.Versions = append(definition.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})
+	}
+	return definition
+}
+
+// newObjectConverter returns a converter that fails if there is no definition.
+func newObjectConverter(definition *conversion.Definition) objectConverter {
+	if definition == nil {
+		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
 	}
 	return conversion.New(definition)
 }
@@ -91,4 +107,8 @@ func (f failing) Convert(_ context.Context, in *unstructured.Unstructured, toVer
 	failure.Kind, failure.Namespace, failure.Name = in.GetKind(), in.GetNamespace(), in.GetName()
 	failure.From, failure.To = in.GroupVersionKind().Version, toVersion
 	return nil, &failure
+}
+
+func (f failing) ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	return f.Convert(ctx, in, toVersion)
 }

@@ -20,6 +20,8 @@ import (
 // share values with it. *conversion.Converter implements it.
 type objectConverter interface {
 	Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
+	// ConvertPartial leaves the fields of rules that fail unset.
+	ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 }
 
 // rulesConverter converts custom resources between versions with conversion rules, and coerces the results. It may
@@ -118,15 +120,20 @@ func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupV
 		in = in.DeepCopy()
 	}
 	start := time.Now()
-	out, err := c.rules.Convert(context.Background(), in, to.Version)
-	if err == nil {
-		_, err = c.schemas.Coerce(out, schemas.Coercion{})
-	}
+	out, err := c.coerced(c.rules.Convert(context.Background(), in, to.Version))
 	observeConversion(c.crd, from.Version, to.Version, time.Since(start), err)
 	if err != nil {
 		return nil, conversionFailed(in, to.Version, err)
 	}
 	return out, nil
+}
+
+// coerced coerces the result of a conversion, which may have failed.
+func (c *rulesConverter) coerced(out *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
+	if err == nil {
+		_, err = c.schemas.Coerce(out, schemas.Coercion{})
+	}
+	return out, err
 }
 
 // isEmpty reports whether the object has nothing but its kind. The watch cache and server-side apply convert such

@@ -54,6 +54,10 @@ func (rename) Convert(_ context.Context, in *unstructured.Unstructured, toVersio
 	}}, nil
 }
 
+func (r rename) ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	return r.Convert(ctx, in, toVersion)
+}
+
 // newRules returns the converters of widgets whose objects the converter converts.
 func newRules(t *testing.T, rules objectConverter) converters {
 	t.Helper()

@@ -70,6 +70,9 @@ func (k *kind) addStorage(version *Version, index int, typer codecs.Typer) error
 	if rules != nil {
 		config.Rules = rules
 	}
+	if check := k.writeCheck(v.Name); check != nil {
+		config.Conversions = check
+	}
 	if v.Storage && strategyOf(k.crd) == v1.ConversionRules {
 		k.tolerant = tolerantConfig(*config, options)
 	}

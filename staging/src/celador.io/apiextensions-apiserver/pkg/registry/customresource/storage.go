@@ -35,6 +35,8 @@ type Config struct {
 	Rules Rules
 	// Defaults reports errors of default expressions. Nil if the schema has none.
 	Defaults Defaults
+	// Conversions checks that objects can be served in all versions. Nil if they always can.
+	Conversions Conversions
 
 	// Status and Scale are nil without the subresource.
 	Status           *apiextensions.CustomResourceSubresourceStatus
@@ -63,7 +65,7 @@ func NewStorage(c *Config) (Storage, error) {
 	if err != nil {
 		return Storage{}, err
 	}
-	validation := additional{rules: c.Rules, defaults: c.Defaults, partial: c.Status != nil || c.Scale != nil}
+	validation := additional{rules: c.Rules, defaults: c.Defaults, conversions: c.Conversions, partial: c.Status != nil || c.Scale != nil}
 	// The storage of the scale subresource refers to the same store, so its updates are validated alike.
 	store := inner.CustomResource.Store
 	store.CreateStrategy = createStrategy{kubernetes, validation}

@@ -50,11 +50,16 @@ func (*recorder) Default(object map[string]any) {
 
 func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults) customresource.Storage {
 	t.Helper()
-	return newStorageWith(t, stored, rules, defaults, &apiextensions.CustomResourceSubresourceStatus{},
+	return newConvertedStorage(t, stored, rules, defaults, nil)
+}
+
+func newConvertedStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults, conversions customresource.Conversions) customresource.Storage {
+	t.Helper()
+	return newStorageWith(t, stored, rules, defaults, conversions, &apiextensions.CustomResourceSubresourceStatus{},
 		&apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"})
 }
 
-func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storage {
+func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults, conversions customresource.Conversions, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storage {
 	t.Helper()
 	version := crdtest.WithSubresources(crdtest.Version("v1", nil))
 	spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
@@ -81,7 +86,7 @@ func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules custo
 	storage, err := customresource.NewStorage(&customresource.Config{
 		Resource: schema.GroupResource{Group: "example.com", Resource: "widgets"}, Singular: schema.GroupResource{Group: "example.com", Resource: "widget"},
 		Kind: gv.WithKind("Widget"), ListKind: gv.WithKind("WidgetList"), Namespaced: true,
-		Schema: all.Structural("v1"), Validator: validator, Rules: rules, Defaults: defaults,
+		Schema: all.Structural("v1"), Validator: validator, Rules: rules, Defaults: defaults, Conversions: conversions,
 		Status: status, Scale: scale,
 		ReplicasPaths: managedfields.ResourcePathMappings{}, Typer: codecs.NewTyper(codecs.NewOptionsScheme(gv)),
 		RESTOptions: &crdtest.Storage{Object: stored}, Table: table,
@@ -164,6 +169,32 @@ func TestValidation(t *testing.T) {
 						t.Error("the validated object has no defaults")
 					}
 				})
+			}
+		})
+	}
+}
+
+// TestConversions covers that every write of a valid object checks its conversions, with the old object.
+func TestConversions(t *testing.T) {
+	failure := field.ErrorList{field.Invalid(field.NewPath("spec"), "x", "failed")}
+	for _, write := range []string{"create", "update", "status", "scale"} {
+		t.Run(write, func(t *testing.T) {
+			stored := widget(int64(7))
+			if write == "create" {
+				stored = nil
+			}
+			conversions := &recorder{errs: failure}
+			err := do(t, newConvertedStorage(t, stored, nil, nil, conversions), write, widget(int64(1)))
+			if diff := cmp.Diff([]string{`spec: Invalid value: "x": failed`}, causes(t, err)); diff != "" {
+				t.Errorf("causes (-want +got):\n%s", diff)
+			}
+			if (conversions.old == nil) != (write == "create") {
+				t.Errorf("got the old object %v", conversions.old)
+			}
+			conversions = &recorder{errs: failure}
+			err = do(t, newConvertedStorage(t, stored, &recorder{errs: field.ErrorList{field.Required(field.NewPath("spec"), "rule")}}, nil, conversions), write, widget(int64(1)))
+			if err == nil || conversions.calls != 0 {
+				t.Errorf("got error %v, and %d conversions of an invalid object", err, conversions.calls)
 			}
 		})
 	}
@@ -282,7 +313,7 @@ func TestDefaultsAgain(t *testing.T) {
 				if test.generated {
 					object.SetGenerateName("a-")
 				}
-				if err := do(t, newStorageWith(t, stored, nil, defaults, test.status, test.scale), write, object); err != nil {
+				if err := do(t, newStorageWith(t, stored, nil, defaults, nil, test.status, test.scale), write, object); err != nil {
 					t.Fatal(err)
 				}
 				if got := (&unstructured.Unstructured{Object: defaults.object}).GetAnnotations()["defaulted"] != ""; got != want {

@@ -29,6 +29,13 @@ type Defaults interface {
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
+// Conversions checks that custom resources can be converted to all versions in which they are served. It is safe for concurrent use.
+type Conversions interface {
+	// Validate returns an error for each version that a valid object does not convert to once it is stored. old is nil when the
+	// object is created. Validate does not change the objects.
+	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
+}
+
 // createStrategy validates more than Kubernetes' strategy.
 type createStrategy struct {
 	rest.RESTCreateStrategy
@@ -84,8 +91,9 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 
 // additional is what follows Kubernetes' preparation and its validation by the schema.
 type additional struct {
-	rules    Rules
-	defaults Defaults
+	rules       Rules
+	defaults    Defaults
+	conversions Conversions
 	// partial is set if subresources write parts of objects, so that the request does not have the object that is stored.
 	partial bool
 }
@@ -97,9 +105,18 @@ func (a additional) setDefaults(object runtime.Object) {
 	}
 }
 
-// validate appends its errors to errs, which are those of the schema. Rules are not evaluated if the object
-// cannot be read as the schema says or lacks a field that should have a default.
+// validate appends its errors to errs, which are those of the schema. An object that is valid must convert to all versions.
 func (a additional) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
+	errs = a.validateRules(ctx, object, old, errs)
+	if a.conversions == nil || len(errs) > 0 {
+		return errs
+	}
+	return a.conversions.Validate(ctx, object, old)
+}
+
+// validateRules evaluates rules. They are not evaluated if the object cannot be read as the schema says or lacks a field that should
+// have a default.
+func (a additional) validateRules(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = locate(errs)
 	blocked := blocking(errs)
 	if a.defaults != nil {

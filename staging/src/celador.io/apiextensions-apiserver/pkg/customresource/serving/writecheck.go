@@ -1,0 +1,153 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
+	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+)
+
+// A writeCheck refuses an object of a request that could be stored, and then not be served in every version. It is immutable and safe
+// for concurrent use.
+type writeCheck struct {
+	converter *rulesConverter
+	defaulter runtime.ObjectDefaulter
+	// requested is the version of the request, stored the storage version.
+	requested, stored schema.GroupVersion
+	// served are the versions that a stored object is converted to. Versions that objects have without a conversion are not among
+	// them.
+	served []schema.GroupVersion
+}
+
+// writeCheck returns the check of requests in a version, or nil if what is stored can always be served.
+func (k *kind) writeCheck(version string) *writeCheck {
+	if k.converters.checked == nil {
+		return nil
+	}
+	check := &writeCheck{
+		converter: k.converters.checked, defaulter: k.schemas.Defaulter(scheme.Scheme),
+		requested: k.gv(version), stored: k.stored,
+	}
+	for i := range k.crd.Spec.Versions {
+		if v := &k.crd.Spec.Versions[i]; v.Served && !k.converters.identical(k.stored.Version, v.Name) {
+			check.served = append(check.served, k.gv(v.Name))
+		}
+	}
+	if len(check.served) == 0 && k.converters.identical(version, k.stored.Version) {
+		return nil
+	}
+	return check
+}
+
+// Validate implements customresource.Conversions. It converts the object to the storage version, as the storage
+// does, sets defaults, as reading it does, and converts it to every other served version.
+//
+// An update may leave an object as it was that did not convert to another version before, so that labels,
+// finalizers and the status of an older object can be written. It must convert to the version of the request, in which the response is.
+func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
+	stored, err := c.store(ctx, &unstructured.Unstructured{Object: object})
+	if err != nil {
+		return c.refuse(nil, &unstructured.Unstructured{Object: object}, c.stored, err)
+	}
+	var errs field.ErrorList
+	for i, version := range c.served {
+		in := stored
+		if i < len(c.served)-1 {
+			in = stored.DeepCopy()
+		}
+		_, err := c.converter.coerced(c.converter.rules.Convert(ctx, in, version.Version))
+		if err != nil && (version == c.requested || !c.failedBefore(ctx, old, version)) {
+			errs = c.refuse(errs, stored, version, err)
+		}
+	}
+	return errs
+}
+
+// store returns a copy of an object in the version of the request as a read would find it in the storage version.
+func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	stored := object.DeepCopy()
+	if c.requested != c.stored {
+		var err error
+		if stored, err = c.converter.coerced(c.converter.rules.Convert(ctx, stored, c.stored.Version)); err != nil {
+			return nil, err
+		}
+	}
+	c.defaulter.Default(stored)
+	return stored, nil
+}
+
+// failedBefore reports whether the object before an update does not convert to a version. old is nil when the object is created.
+func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, version schema.GroupVersion) bool {
+	if old == nil {
+		return false
+	}
+	stored, err := c.store(ctx, &unstructured.Unstructured{Object: old})
+	if err != nil {
+		return true
+	}
+	_, err = c.converter.coerced(c.converter.rules.Convert(ctx, stored, version.Version))
+	return err != nil
+}
+
+// refuse appends the error of a conversion, unless the CustomResourceDefinition is at fault and the request need not
+// fail: what is not converted to the version of the request can be stored and answered.
+func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured, to schema.GroupVersion, err error) field.ErrorList {
+	failure := asConversionError(in, to.Version, err)
+	if !isInvalid(failure) && to != c.requested {
+		return errs
+	}
+	return append(errs, unconvertible(failure))
+}
+
+// isInvalid reports whether a conversion failed because of the object, and not because of the CustomResourceDefinition or the server.
+func isInvalid(failure *conversion.Error) bool {
+	switch failure.Reason {
+	case conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata:
+		return true
+	default:
+		return false
+	}
+}
+
+// unconvertible returns the error of a write whose object does not convert. Its field is the one that the rule would set.
+func unconvertible(failure *conversion.Error) *field.Error {
+	if !isInvalid(failure) {
+		return field.InternalError(nil, failure)
+	}
+	invalid := field.Invalid(nil, field.OmitValueType{}, failure.Error())
+	if failure.Rule != nil {
+		invalid.Field = ruleTarget(failure.Rule)
+	} else if failure.Reason == conversion.ReasonMetadata {
+		invalid.Field = "metadata"
+	}
+	return invalid
+}
+
+// ruleTarget returns the path of the field that a rule sets, or that of the object for a rule that sets the object.
+func ruleTarget(rule *conversion.Rule) string {
+	at := rule.At
+	if at == "" {
+		at = rule.Scope
+	}
+	path := strings.TrimPrefix(at, ".")
+	switch name := strings.TrimPrefix(rule.Field, "."); {
+	case name == "":
+	case path == "" || strings.HasPrefix(name, "["):
+		path += name
+	default:
+		path += "." + name
+	}
+	if path == "" {
+		return (*field.Path)(nil).String()
+	}
+	return path
+}
