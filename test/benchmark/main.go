@@ -82,6 +82,7 @@ var scenarios = []scenario{
 	{[]string{"S12"}, true, validateCreate},
 	{[]string{"S13"}, true, firstWrite},
 	{[]string{"S14"}, true, convert},
+	{[]string{"S14b"}, true, convertWrites},
 	{[]string{"S15"}, false, restart},
 	{[]string{"S16"}, false, throughput},
 	{[]string{"S17"}, false, updates},

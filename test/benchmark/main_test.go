@@ -110,6 +110,22 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// The writers of S14b create objects in all versions, with rules and without.
+func TestWriters(t *testing.T) {
+	for name, converters := range map[string][]v1ext.Converter{"None": nil, "rules": writtenConverters()} {
+		writer, err := newWriter(converters)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		t.Cleanup(writer.resource.Destroy)
+		for _, version := range []string{"v1", "v2", "v3"} {
+			if err := writer.create(version); err != nil {
+				t.Errorf("%s in %s: %v", name, version, err)
+			}
+		}
+	}
+}
+
 // start detects a plugin that admits the object that policies would deny.
 func TestStartWithoutPolicies(t *testing.T) {
 	in := setup{denied: input.Deployment(input.Excessive)}
@@ -181,8 +197,8 @@ func TestChoose(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S15", "S16", "S17"}},
-		{quick: true, want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S14"}},
+		{want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S14b", "S15", "S16", "S17"}},
+		{quick: true, want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S14", "S14b"}},
 		{only: "S3", want: []string{"S2", "S3"}},
 		{only: "S9,S1", quick: true, want: []string{"S9", "S1"}},
 		{only: "S", err: `there is no scenario "S", only S1 to S17`},
