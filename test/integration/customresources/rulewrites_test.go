@@ -158,7 +158,7 @@ func TestWritesOfObjectsThatDidNotConvert(t *testing.T) {
 		patch("scale", `{"spec":{"replicas":3}}`, "scale")
 		applied := widget(group, version, "mended")
 		delete(applied.Object, "spec")
-		applied.SetLabels(map[string]string{"applied": version})
+		applied.SetLabels(map[string]string{"applied-in-" + version: "yes"})
 		if _, err := client.Patch(t.Context(), "mended", types.ApplyPatchType, testserver.Must(json.Marshal(applied))(t), metav1.PatchOptions{FieldManager: "in-" + version}); err != nil {
 			t.Errorf("apply in %s: %v", version, err)
 		}
