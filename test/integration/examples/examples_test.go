@@ -33,6 +33,7 @@ func TestWithGates(t *testing.T) {
 			"ValidatingAdmissionPolicyValidationFailurePolicy=true,ValidatingAdmissionPolicyFallbackBinding=true,"+
 			"AdmissionPolicyTypeEnforcement=true,MutatingAdmissionPolicyInlineExpressions=true").Clients()
 	t.Run("conversion rules", func(t *testing.T) { testConversionRules(t, admin) })
+	t.Run("apply across versions", func(t *testing.T) { testApply(t, admin) })
 	t.Run("default expressions", func(t *testing.T) { testDefaultExpressions(t, admin) })
 	t.Run("validation rules", func(t *testing.T) { testValidationRules(t, admin) })
 	t.Run("suites", func(t *testing.T) { testSuites(t, &live{admin: admin, log: log}) })
@@ -68,11 +69,18 @@ func (e *example) read(t *testing.T, file string) *unstructured.Unstructured {
 	return object
 }
 
-// define creates the definition of the example and waits until the server serves all of its versions. It returns
-// clients by version.
+// define creates the definition of the example and waits until the server serves all of its versions. It returns clients
+// by version.
 func (e *example) define(t *testing.T) map[string]dynamic.ResourceInterface {
 	t.Helper()
-	crd := e.create(t, e.admin.Objects.Resource(definitions), "definition")
+	e.create(t, e.admin.Objects.Resource(definitions), "definition")
+	return e.clients(t)
+}
+
+// clients returns clients by version, once the server serves all versions of the definition.
+func (e *example) clients(t *testing.T) map[string]dynamic.ResourceInterface {
+	t.Helper()
+	crd := e.read(t, "definition")
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")

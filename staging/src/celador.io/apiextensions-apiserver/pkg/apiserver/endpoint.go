@@ -6,6 +6,7 @@ package apiserver
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
@@ -34,8 +35,12 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	resource := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
 	var serve http.HandlerFunc
 	switch storage := version.Storage; {
+	case info.Subresource == "" && info.Verb == "patch":
+		serve = patch(storage.CustomResource, version.Scope, h.admissionOf(crd), version.Apply, info)
 	case info.Subresource == "":
 		serve = h.main(ctx, version, info.Verb, crd)
+	case info.Subresource == "status" && storage.Status != nil && info.Verb == "patch":
+		serve = patch(storage.Status, version.StatusScope, h.admission, version.ApplyStatus, info)
 	case info.Subresource == "status" && storage.Status != nil:
 		serve = h.subresource(storage.Status, version.StatusScope, info.Verb)
 	case info.Subresource == "scale" && storage.Scale != nil:
@@ -49,7 +54,27 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	return serve, nil
 }
 
-// main returns the handler of a request without a subresource, or nil for a verb that custom resources do not support.
+// patch returns the handler of a patch request. A server-side apply is served by what apply returns.
+func patch(storage rest.Patcher, scope *handlers.RequestScope, admit admission.Interface, apply func() (rest.Patcher, *handlers.RequestScope, error), info *request.RequestInfo) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		if isApply(req) {
+			var err error
+			if storage, scope, err = apply(); err != nil {
+				writeError(w, req, info, err)
+				return
+			}
+		}
+		handlers.PatchResource(storage, scope, admit, patchTypes())(w, req)
+	}
+}
+
+// isApply reports whether a patch request is a server-side apply.
+func isApply(req *http.Request) bool {
+	mediaType, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
+	return mediaType == string(types.ApplyYAMLPatchType) || mediaType == string(types.ApplyCBORPatchType)
+}
+
+// main returns the handler of a request without a subresource that is not a patch, or nil for a verb that custom resources do not support.
 func (h *handler) main(ctx context.Context, version *serving.Version, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
 	storage, scope := version.Storage.CustomResource, version.Scope
 	switch verb {
@@ -62,8 +87,6 @@ func (h *handler) main(ctx context.Context, version *serving.Version, verb strin
 		return handlers.CreateResource(storage, scope, h.admissionOf(crd))
 	case "update":
 		return handlers.UpdateResource(storage, scope, h.admission)
-	case "patch":
-		return handlers.PatchResource(storage, scope, h.admissionOf(crd), patchTypes())
 	case "delete":
 		return handlers.DeleteResource(storage, true, scope, h.admission)
 	case "deletecollection":

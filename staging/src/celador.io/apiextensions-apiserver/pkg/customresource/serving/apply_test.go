@@ -4,6 +4,7 @@
 package serving
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,54 +23,116 @@ type withoutDefaults struct{}
 
 func (withoutDefaults) Default(runtime.Object) {}
 
-// TestApplyInAnotherVersion covers a manager that moves its manifest to another version. Field managers then convert the
-// object without the fields that the manager owned, so rules must guard what they read.
+// An applying applies widgets. Conversion moves spec.old of v1 to spec.new of v2, and back.
+type applying struct {
+	t         *testing.T
+	converter *rulesConverter
+}
+
+// newApplying returns an applying whose rules are "" for the whole value of a field, or read the field with the text before and after.
+func newApplying(t *testing.T, before, after string) applying {
+	t.Helper()
+	converter := newRules(t, nil).safe.(*rulesConverter)
+	converter.rules = conversion.New(&conversion.Definition{
+		Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
+		Versions: []conversion.Version{{Name: "v1", Schema: converter.schemas.Structural("v1")}, {Name: "v2", Schema: converter.schemas.Structural("v2")}},
+		Converters: []v1.Converter{
+			{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Field: "spec.new", Rule: before + "old" + after}}},
+			{FromVersion: "v2", ToVersion: "v1", Rules: []v1.ConversionRule{{Field: "spec.old", Rule: before + "new" + after}}},
+		},
+	})
+	return applying{t, converter}
+}
+
+// apply returns the result of a request in a version for a live object, which it converts first, and what the converter refuses.
+func (a applying) apply(manager, version string, live *unstructured.Unstructured, spec map[string]any) (*unstructured.Unstructured, *conversion.Error, error) {
+	a.t.Helper()
+	gvk := schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"}
+	converter := &applyConverter{rulesConverter: a.converter}
+	converter.reset()
+	fields, err := managedfields.NewDefaultCRDFieldManager(managedfields.NewDeducedTypeConverter(), converter, withoutDefaults{}, codecs.Creater{}, gvk, gvk.GroupVersion(), "", nil)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	inVersion, err := a.converter.ConvertToVersion(live, gvk.GroupVersion())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	applied, err := fields.Apply(inVersion, newWidget(version, "w", spec), manager, true)
+	if err != nil {
+		return nil, converter.refusal, err
+	}
+	return applied.(*unstructured.Unstructured), converter.refusal, nil
+}
+
+// A manager moves its manifest to another version. Field managers then convert the object without the fields that the manager owned,
+// and rules do not find what they read.
 func TestApplyInAnotherVersion(t *testing.T) {
-	for name, test := range map[string]struct {
-		read string // what the rules read, before the name of the field
-		want map[string]any
-	}{
-		"guarded":     {read: "self.?spec.?", want: map[string]any{"new": "b"}},
-		"not guarded": {read: "self.spec."},
+	for name, test := range map[string]struct{ before, after string }{
+		"guarded":         {"self.?spec.?", ""},
+		"not guarded":     {"self.spec.", ""},
+		"other functions": {"'b' + string(10 / size(self.spec.", ") * 0).substring(1)"},
+		"absent as empty": {"['', 'b', '', '', '', '', '', '', 'b'][size(self.?spec.?", ".orValue('123456789'))]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newRules(t, nil)
-			converter := c.safe.(*rulesConverter)
-			converter.rules = conversion.New(&conversion.Definition{
-				Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
-				Versions: []conversion.Version{{Name: "v1", Schema: converter.schemas.Structural("v1")}, {Name: "v2", Schema: converter.schemas.Structural("v2")}},
-				Converters: []v1.Converter{
-					{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Field: "spec.new", Rule: test.read + "old"}}},
-					{FromVersion: "v2", ToVersion: "v1", Rules: []v1.ConversionRule{{Field: "spec.old", Rule: test.read + "new"}}},
-				},
-			})
-			apply := func(version string, live runtime.Object, spec map[string]any) (runtime.Object, error) {
-				gvk := schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"}
-				manager, err := managedfields.NewDefaultCRDFieldManager(managedfields.NewDeducedTypeConverter(), c.safe, withoutDefaults{}, codecs.Creater{}, gvk, gvk.GroupVersion(), "", nil)
+			a := newApplying(t, test.before, test.after)
+			empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+			applied, _, err := a.apply("manager", "v1", empty, map[string]any{"old": "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []struct{ version, field string }{{"v2", "new"}, {"v1", "old"}, {"v2", "new"}} {
+				applied, _, err = a.apply("manager", step.version, applied, map[string]any{step.field: "b"})
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("%s: %v", step.version, err)
 				}
-				return manager.Apply(live, newWidget(version, "w", spec), "manager", false)
-			}
-			live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
-			applied, err := apply("v1", live, map[string]any{"old": "a"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			inV2, err := c.safe.ConvertToVersion(applied, v2Version)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := apply("v2", inV2, map[string]any{"new": "b"})
-			if (err == nil) != (test.want != nil) {
-				t.Fatalf("got error %v", err)
-			}
-			if err != nil {
-				return
-			}
-			if diff := cmp.Diff(test.want, again.(*unstructured.Unstructured).Object["spec"]); diff != "" {
-				t.Errorf("spec (-want +got):\n%s", diff)
+				if diff := cmp.Diff(map[string]any{step.field: "b"}, applied.Object["spec"]); diff != "" {
+					t.Errorf("%s: spec (-want +got):\n%s", step.version, diff)
+				}
 			}
 		})
+	}
+}
+
+// A rule that fails because of a value must not drop the value from the object of the request.
+func TestApplyValueThatDoesNotConvert(t *testing.T) {
+	a := newApplying(t, "{'a': 'a', 'b': 'b'}[self.spec.", "]")
+	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	applied, _, err := a.apply("manager", "v1", empty, map[string]any{"old": "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, refusal, err := a.apply("manager", "v2", applied, map[string]any{"new": "wrong"})
+	if err == nil || refusal == nil || !strings.Contains(refusal.Error(), "from v2 to v1: spec.conversion.converters[1].rules[0]") {
+		t.Errorf("got error %v and refusal %v, want that of the rule", err, refusal)
+	}
+
+	// The same holds for the version of another manager.
+	_, refusal, err = a.apply("other", "v2", applied, map[string]any{"new": "wrong"})
+	if err == nil || refusal == nil || !strings.Contains(refusal.Error(), "from v2 to v1: spec.conversion.converters[1].rules[0]") {
+		t.Errorf("got error %v and refusal %v, want that of the rule", err, refusal)
+	}
+}
+
+// A live object that does not convert to the version of another manager can be mended.
+func TestApplyMendsValueThatDoesNotConvert(t *testing.T) {
+	a := newApplying(t, "{'a': 'a', 'b': 'b'}[self.spec.", "]")
+	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	applied, _, err := a.apply("manager", "v1", empty, map[string]any{"old": "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inV2, err := a.converter.ConvertToVersion(applied, v2Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := inV2.(*unstructured.Unstructured)
+	broken.Object["spec"] = map[string]any{"new": "wrong"}
+	applied, refusal, err := a.apply("other", "v2", broken, map[string]any{"new": "b"})
+	if err != nil || refusal != nil {
+		t.Fatalf("got error %v and refusal %v", err, refusal)
+	}
+	if diff := cmp.Diff(map[string]any{"new": "b"}, applied.Object["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
 	}
 }

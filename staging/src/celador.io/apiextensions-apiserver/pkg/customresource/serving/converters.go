@@ -24,6 +24,8 @@ import (
 type converters struct {
 	// safe does not change its input, unsafe may.
 	safe, unsafe runtime.ObjectConvertor
+	// comparing converts objects whose fields are compared for the owners of fields, and leaves the fields of rules that fail unset.
+	comparing runtime.ObjectConvertor
 	// encoding is safe and decoding is not. Both coerce their results.
 	encoding, decoding runtime.ObjectConvertor
 	// checked converts the objects that writeChecks check and field managers merge. Nil unless conversion rules are evaluated.
@@ -35,7 +37,7 @@ type converters struct {
 func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
 	if strategyOf(crd) != v1.ConversionRules {
 		safe, unsafe, err := b.Converters.NewConverter(crd)
-		return converters{safe: safe, unsafe: unsafe, encoding: s.Converter(safe), decoding: s.Converter(unsafe)}, err
+		return converters{safe: safe, unsafe: unsafe, comparing: safe, encoding: s.Converter(safe), decoding: s.Converter(unsafe)}, err
 	}
 	if expressions == nil {
 		return converters{}, errors.New("the converters of spec.conversion are missing")
@@ -59,7 +61,9 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	}
 	safe := new(*unsafe)
 	safe.safe = true
-	all := converters{safe: safe, unsafe: unsafe, encoding: safe, decoding: unsafe}
+	comparing := new(*safe)
+	comparing.partial = true
+	all := converters{safe: safe, unsafe: unsafe, comparing: comparing, encoding: safe, decoding: unsafe}
 	if definition != nil {
 		all.checked, all.identical = safe, definition.Identical
 	}

@@ -37,6 +37,8 @@ type rulesConverter struct {
 	rules    objectConverter
 	// safe makes the results of conversions independent of the input.
 	safe bool
+	// partial leaves the fields of rules that fail unset.
+	partial bool
 }
 
 // Convert implements runtime.ObjectConvertor. out has the version to convert to.
@@ -119,8 +121,12 @@ func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupV
 	if c.safe {
 		in = in.DeepCopy()
 	}
+	convert := c.rules.Convert
+	if c.partial {
+		convert = c.rules.ConvertPartial
+	}
 	start := time.Now()
-	out, err := c.coerced(c.rules.Convert(context.Background(), in, to.Version))
+	out, err := c.coerced(convert(context.Background(), in, to.Version))
 	observeConversion(c.crd, from.Version, to.Version, time.Since(start), err)
 	if err != nil {
 		return nil, conversionFailed(in, to.Version, err)

@@ -46,9 +46,11 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 		MaxRequestBodyBytes: k.MaxRequestBodyBytes,
 	}
 	var err error
-	if version.Scope, err = k.managed(main, version.Storage.CustomResource.GetResetFields()); err != nil {
+	reset := version.Storage.CustomResource.GetResetFields()
+	if version.Scope, err = managed(main, k.types, k.converters.comparing, reset); err != nil {
 		return err
 	}
+	version.applications = newApplications(version.Storage.CustomResource, version.Scope, k.types, k.converters.checked, reset)
 	if version.Storage.Scale == nil {
 		return nil
 	}
@@ -60,7 +62,7 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 	if scale.TableConvertor, err = tableconvertor.New(scaleColumns(v)); err != nil {
 		return err
 	}
-	version.ScaleScope, err = k.managed(scale, nil)
+	version.ScaleScope, err = managed(scale, k.types, scale.Convertor, nil)
 	return err
 }
 
@@ -80,16 +82,18 @@ func (k *kind) addStatusScopes(versions map[string]*Version) error {
 		status := *version.Scope
 		status.Subresource = "status"
 		var err error
-		if version.StatusScope, err = k.managed(status, reset); err != nil {
+		if version.StatusScope, err = managed(status, k.types, k.converters.comparing, reset); err != nil {
 			return err
 		}
+		version.statusApplications = newApplications(version.Storage.Status, version.StatusScope, k.types, k.converters.checked, reset)
 	}
 	return nil
 }
 
-// managed returns the scope with a field manager, which ignores the fields that a write resets.
-func (k *kind) managed(scope handlers.RequestScope, reset resetFields) (*handlers.RequestScope, error) {
-	manager, err := managedfields.NewDefaultCRDFieldManager(k.types, scope.Convertor, scope.Defaulter, scope.Creater,
+// managed returns the scope with a field manager, which merges objects with the converter and ignores the fields that a write
+// resets.
+func managed(scope handlers.RequestScope, types managedfields.TypeConverter, converter runtime.ObjectConvertor, reset resetFields) (*handlers.RequestScope, error) {
+	manager, err := managedfields.NewDefaultCRDFieldManager(types, converter, scope.Defaulter, scope.Creater,
 		scope.Kind, scope.HubGroupVersion, scope.Subresource, fieldpath.NewExcludeFilterSetMap(reset))
 	if err != nil {
 		return nil, err

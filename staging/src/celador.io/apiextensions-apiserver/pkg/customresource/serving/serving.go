@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/registry/rest"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
@@ -47,6 +48,17 @@ type Version struct {
 	// DeprecationWarning is the text of the warning, or empty if the version is not deprecated or
 	// declares an empty text.
 	DeprecationWarning string
+
+	applications, statusApplications applications
+}
+
+// Apply returns the storage and the request scope that serve one server-side apply of the resource. They must not be used for another
+// request, as field managers remember the objects that a request has converted.
+func (v *Version) Apply() (rest.Patcher, *handlers.RequestScope, error) { return v.applications() }
+
+// ApplyStatus returns what Apply returns, for the status subresource, which the version must declare.
+func (v *Version) ApplyStatus() (rest.Patcher, *handlers.RequestScope, error) {
+	return v.statusApplications()
 }
 
 // Version returns a version by name, or nil if there is none that is served or stored.

@@ -1,0 +1,67 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// applications returns the storage and the scope of one server-side apply. They must not be used for another request.
+type applications func() (rest.Patcher, *handlers.RequestScope, error)
+
+// newApplications returns the applications of a storage. rules is nil unless conversion rules are evaluated; the requests share
+// the scope then. reset are the fields that a write resets.
+func newApplications(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) applications {
+	if rules == nil {
+		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }
+	}
+	return func() (rest.Patcher, *handlers.RequestScope, error) {
+		converter := &applyConverter{rulesConverter: rules}
+		converter.reset()
+		own, err := managed(*scope, types, converter, reset)
+		return applyStorage{storage, converter, scope.Kind.GroupKind()}, own, err
+	}
+}
+
+// An applyStorage updates objects with field managers that use the converter.
+type applyStorage struct {
+	rest.Patcher
+	converter *applyConverter
+	kind      schema.GroupKind
+}
+
+// Update implements rest.Updater.
+func (s applyStorage) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return s.Patcher.Update(ctx, name, appliedObject{info, s, name}, createValidation, updateValidation, forceAllowCreate, options)
+}
+
+// appliedObject returns an Invalid error if conversion rules are the reason why an object cannot be applied. Field managers
+// return errors of converters as text.
+type appliedObject struct {
+	rest.UpdatedObjectInfo
+	storage applyStorage
+	name    string
+}
+
+// UpdatedObject implements rest.UpdatedObjectInfo.
+func (o appliedObject) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
+	converter := o.storage.converter
+	converter.reset()
+	updated, err := o.UpdatedObjectInfo.UpdatedObject(ctx, old)
+	var status apierrors.APIStatus
+	if err == nil || converter.refusal == nil || errors.As(err, &status) {
+		return updated, err
+	}
+	return nil, apierrors.NewInvalid(o.storage.kind, o.name, field.ErrorList{unconvertible(converter.refusal)})
+}

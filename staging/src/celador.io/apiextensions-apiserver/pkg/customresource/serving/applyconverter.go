@@ -1,0 +1,104 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+)
+
+// An applyConverter converts the objects that server-side apply merges in one request. Apply looks up what a manager owned
+// in the version of its last request: it converts the merged object to that version, removes fields, and converts the rest back. In such
+// a part, a rule may lack what it reads, and its field is then left unset.
+//
+// The merged object is whole, and what rules leave unset would be missing in the object that is stored. So its rules must not
+// fail. Field managers copy the live object first, by converting it to the version that it has. The merged object is the next one
+// that they convert, and is then converted further as it is. All other objects are parts, or are only compared.
+//
+// An applyConverter is not safe for concurrent use.
+type applyConverter struct {
+	*rulesConverter
+	// live and whole are the contents of the live object and of the merged one, in each version.
+	live, whole contents
+	// started is set once an object other than the live one was converted.
+	started bool
+	// refusal is why the request has to fail. Nil if there is no reason.
+	refusal *conversion.Error
+}
+
+// contents is a set of objects, which are the same if they share their outermost map. It holds the maps, so that no other one
+// gets their address.
+type contents map[uintptr]map[string]any
+
+func (c contents) has(object *unstructured.Unstructured) bool { return c[address(object)] != nil }
+
+func (c contents) add(object *unstructured.Unstructured) { c[address(object)] = object.Object }
+
+func address(object *unstructured.Unstructured) uintptr {
+	return reflect.ValueOf(object.Object).Pointer()
+}
+
+// reset forgets the objects of an earlier attempt.
+func (c *applyConverter) reset() {
+	*c = applyConverter{rulesConverter: c.rulesConverter, live: contents{}, whole: contents{}}
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	object, ok := in.(*unstructured.Unstructured)
+	if !ok {
+		return c.rulesConverter.ConvertToVersion(in, target)
+	}
+	from := object.GroupVersionKind()
+	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{from})
+	if !ok || isEmpty(object) || !c.versions[from.GroupVersion()] || !c.versions[to.GroupVersion()] {
+		return c.rulesConverter.ConvertToVersion(in, target)
+	}
+	if from.GroupVersion() == to.GroupVersion() {
+		return c.copied(object), nil
+	}
+	whole := c.isWhole(object)
+	convert := c.rules.ConvertPartial
+	if whole {
+		convert = c.rules.Convert
+	}
+	out, err := c.coerced(convert(context.Background(), object.DeepCopy(), to.Version))
+	if err != nil {
+		c.refusal = asConversionError(object, to.Version, err)
+		return nil, c.refusal
+	}
+	if whole {
+		c.whole.add(out)
+	}
+	return out, nil
+}
+
+// isWhole reports whether an object is the merged one.
+func (c *applyConverter) isWhole(object *unstructured.Unstructured) bool {
+	if c.live.has(object) {
+		return false
+	}
+	whole := c.whole.has(object) || !c.started
+	c.started = true
+	return whole
+}
+
+// copied returns a copy of an object that has the version to convert to.
+func (c *applyConverter) copied(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := object.DeepCopy()
+	switch {
+	case len(c.live) == 0 || c.live.has(object):
+		c.live.add(object)
+		c.live.add(out)
+	case c.isWhole(object):
+		c.whole.add(out)
+	}
+	return out
+}
