@@ -15,6 +15,7 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // A place is a schema that has rules, or on the way to one that has.
@@ -114,7 +115,7 @@ const selfTypeName = "selfType"
 func (p *place) selfType() *apiservercel.DeclType {
 	if p.declared == nil {
 		if p.declared = model.SchemaDeclType(p.schema, p.resource); p.declared != nil {
-			p.declared = p.declared.MaybeAssignTypeName(selfTypeName)
+			p.declared = ruleresult.NameTypes(p.declared, selfTypeName)
 		}
 	}
 	return p.declared

@@ -147,8 +147,9 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it allows any type (x-kubernetes-preserve-unknown-fields)")
 	}
+	types := c.types.ReadFrom(self)
 	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{
-		Self: self, Types: c.types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
+		Self: self, Types: types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
 	}, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
@@ -157,7 +158,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if failure != nil {
 		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, scope))
 	}
-	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
+	if err := types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
 	}
 	cost, err := expression.MaxCost()
