@@ -133,3 +133,49 @@ func TestComparedStructures(t *testing.T) {
 		}
 	}
 }
+
+// has() is false where an object on the way to the field is unset, and so are optional selections.
+func TestReadsOfUnsetParents(t *testing.T) {
+	const fields = "out: {type: string}\na: {type: object, required: [b], properties: {b: {type: object, required: [c], properties: {c: {type: string}}}}}\n" +
+		"list: {type: array, maxItems: 5, items: {type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}}\n" +
+		"labels: {type: object, maxProperties: 5, additionalProperties: {type: object, properties: {a: {type: string}}}}"
+	const without, with = "apiVersion: example.com/v1\nkind: Widget\n", "apiVersion: example.com/v1\nkind: Widget\nspec: {a: {b: {c: x}}, list: [{a: {b: w}}], labels: {k: {a: z}}}"
+	const partial = "apiVersion: example.com/v1\nkind: Widget\nspec: {a: {}, list: [{}], labels: {k: {}}}"
+	for _, test := range []struct {
+		rule                       string
+		whenSet, whenPart, whenNot any
+	}{
+		{"has(self.spec.a.b.c) ? self.spec.a.b.c : 'unset'", "x", "unset", "unset"},
+		{"has(self.spec.a.b.c) ? self.spec.a.b.c : null", "x", nil, nil},
+		{"!has(self.spec.a.b.c) || self.spec.a.b.c == 'y' ? 'no' : 'yes'", "yes", "no", "no"},
+		{"self.?spec.?a.?b.?c", "x", nil, nil},
+		{"self.?spec.a.b.c", "x", nil, nil},
+		{"self.?spec.a.b.c.orValue('unset')", "x", "unset", "unset"},
+		{"self.?spec.?list.orValue([]).map(i, has(i.a.b) ? i.a.b : 'unset').join()", "w", "unset", ""},
+		{"has(self.spec.labels.k.a) ? self.spec.labels.k.a : 'unset'", "z", "unset", "unset"},
+		{"has(self.metadata.labels.k) ? 'set' : 'unset'", "unset", "unset", "unset"},
+		{"self.?spec.?a.optMap(a, has(a.b.c) ? a.b.c : 'part').orValue('unset')", "x", "part", "unset"},
+		{"has(self.spec.a.b.c) && has(self.spec.list) && self.spec.list.exists(i, has(i.a.b)) ? 'all' : 'some'", "all", "some", "some"},
+	} {
+		d := widgets(t, fields, fields, "[{field: spec.out, rule: \""+test.rule+"\"}]")
+		if errs, _ := conversion.Validate(nil, d, nil); len(errs) > 0 {
+			t.Errorf("%s: %v", test.rule, errs)
+			continue
+		}
+		for in, want := range map[string]any{with: test.whenSet, partial: test.whenPart, without: test.whenNot} {
+			out, err := convert(t, d, object(t, in), "v2")
+			if err != nil {
+				t.Errorf("%s of %s: %v", test.rule, in, err)
+				continue
+			}
+			spec, _ := out.Object["spec"].(map[string]any)
+			if spec["out"] != want {
+				t.Errorf("%s of %s: got %v, want %v", test.rule, in, spec["out"], want)
+			}
+		}
+	}
+	errs, _ := conversion.Validate(nil, widgets(t, fields, fields, "[{field: spec.out, rule: \"has(self.spec.none.b.c) ? 'a' : 'b'\"}]"), nil)
+	if len(errs) == 0 || strings.Count(errs[0].Error(), "undefined field") != 1 {
+		t.Errorf("got %v, want one error", errs)
+	}
+}
