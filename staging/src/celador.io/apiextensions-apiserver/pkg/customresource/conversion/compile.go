@@ -18,15 +18,17 @@ import (
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// compiler returns the compiler of conversion rules: that of all expressions of schemas, with json.encode and json.decode.
+// compiler returns the compiler of conversion rules: that of all expressions of schemas, with the functions of rules, json.encode and
+// json.decode.
 var compiler = sync.OnceValue(func() *schemaexpression.Compiler {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(jsonlibrary.Options())
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options())
 	if err != nil {
-		panic(err) // The library is constant.
+		panic(err) // The libraries are constant.
 	}
 	return schemaexpression.NewCompiler(base)
 })
