@@ -81,6 +81,8 @@ func TestStructuralTypeErrors(t *testing.T) {
 	for rule, want := range map[string]string{
 		"self.spec.use ? self.spec.a : self.spec.differs":                   "found no matching overload for '_?_:_' applied to '(bool, object(v1).spec.a, object(v1).spec.differs)'",
 		"self.spec.use ? self.spec.a : Object.spec.differs{name: 1}":        "object(v1).spec.differs",
+		"self.spec.use ? Object.spec.a{name: 'a'} : self.spec.differs":      "applied to '(bool, object(v1).spec.a, object(v1).spec.differs)'",
+		"[Object.spec.a{name: 'a'}] + [self.spec.text]":                     "applied to '(list(object(v1).spec.a), list(string))'",
 		"Object.spec.a{name: 1}":                                            "the value is int for name, which is a string",
 		"(self.spec.use ? self.spec.a : Object.spec.a{name: 'a'}).none":     "undefined field 'none'",
 		"(self.spec.use ? self.spec.a : Object.spec.a{name: 'a'}).name + 1": "found no matching overload for '_+_' applied to '(string, int)'",
