@@ -27,7 +27,14 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 	var checked *cel.Ast
 	var issues *cel.Issues
 	if e.scope.NullResults {
-		checked, issues, err = checkNullResults(e.builtins, env, source)
+		expanded := false
+		checked, issues, err = checkNullResults(e.builtins, env, source, func(parsed *cel.Ast) { expanded = expandPresence(parsed) })
+		if expanded && issues != nil {
+			// The errors of what is repeated would be, too.
+			if _, unexpanded, again := checkNullResults(e.builtins, env, source, func(*cel.Ast) {}); again == nil && unexpanded != nil {
+				issues = unexpanded
+			}
+		}
 	} else {
 		checked, issues, err = e.builtins.Check(env, source, nil)
 	}

@@ -65,6 +65,7 @@ type Scope struct {
 	Types common.TypeResolver
 	// NullResults makes Compile accept the literal null as a branch of the conditionals that form the result,
 	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().
+	// has() of a field in an unset object is false then, rather than an error.
 	NullResults bool
 	// MaxDynamicSize makes MaxCost estimate sizes that Kubernetes does not: of values behind optionals and in reordered
 	// lists by their origin in self, and of values from elsewhere, such as those that a function decodes from a text, as

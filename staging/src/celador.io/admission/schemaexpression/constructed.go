@@ -33,7 +33,7 @@ func (x *Expression) constructed() (constructed, error) {
 	c := constructed{AST: checked.NativeRep(), names: map[string]bool{}}
 	ast.PostOrderVisit(c.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
 		if node.Kind() == ast.StructKind {
-			c.names[node.AsStruct().TypeName()] = true
+			c.names[c.GetType(node.ID()).TypeName()] = true
 		}
 	}))
 	return c, nil

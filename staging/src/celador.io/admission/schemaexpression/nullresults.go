@@ -16,10 +16,13 @@ import (
 // result, or a branch of the conditionals that form the result. The other branches of these conditionals become
 // optionals, too, unless they are: 'c ? x : null' becomes 'c ? optional.of(x) : optional.none()'. New nodes have the
 // positions of those that they replace, so errors point into the author's text.
-func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string) (*cel.Ast, *cel.Issues, error) {
+//
+// prepare is called before, and changes each parsed expression in the same way.
+func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, prepare func(parsed *cel.Ast)) (*cel.Ast, *cel.Issues, error) {
 	found := false
 	// Whether a branch is an optional is known after type checking only. With dyn(null), the conditionals pass it.
 	dynamic, issues, err := builtins.Check(env, source, func(parsed *cel.Ast) {
+		prepare(parsed)
 		if found = hasNullResult(parsed.NativeRep().Expr()); found {
 			rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
 				null.SetKindCase(r.NewCall(null.ID(), "dyn", r.NewLiteral(r.newID(null), types.NullValue)))
@@ -31,6 +34,7 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string) 
 	}
 	// The expression is parsed again, because checking changes nodes. They have the same IDs.
 	return builtins.Check(env, source, func(parsed *cel.Ast) {
+		prepare(parsed)
 		rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
 			null.SetKindCase(r.NewCall(null.ID(), "optional.none"))
 		}, func(r *rewriter, value ast.Expr) ast.Expr {

@@ -60,7 +60,7 @@ func TestUnguardedReads(t *testing.T) {
 		{"has(self.a) ? '' : self.a", "a"},
 		{"!has(self.a) ? '' : self.a", ""},
 		{"has(self.a) ? self.a : null", ""},
-		{"has(self.o.a) ? self.o.a : ''", "o"},
+		{"has(self.o.a) ? self.o.a : ''", ""},
 		{"has(self.o) && has(self.o.a) ? self.o.a : ''", ""},
 		{"has(self.o) && self.o.a == 'x'", "o.a"},
 		{"has(self.a) && self.a == 'x'", ""},

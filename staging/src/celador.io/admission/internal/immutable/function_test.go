@@ -28,7 +28,7 @@ import (
 )
 
 var env = sync.OnceValue(func() *cel.Env {
-	extended, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv().Extend(library.JSONPatch(), ext.Bindings(),
+	extended, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv().Extend(library.JSONPatch(), ext.Bindings(), ext.Math(), ext.Regex(), ext.Encoders(ext.EncodersVersion(0)),
 		cel.Variable("text", cel.StringType), cel.Variable("list", cel.ListType(cel.DynType)), cel.Variable("map", cel.MapType(cel.StringType, cel.DynType)))
 	if err != nil {
 		panic(err)

@@ -83,6 +83,10 @@ var guards = map[string]*Guard{
 	overloads.Matches: {before: checkCost("find")}, "find": {before: checkCost("find")}, "findAll": {before: checkCost("findAll"), countsResult: true},
 	"validate": {before: checkCost("validate")}, "fieldSelector": {before: checkCost("fieldSelector")}, "labelSelector": {before: checkCost("labelSelector")},
 
+	"regex.extract": {before: checkCost("find")}, "regex.extractAll": {before: checkCost("find"), countsResult: true}, "regex.replace": {before: checkRegexReplace, countsResult: true},
+	"base64.encode": {countsResult: true}, "base64.decode": {countsResult: true},
+	"merge": {countsResult: true}, "set": {countsResult: true}, "remove": {countsResult: true}, "removeAll": {countsResult: true},
+
 	"quantity": {before: checkQuantity}, "isQuantity": {before: checkQuantity},
 }
 

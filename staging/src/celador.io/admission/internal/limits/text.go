@@ -53,6 +53,27 @@ func checkReplace(_ Source, args []ref.Val) error {
 	return fitText(len(text) + times*(len(replacement)-len(old)))
 }
 
+// checkRegexReplace checks regex.replace(text, pattern, replacement) and regex.replace(text, pattern, replacement, limit) of cel-go. A
+// pattern matches at most once at each position. A group of it, which takes two bytes of the replacement, is a part of the match.
+func checkRegexReplace(from Source, args []ref.Val) error {
+	if err := checkCost("find")(from, args); err != nil {
+		return err
+	}
+	text, isText := args[0].(types.String)
+	replacement, isReplacement := args[2].(types.String)
+	if !isText || !isReplacement {
+		return nil
+	}
+	times := len(text) + 1
+	if len(args) > 3 {
+		if limit, ok := args[3].(types.Int); ok && limit >= 0 {
+			times = int(min(int64(times), int64(limit)))
+		}
+	}
+	groups := strings.Count(string(replacement), `\`)
+	return fitText(len(text)*(groups+1) + times*len(replacement))
+}
+
 // checkSplit checks text.split(separator) and text.split(separator, limit).
 func checkSplit(_ Source, args []ref.Val) error {
 	text, isText := args[0].(types.String)

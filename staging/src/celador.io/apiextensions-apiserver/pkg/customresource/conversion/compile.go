@@ -18,14 +18,17 @@ import (
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// compiler returns the compiler of conversion rules: that of all expressions of schemas, with json.encode and json.decode.
+// compiler returns the compiler of conversion rules: that of all expressions of schemas, with the functions of rules, json.encode and
+// json.decode.
 var compiler = sync.OnceValue(func() *schemaexpression.Compiler {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(jsonlibrary.Options())
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options())
 	if err != nil {
-		panic(err) // The library is constant.
+		panic(err) // The libraries are constant.
 	}
 	return schemaexpression.NewCompiler(base)
 })
@@ -59,6 +62,8 @@ type edge struct {
 	from, to *typedVersion
 	// environments holds the environments of the scopes, which rules share.
 	environments map[environmentKey]*schemaexpression.Environment
+	// constructed holds the types that rules construct by scope.
+	constructed map[string]*ruleresult.Types
 }
 
 type environmentKey struct {
@@ -67,7 +72,7 @@ type environmentKey struct {
 }
 
 func newEdge(from, to *typedVersion) *edge {
-	return &edge{from: from, to: to, environments: map[environmentKey]*schemaexpression.Environment{}}
+	return &edge{from: from, to: to, environments: map[environmentKey]*schemaexpression.Environment{}, constructed: map[string]*ruleresult.Types{}}
 }
 
 // compile checks a rule. Exactly one of the results is set.
@@ -87,7 +92,7 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	compiled.expression = expression
 
 	output := expression.OutputType()
-	if err := e.to.target().types.Assignable(output, compiled.self, compiled.target); err != nil {
+	if err := e.types(compiled).Assignable(output, compiled.self, compiled.target); err != nil {
 		return nil, &problem{"rule", err.Error()}
 	}
 	if path := compiled.path(); len(path) > 0 && path[len(path)-1].Each && e.isList(path[:len(path)-1]) && mayBeUnset(output) {
@@ -203,7 +208,7 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	env, err := compiler().Environment(schemaexpression.Scope{
 		Self:        r.self,
-		Types:       e.to.target().types,
+		Types:       e.types(r),
 		NullResults: true,
 		// Values without static type come out of json.decode.
 		MaxDynamicSize: jsonlibrary.MaxSize,
@@ -213,6 +218,15 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	e.environments[key] = env
 	return env, nil
+}
+
+// types returns the types that the rules of a scope construct.
+func (e *edge) types(r *compiledRule) *ruleresult.Types {
+	scope := r.scope.String()
+	if _, ok := e.constructed[scope]; !ok {
+		e.constructed[scope] = e.to.target().types.ReadFrom(r.self)
+	}
+	return e.constructed[scope]
 }
 
 // explain returns the errors of the type checker with hints.

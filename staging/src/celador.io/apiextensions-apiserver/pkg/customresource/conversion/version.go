@@ -46,7 +46,7 @@ func newTypedVersion(v Version) *typedVersion {
 			s := sourceSchema(v.Schema)
 			// The name appears in the errors of the type checker. An expression cannot contain it, so it does not take the
 			// place of a variable.
-			self := schemaexpression.OpenDeclType(&model.Structural{Structural: s}, true).MaybeAssignTypeName("object(" + v.Name + ")")
+			self := ruleresult.NameTypes(schemaexpression.OpenDeclType(&model.Structural{Structural: s}, true), "object("+v.Name+")")
 			return source{schema: s, self: self}
 		}),
 		target: sync.OnceValue(func() target {

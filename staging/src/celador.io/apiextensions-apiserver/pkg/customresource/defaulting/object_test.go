@@ -165,6 +165,28 @@ properties:
           class: {type: string, default: fast}
           total: {type: integer}
 `
+	// language has rules with objects of equal structure in several places, unset parents and functions of rules.
+	language = `
+type: object
+x-kubernetes-default:
+- {field: spec.limits, rule: "has(self.spec.small.cpu.cores) ? self.spec.small : Object.spec.large{cpu: Object.spec.small.cpu{cores: 8}}"}
+- {field: spec.labels, rule: "self.spec.?base.orValue({}).merge({'name': self.metadata.name}).remove('tmp')"}
+- {field: spec.timeout, rule: "has(self.spec.seconds) ? duration(string(self.spec.seconds) + 's').toText() : null"}
+- {field: spec.replicas, rule: "math.greatest(self.spec.?min.orValue(1), 3)"}
+properties:
+  spec:
+    type: object
+    properties:
+      small: &limits {type: object, properties: {cpu: {type: object, properties: {cores: {type: integer}}}}}
+      large: *limits
+      limits: *limits
+      base: {type: object, maxProperties: 10, additionalProperties: {type: string, maxLength: 40}}
+      labels: {type: object, additionalProperties: {type: string}}
+      seconds: {type: integer}
+      timeout: {type: string}
+      min: {type: integer}
+      replicas: {type: integer}
+`
 	// open preserves unknown fields, over which a rule iterates.
 	open = `
 type: object
@@ -240,6 +262,10 @@ func TestDefault(t *testing.T) {
 		{"created objects get static defaults and run their rules", creating, `{spec: {}}`,
 			`{spec: {storage: {size: 5, reserve: 2, class: fast, total: 7}, copy: fast}}`},
 		{"rules of existing objects", creating, `{spec: {storage: {size: 1}}}`, `{spec: {storage: {size: 1, reserve: 2, class: fast, total: 3}, copy: fast}}`},
+
+		{"objects of equal structure and functions", language, `{metadata: {name: app}, spec: {small: {cpu: {cores: 2}}, base: {a: b, tmp: c}, seconds: 90, min: 5}}`,
+			`{metadata: {name: app}, spec: {small: {cpu: {cores: 2}}, limits: {cpu: {cores: 2}}, base: {a: b, tmp: c}, labels: {a: b, name: app}, seconds: 90, timeout: 1m30s, min: 5, replicas: 5}}`},
+		{"unset parents", language, `{metadata: {name: app}, spec: {}}`, `{metadata: {name: app}, spec: {limits: {cpu: {cores: 8}}, labels: {name: app}, replicas: 3}}`},
 
 		{"unknown fields", open, `{spec: {a: 1, b: {c: 2}}}`, `{spec: {a: 1, b: {c: 2}, fields: 2, unknown: 0}}`},
 

@@ -17,6 +17,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // A place is a schema that has rules, or on the way to one that has.
@@ -138,7 +139,7 @@ const selfTypeName = "selfType"
 func (p *place) selfType() *apiservercel.DeclType {
 	if p.declared == nil {
 		if p.declared = schemaexpression.OpenDeclType(&model.Structural{Structural: p.schema}, p.resource); p.declared != nil {
-			p.declared = p.declared.MaybeAssignTypeName(selfTypeName)
+			p.declared = ruleresult.NameTypes(p.declared, selfTypeName)
 		}
 	}
 	return p.declared

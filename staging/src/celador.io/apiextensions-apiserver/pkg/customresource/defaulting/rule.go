@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,10 +18,20 @@ import (
 	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
+
+// expressions returns the compiler of default expressions: that of all expressions of schemas, with the functions of rules.
+var expressions = sync.OnceValue(func() *schemaexpression.Compiler {
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options())
+	if err != nil {
+		panic(err) // The library is constant.
+	}
+	return schemaexpression.NewCompiler(base)
+})
 
 // A rule is a compiled rule. It is immutable.
 type rule struct {
@@ -151,8 +162,9 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it does not declare the items of an array")
 	}
-	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{
-		Self: self, Types: c.types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
+	types := c.types.ReadFrom(self)
+	environment, err := expressions().Environment(schemaexpression.Scope{
+		Self: self, Types: types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
 	}, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
@@ -161,7 +173,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if failure != nil {
 		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, r.source, scope))
 	}
-	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
+	if err := types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
 	}
 	if c.validating {

@@ -6,6 +6,7 @@ package ruleerror
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,8 +23,9 @@ const (
 )
 
 // Shorten shortens the errors of the type checker for one expression: of many errors it keeps the first ones, of a long line
-// the part around the error.
+// the part around the error. Types of constructed objects are shown with their names alone.
 func Shorten(detail string) string {
+	detail = nullable.ReplaceAllString(detail, "$1")
 	const start = "\nERROR: "
 	parts := strings.Split(detail, start)
 	more := ""
@@ -36,6 +38,9 @@ func Shorten(detail string) string {
 	}
 	return strings.Join(parts, start) + more
 }
+
+// nullable matches the names of nullable types, which constructed objects have. The name of a type may be object(v1).spec.
+var nullable = regexp.MustCompile(`wrapper\(((?:[^()]|\([^()]*\))*)\)`)
 
 // Abbreviate cuts off a long text, such as a rule, so that an error can repeat it.
 func Abbreviate(text string) string {

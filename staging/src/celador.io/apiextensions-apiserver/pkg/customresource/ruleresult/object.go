@@ -12,13 +12,20 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/interpreter"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/schemaexpression"
 )
 
 // An objectType is the type of objects that rules construct. It implements common.ResolvedType.
 type objectType struct {
+	// celType is the type that objects of the same structure share.
 	celType *types.Type
 	schema  *structuralschema.Structural
+	// structure is valid if comparable is set: expressions see all fields of the schema.
+	structure  structure
+	comparable bool
 }
 
 // HasTrait implements ref.Type.
@@ -66,7 +73,8 @@ func (t *objectType) FieldNames() ([]string, bool) {
 	return names, true
 }
 
-// An object is an object that a rule has constructed. It is immutable.
+// An object is an object that a rule has constructed. Expressions read it like an object of self: as a map, in which a field
+// that the constructor leaves or makes unset has no entry. It is immutable.
 type object struct {
 	objectType *objectType
 	// fields holds the fields by their names in expressions.
@@ -74,7 +82,7 @@ type object struct {
 }
 
 var (
-	_ traits.Indexer     = (*object)(nil)
+	_ traits.Mapper      = (*object)(nil)
 	_ traits.FieldTester = (*object)(nil)
 	_ traits.Zeroer      = (*object)(nil)
 )
@@ -95,13 +103,42 @@ func (o *object) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("a constructed %s cannot be converted to %s", o.objectType.TypeName(), to.TypeName())
 }
 
-// Equal implements ref.Val. It ends the evaluation: comparing objects that contain an object twice takes exponential time,
-// and lists of cel-go take items whose comparison is an error for equal.
-func (o *object) Equal(ref.Val) ref.Val {
-	panic(interpreter.EvalCancelledError{
-		Message: "constructed objects cannot be compared: compare the values that they are made from", Cause: interpreter.CostLimitExceeded,
-	})
+// Equal implements ref.Val. It compares the object with values that are not constructed. For other constructed objects, it ends the
+// evaluation: comparing objects that contain an object twice takes exponential time, and lists of cel-go take items whose
+// comparison is an error for equal.
+func (o *object) Equal(other ref.Val) ref.Val {
+	m, ok := other.(traits.Mapper)
+	if !ok {
+		return types.False
+	}
+	if _, ok := m.(*object); ok {
+		panic(errCompared)
+	}
+	equal, ok := m.Equal(o).(types.Bool)
+	if !ok {
+		panic(errCompared)
+	}
+	return equal
 }
+
+var errCompared = interpreter.EvalCancelledError{
+	Message: "constructed objects cannot be compared: compare the values that they are made from", Cause: interpreter.CostLimitExceeded,
+}
+
+// Size implements traits.Sizer.
+func (o *object) Size() ref.Val {
+	size := 0
+	for name := range o.fields {
+		if _, ok := o.Find(types.String(name)); ok {
+			size++
+		}
+	}
+	return types.Int(size)
+}
+
+// Iterator implements traits.Iterable. It ends the evaluation: comparisons iterate over objects to find out how long they take,
+// see Equal.
+func (o *object) Iterator() traits.Iterator { panic(errCompared) }
 
 // Type implements ref.Val.
 func (o *object) Type() ref.Type { return o.objectType.Type() }
@@ -109,27 +146,66 @@ func (o *object) Type() ref.Type { return o.objectType.Type() }
 // Value implements ref.Val.
 func (o *object) Value() any { return o }
 
-// Get implements traits.Indexer.
-func (o *object) Get(index ref.Val) ref.Val {
-	name, ok := index.(types.String)
+// Find implements traits.Mapper. It finds a field by its name in expressions or, as comparisons do, in the schema. The value has
+// the type that self would have for it.
+func (o *object) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
 	if !ok {
-		return types.MaybeNoSuchOverloadErr(index)
+		return types.MaybeNoSuchOverloadErr(key), true
 	}
-	if value, ok := o.fields[string(name)]; ok {
+	value, ok := o.fields[string(name)]
+	if !ok {
+		escaped, _ := apiservercel.Escape(string(name))
+		if value, ok = o.fields[escaped]; !ok {
+			return nil, false
+		}
+		name = types.String(escaped)
+	}
+	schema, known := o.objectType.field(string(name))
+	if value = valueOf(value); value == nil || value == types.NullValue && !(known && (schema == nil || schema.Nullable || isAny(schema))) {
+		return nil, false
+	}
+	if schema != nil {
+		value = asRead(value, schema)
+	}
+	return value, true
+}
+
+// asRead returns a scalar with the type that expressions read it with: numbers are double, and texts of some formats are not
+// strings.
+func asRead(value ref.Val, schema *structuralschema.Structural) ref.Val {
+	switch v := value.(type) {
+	case types.Int, types.Uint:
+		if schema.Type == "number" && !schema.XIntOrString {
+			return value.ConvertToType(types.DoubleType)
+		}
+	case types.String:
+		if schema.Type == "string" && formatOf(schema) != "" {
+			return schemaexpression.Value(string(v), schemaexpression.NewSchema(&model.Structural{Structural: schema}))
+		}
+	}
+	return value
+}
+
+// Get implements traits.Indexer.
+func (o *object) Get(key ref.Val) ref.Val {
+	if value, ok := o.Find(key); ok {
 		return value
 	}
-	return types.NewErr("no such key: %s", name)
+	return types.NewErr("no such key: %v", key)
+}
+
+// Contains implements traits.Container.
+func (o *object) Contains(key ref.Val) ref.Val {
+	value, ok := o.Find(key)
+	if ok && types.IsUnknownOrError(value) {
+		return value
+	}
+	return types.Bool(ok)
 }
 
 // IsSet implements traits.FieldTester.
-func (o *object) IsSet(field ref.Val) ref.Val {
-	name, ok := field.(types.String)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(field)
-	}
-	_, ok = o.fields[string(name)]
-	return types.Bool(ok)
-}
+func (o *object) IsSet(field ref.Val) ref.Val { return o.Contains(field) }
 
 // IsZeroValue implements traits.Zeroer.
 func (o *object) IsZeroValue() bool { return len(o.fields) == 0 }

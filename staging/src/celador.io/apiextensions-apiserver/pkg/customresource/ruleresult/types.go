@@ -5,13 +5,17 @@ package ruleresult
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 
+	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -28,12 +32,14 @@ type Types struct {
 // NewTypes returns the types of a version's schema. Object is the object that Target describes.
 func NewTypes(root *structuralschema.Structural) *Types {
 	t := &Types{byName: map[string]*objectType{}}
-	t.add(ObjectType, Target(root))
+	target := Target(root)
+	t.add(ObjectType, target, schemaexpression.OpenDeclType(&model.Structural{Structural: target}, false), map[structure]*types.Type{})
 	return t
 }
 
-// add adds the types of the objects in a schema.
-func (t *Types) add(name string, schema *structuralschema.Structural) {
+// add adds the types of the objects in a schema. declared is the type that expressions would have for values of the schema,
+// nil if there is none. first holds the types that were added first for their structures.
+func (t *Types) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
 	for {
 		if schema.Items != nil {
 			schema = schema.Items
@@ -42,16 +48,57 @@ func (t *Types) add(name string, schema *structuralschema.Structural) {
 		} else {
 			break
 		}
+		if declared != nil {
+			declared = declared.ElemType
+		}
 	}
 	if schema.Type != "object" {
 		return
 	}
-	t.byName[name] = &objectType{celType: types.NewObjectType(name), schema: schema}
-	for property, field := range schema.Properties {
-		if escaped, ok := apiservercel.Escape(property); ok {
-			t.add(name+"."+escaped, &field)
+	object := &objectType{celType: types.NewObjectType(name), schema: schema}
+	t.byName[name] = object
+	if object.comparable = declaresAll(declared, schema); object.comparable {
+		object.structure = structureOf(declared)
+		if other, ok := first[object.structure]; ok {
+			object.celType = other
+		} else {
+			first[object.structure] = object.celType
 		}
 	}
+	for _, property := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if escaped, ok := apiservercel.Escape(property); ok {
+			var inside *apiservercel.DeclType
+			if field, ok := fieldOf(declared, escaped); ok {
+				inside = field.Type
+			}
+			field := schema.Properties[property]
+			t.add(name+"."+escaped, &field, inside, first)
+		}
+	}
+}
+
+func fieldOf(declared *apiservercel.DeclType, name string) (*apiservercel.DeclField, bool) {
+	if declared == nil {
+		return nil, false
+	}
+	return declared.FindField(name)
+}
+
+// declaresAll reports whether a type has exactly the fields that constructors of objects with the schema have.
+func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Structural) bool {
+	if declared == nil || !declared.IsObject() || PreservesUnknown(schema) || len(declared.Fields) != len(schema.Properties) {
+		return false
+	}
+	for property := range schema.Properties {
+		escaped, ok := apiservercel.Escape(property)
+		if !ok {
+			return false
+		}
+		if _, ok := declared.FindField(escaped); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // Target returns the schema of what rules may set in an object of a version: the properties of the version's schema without

@@ -1,0 +1,73 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+)
+
+// expandPresence makes has() safe where an object on the way to the field is unset: 'has(self.a.b)' becomes
+// 'has(self.a) && has(self.a.b)'. It rewrites selections from self and from the variables of comprehensions in place, and reports
+// whether there was one. New nodes have the positions of those that they replace.
+func expandPresence(parsed *cel.Ast) bool {
+	tree := parsed.NativeRep()
+	variables := map[string]bool{Self: true}
+	var tests []ast.Expr
+	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.ComprehensionKind:
+			c := e.AsComprehension()
+			variables[c.IterVar()], variables[c.IterVar2()], variables[c.AccuVar()] = true, true, true
+		case ast.SelectKind:
+			if e.AsSelect().IsTestOnly() {
+				tests = append(tests, e)
+			}
+		}
+	}))
+	p := presence{rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree)}}
+	found := false
+	for _, test := range tests {
+		parent := test.AsSelect().Operand()
+		if parent.Kind() != ast.SelectKind || !variables[rootOf(parent)] {
+			continue
+		}
+		found = true
+		own := p.NewPresenceTest(p.newID(test), parent, test.AsSelect().FieldName())
+		test.SetKindCase(p.NewCall(test.ID(), operators.LogicalAnd, p.isSet(parent), own))
+	}
+	return found
+}
+
+// rootOf returns the variable that selections start from, or "" if they start from something else.
+func rootOf(e ast.Expr) string {
+	for e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly() {
+		e = e.AsSelect().Operand()
+	}
+	if e.Kind() != ast.IdentKind {
+		return ""
+	}
+	return e.AsIdent()
+}
+
+type presence struct{ rewriter }
+
+// isSet returns an expression that tests whether a selected field is set, with all fields on the way to it.
+func (p *presence) isSet(selected ast.Expr) ast.Expr {
+	s := selected.AsSelect()
+	test := p.NewPresenceTest(p.newID(selected), p.copy(s.Operand()), s.FieldName())
+	if s.Operand().Kind() != ast.SelectKind {
+		return test
+	}
+	return p.NewCall(p.newID(selected), operators.LogicalAnd, p.isSet(s.Operand()), test)
+}
+
+// copy returns a copy of selections with IDs of their own.
+func (p *presence) copy(e ast.Expr) ast.Expr {
+	if e.Kind() == ast.IdentKind {
+		return p.NewIdent(p.newID(e), e.AsIdent())
+	}
+	return p.NewSelect(p.newID(e), p.copy(e.AsSelect().Operand()), e.AsSelect().FieldName())
+}
