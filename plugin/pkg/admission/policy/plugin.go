@@ -43,8 +43,10 @@ type Kind[P, B Object, Body any] struct {
 	Gate featuregate.Feature
 	// Operations are the operations that the plugin handles.
 	Operations []admission.Operation
-	// Informers returns the informers of policies and of compiled bindings.
-	Informers func(policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer)
+	// Policies returns the factory's informer of policies.
+	Policies func(policyinformers.SharedInformerFactory) cache.SharedIndexInformer
+	// NewBindings returns an informer of bindings.
+	NewBindings NewInformer
 	// SameSpec reports whether two policies have equal specs.
 	SameSpec func(a, b P) bool
 	// Resources are the names of the resources of policies and bindings.
@@ -105,7 +107,7 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	engine := p.kind.NewEngine(&p.Server)
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
-	policies, bindings := p.kind.Informers(p.policies)
+	policies, bindings := p.kind.Policies(p.policies), CompiledBindings[B](p.policies, p.kind.NewBindings)
 	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.kind.SameSpec, p.Metrics)
 	if err != nil {
 		return err

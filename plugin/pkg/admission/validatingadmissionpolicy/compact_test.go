@@ -60,7 +60,7 @@ func TestCachedObjects(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("policy differs (-want +got):\n%s%v", diff, err)
 		}
-		bindings := validatingadmissionpolicy.CompiledBindings(s.policyInformers).GetIndexer()
+		bindings := compiledBindings(s.policyInformers).GetIndexer()
 		cached, exists, err := bindings.GetByKey("b")
 		if _, compiled := cached.(*engine.CachedBinding); !exists || !compiled || err != nil {
 			t.Errorf("cached binding is %T, %v", cached, err)

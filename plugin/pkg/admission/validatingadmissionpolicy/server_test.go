@@ -21,13 +21,17 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubeinformers "k8s.io/client-go/informers"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
+	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
@@ -163,4 +167,9 @@ func (r *recorder) AddAnnotation(key, value string) error {
 // emptyInformers returns informers of a server without objects.
 func emptyInformers() kubeinformers.SharedInformerFactory {
 	return kubeinformers.NewSharedInformerFactory(kubefake.NewSimpleClientset(), 0)
+}
+
+// compiledBindings returns the informer from which the plugin takes bindings.
+func compiledBindings(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+	return policyplugin.CompiledBindings[*v1.ValidatingAdmissionPolicyBinding](f, informersv1.NewValidatingAdmissionPolicyBindingInformerWithOptions)
 }
