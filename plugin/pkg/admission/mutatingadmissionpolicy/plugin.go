@@ -69,7 +69,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 			return f.Admissionregistration().V1().MutatingAdmissionPolicies().Informer()
 		},
 		NewBindings:    informersv1.NewMutatingAdmissionPolicyBindingInformerWithOptions,
-		Resources:      []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
+		PolicyResource: "mutatingadmissionpolicies", BindingResource: "mutatingadmissionpolicybindings",
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,

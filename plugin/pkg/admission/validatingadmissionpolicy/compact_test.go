@@ -15,8 +15,6 @@ import (
 	engine "celador.io/admission/policy"
 	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 // storedMeta returns metadata of a stored object, with labels, annotations and managed fields.

@@ -67,7 +67,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 			return f.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer()
 		},
 		NewBindings:    informersv1.NewValidatingAdmissionPolicyBindingInformerWithOptions,
-		Resources:      []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"},
+		PolicyResource: "validatingadmissionpolicies", BindingResource: "validatingadmissionpolicybindings",
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.VAPManifestType,
 		Manifests:    newLoader,

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/warning"
-	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubeinformers "k8s.io/client-go/informers"
 	kubefake "k8s.io/client-go/kubernetes/fake"
@@ -45,6 +45,7 @@ type server struct {
 	gates      featuregate.FeatureGate
 	kube       *kubefake.Clientset
 	policies   *fake.Clientset
+	params     *dynamicfake.FakeDynamicClient
 	authorizer authorizer.Authorizer
 	freshness  kubeadmission.Freshness
 
@@ -58,9 +59,11 @@ type server struct {
 func newServer(t testing.TB, objects ...runtime.Object) *server {
 	t.Helper()
 	s := &server{
-		gates:      utilfeature.DefaultFeatureGate,
-		kube:       kubefake.NewSimpleClientset(space("blue"), space("red"), space("late")),
-		policies:   fake.NewSimpleClientset(objects...),
+		gates:    utilfeature.DefaultFeatureGate,
+		kube:     kubefake.NewSimpleClientset(space("blue"), space("red"), space("late")),
+		policies: fake.NewSimpleClientset(objects...),
+		params: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+			map[schema.GroupVersionResource]string{{Version: "v1", Resource: "configmaps"}: "ConfigMapList"}),
 		authorizer: authorizer.AuthorizerFunc(readOnly),
 		stop:       make(chan struct{}),
 	}
@@ -93,8 +96,7 @@ func readOnly(_ context.Context, a authorizer.Attributes) (authorizer.Decision, 
 // initialize injects the dependencies into a plugin and validates its initialization.
 func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
-	var dynamicClient dynamic.Interface = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
-	initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
+	initializer.New(s.kube, s.params, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
 	kubeadmission.NewInitializer(s.policyInformers, nil, s.freshness).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		t.Fatal(err)
