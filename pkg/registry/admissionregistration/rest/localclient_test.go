@@ -346,7 +346,8 @@ func TestFresh(t *testing.T) {
 			check := func(what, seen string, want bool) {
 				t.Helper()
 				err := stores.Fresh(ctx, k.resource, seen)
-				for want && err != nil && ctx.Err() == nil { // an event counts as read a moment after it is read
+				// It takes a moment until a watch has an event, and until it knows that the event was read.
+				for (err == nil) != want && ctx.Err() == nil {
 					err = stores.Fresh(ctx, k.resource, seen)
 				}
 				if (err == nil) != want {
