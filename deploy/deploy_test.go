@@ -164,6 +164,28 @@ func TestDashboards(t *testing.T) {
 	}
 }
 
+// The dashboard shows each metric of Celador.
+func TestShownMetrics(t *testing.T) {
+	reference := must(os.ReadFile("../docs/reference.md"))(t)
+	shown := map[string]bool{}
+	for _, q := range must(deploy.Queries())(t) {
+		if strings.HasPrefix(q.Source, "dashboards/") {
+			for _, s := range q.Selectors {
+				shown[strings.TrimSuffix(strings.TrimSuffix(s.Metric, "_bucket"), "_count")] = true
+			}
+		}
+	}
+	metrics := regexp.MustCompile("(?m)^\\| `(celador_[a-z_]+)` \\|").FindAllStringSubmatch(string(reference), -1)
+	if len(metrics) == 0 {
+		t.Error("docs/reference.md lists no metrics")
+	}
+	for _, metric := range metrics {
+		if !shown[metric[1]] {
+			t.Errorf("no panel shows %s", metric[1])
+		}
+	}
+}
+
 func expectDatasource(t *testing.T, where string, got deploy.Datasource) {
 	t.Helper()
 	if want := (deploy.Datasource{Type: "prometheus", UID: "$datasource"}); got != want {

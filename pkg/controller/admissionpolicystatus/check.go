@@ -25,7 +25,7 @@ import (
 var errNoSchema = errors.New("types of another server have no schema")
 
 // A report holds the findings of one check of a policy, truncated to fit into a status. The
-// controller keeps the last report of each policy. A report is immutable except for unrecorded and lag.
+// controller keeps the last report of each policy. A report is immutable except for unrecorded, initial and lag.
 type report struct {
 	uid        types.UID
 	generation int64
@@ -50,7 +50,10 @@ type report struct {
 	// unrecorded is set if a change that no generation shows is not reflected in the status yet.
 	// It is used only by the worker that syncs the policy.
 	unrecorded bool
-	lag        lag
+	// initial is set in the first report since the start until it is compared with the status. A server of Kubernetes may have changed the spec,
+	// without its generation, while no server with this controller ran. It is used only by the worker that syncs the policy.
+	initial bool
+	lag     lag
 }
 
 // check returns a report on the policy and gives its verdict to the engine. If neither the
@@ -83,6 +86,8 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
+	// Types that are not checked may be of aggregated servers, which are known some time after the start.
+	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
 	c.reports.Store(p.key(), r)
 	verdict := verdict(r.compileErrors, r.typeErrors)
 	for _, store := range c.verdicts[p.kind.name] {

@@ -58,7 +58,8 @@ const (
 type Config struct {
 	// Kinds are the kinds of policies that the server serves.
 	Kinds []*Kind
-	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind.
+	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The controller asks the stores of package policy which
+	// policies and bindings have no effect.
 	Verdicts map[string][]typecheck.VerdictStore
 	// Events records events about policies.
 	Events eventsv1.EventsV1Interface
@@ -80,6 +81,7 @@ type Controller struct {
 
 	synced      []cache.InformerSynced
 	queue       workqueue.TypedRateLimitingInterface[key]
+	events      eventsv1.EventsV1Interface
 	broadcaster events.EventBroadcaster
 	recorder    events.EventRecorder
 	// reports maps the key of each policy to its last *report.
@@ -105,6 +107,7 @@ func New(c Config) (*Controller, error) {
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[key](minRetry, maxRetry),
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "admission_policy_status"}),
+		events:      c.Events,
 		broadcaster: broadcaster,
 		recorder:    broadcaster.NewRecorder(nil, FieldManager),
 	}
@@ -169,6 +172,13 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 	countConditions(c.kinds)
 	running.Go(func() { c.enqueuePostponed(ctx) })
+	for _, k := range c.kinds {
+		for _, store := range c.verdicts[k.name] {
+			if store, ok := store.(effectStore); ok {
+				running.Go(func() { c.reportUnbound(ctx, k, store) })
+			}
+		}
+	}
 	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
 	pool.Run(ctx)
 }

@@ -377,6 +377,15 @@ func objectSchema(t *testing.T, properties string) *spec.Schema {
 type verdicts struct {
 	lock  sync.Mutex
 	calls []string
+	// unbound and orphaned are the names of validating policies and bindings without effect.
+	unbound, orphaned []string
+}
+
+// setIneffective sets the names of validating policies and bindings without effect.
+func (v *verdicts) setIneffective(policies, bindings []string) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	v.unbound, v.orphaned = policies, bindings
 }
 
 // stores returns a store for each kind.
@@ -403,6 +412,16 @@ type verdictStore struct {
 // SetVerdict implements typecheck.VerdictStore.
 func (s *verdictStore) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	s.add(fmt.Sprintf("%s %s %s %d: %v", s.kind, name, uid, generation, err))
+}
+
+// Ineffective returns the names of policies and bindings without effect.
+func (s *verdictStore) Ineffective() (policies, bindings []string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.kind != "ValidatingAdmissionPolicy" {
+		return nil, nil
+	}
+	return s.unbound, s.orphaned
 }
 
 // ForgetVerdict implements typecheck.VerdictStore.

@@ -33,6 +33,8 @@ type Kind struct {
 	view func(object any) *policy
 	// apply patches the status of a policy by server-side apply.
 	apply func(ctx context.Context, name string, configuration []byte) error
+	// binding reads a binding, and the name of its policy, from the API server.
+	binding func(ctx context.Context, name string) (binding metav1.Object, policy string, err error)
 	// enforceTypes is set if feature gate AdmissionPolicyTypeEnforcement is on.
 	enforceTypes bool
 }
@@ -79,7 +81,7 @@ func (p *policy) isRecorded() bool {
 // plugin to share its cache and its programs. The client writes the status.
 func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Kind {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
-	return newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
+	k := newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
 		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.ValidatingAdmissionPolicy) policy {
 			return policy{
@@ -89,12 +91,20 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 				compile:   func() []error { return engine.Errors(p) },
 			}
 		})
+	k.binding = func(ctx context.Context, name string) (metav1.Object, string, error) {
+		b, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, "", err
+		}
+		return b, b.Spec.PolicyName, nil
+	}
+	return k
 }
 
 // Mutating returns kind MutatingAdmissionPolicy. The arguments are those of Validating.
 func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Kind {
 	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
-	return newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
+	k := newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
 		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.MutatingAdmissionPolicy) policy {
 			return policy{
@@ -104,6 +114,14 @@ func Mutating(client clientset.Interface, factory informers.SharedInformerFactor
 				compile:   func() []error { return engine.Errors(p) },
 			}
 		})
+	k.binding = func(ctx context.Context, name string) (metav1.Object, string, error) {
+		b, err := client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, "", err
+		}
+		return b, b.Spec.PolicyName, nil
+	}
+	return k
 }
 
 // patcher is the method of a generated client that patches objects of type P.

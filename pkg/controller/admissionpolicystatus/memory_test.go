@@ -6,6 +6,7 @@ package admissionpolicystatus_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,6 +82,9 @@ func TestMemoryReturns(t *testing.T) {
 			synctest.Wait() // the fake watch buffers few events
 			names = append(names, p.Name)
 		}
+		c.verdicts.setIneffective(slices.Clone(names), nil)
+		time.Sleep(10 * time.Minute) // of the bubble: the controller records events about all of them
+		c.verdicts.setIneffective(nil, nil)
 		c.settle()
 		if got, want := len(c.patches(t)), 1+len(names); got != want {
 			t.Fatalf("got %d statuses, want %d", got, want)

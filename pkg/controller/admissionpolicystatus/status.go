@@ -42,7 +42,7 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 		return err
 	}
 	if !supersedes {
-		r.unrecorded = false
+		r.unrecorded, r.initial = false, false
 		return nil
 	}
 	written, err := c.apply(ctx, p, statusConfiguration{
@@ -52,7 +52,7 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 		ObservedCustomResources: customResources,
 	})
 	if written {
-		r.unrecorded = false
+		r.unrecorded, r.initial = false, false
 		c.recordAvailable(p, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
 		c.recordTypeErrors(p, r)
 	}
@@ -131,6 +131,9 @@ func (c *Controller) recordTypeErrors(p *policy, r *report) {
 	}
 }
 
+// checkAction is the action of all events.
+const checkAction = "CheckPolicy"
+
 // record records an event about a policy.
 func (c *Controller) record(p *policy, eventType, reason, note string) {
 	regarding := &corev1.ObjectReference{
@@ -140,7 +143,7 @@ func (c *Controller) record(p *policy, eventType, reason, note string) {
 		UID:             p.UID,
 		ResourceVersion: p.ResourceVersion,
 	}
-	c.recorder.Eventf(regarding, nil, eventType, reason, "CheckPolicy", "%s", truncate(note, maxNote))
+	c.recorder.Eventf(regarding, nil, eventType, reason, checkAction, "%s", truncate(note, maxNote))
 }
 
 // supersedes reports whether the report's conditions supersede the recorded status, and returns
@@ -152,7 +155,7 @@ func (c *Controller) record(p *policy, eventType, reason, note string) {
 // generations, servers of different versions may have different findings; a server then
 // overwrites the recorded status only if its conditions are better. So every write is a step up,
 // and writing ends. Types of aggregated servers have no generations to record, and a server of
-// Kubernetes changes specs without one: a server that notices such a change writes its findings once.
+// Kubernetes changes specs without one: a server that notices such a change writes its findings once, and so does a server that may have missed one before it started.
 func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
 	recorded := &p.status
 	oldest, newest := observedGenerations(recorded)
@@ -162,7 +165,8 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 	// Kubernetes' status controller writes neither conditions nor custom resources.
 	first := oldest < p.Generation
 	forward := first || better(conditions, recorded.Conditions) || warningsTakenOver(p) ||
-		r.unrecorded && !r.unavailable() && differs(recorded, r, conditions)
+		r.unrecorded && !r.unavailable() && differs(recorded, r, conditions) ||
+		r.initial && contradicts(recorded, r, conditions)
 
 	unmatched := map[schema.GroupVersionKind]v1.ObservedCustomResource{}
 	for _, before := range recorded.ObservedCustomResources {
@@ -249,6 +253,21 @@ func differs(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions
 		}
 	}
 	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, r.warnings)
+}
+
+// contradicts reports whether the report says something else than the recorded status, other than in words: conditions have another status, or there are type errors
+// in other fields.
+func contradicts(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions []metav1.Condition) bool {
+	for _, condition := range conditions {
+		if before := meta.FindStatusCondition(recorded.Conditions, condition.Type); before == nil || before.Status != condition.Status {
+			return true
+		}
+	}
+	var warnings []v1.ExpressionWarning
+	if recorded.TypeChecking != nil {
+		warnings = recorded.TypeChecking.ExpressionWarnings
+	}
+	return !slices.EqualFunc(warnings, r.warnings, func(a, b v1.ExpressionWarning) bool { return a.FieldRef == b.FieldRef })
 }
 
 var warningsPath = fieldpath.MakePathOrDie("status", "typeChecking", "expressionWarnings")

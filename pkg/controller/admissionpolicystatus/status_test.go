@@ -163,8 +163,8 @@ func TestUnavailable(t *testing.T) {
 	})
 }
 
-// The status keeps better findings, which are from before an aggregated server became unavailable, or
-// from a server of another version.
+// The status keeps better findings, which are from before an aggregated server became unavailable. Findings that do not depend on such a server are
+// written once, because the spec may have changed before the controller started.
 func TestBetterStatusStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec, available, checked string
@@ -174,7 +174,8 @@ func TestBetterStatusStays(t *testing.T) {
 		"unknown now and before":    {spec: onMetrics, available: "Unknown", checked: "Unknown"},
 		"missing now, not before":   {spec: onGadgets, available: "True", checked: "True"},
 		"missing now and before":    {spec: onGadgets, available: "False", checked: "Unknown"},
-		"fits now, not before":      {spec: fitting, available: "True", checked: "False"},
+		"fits now, not before":      {spec: fitting, available: "True", checked: "False", written: true},
+		"does not fit, but did":     {spec: strings.ReplaceAll(fitting, "replicas", "replcias"), available: "True", checked: "True", written: true},
 		"available now, not before": {spec: fitting, available: "False", checked: "True", written: true},
 		"known now, not before":     {spec: fitting, available: "Unknown", checked: "Unknown", written: true},
 		"checked now, not before":   {spec: fitting, available: "True", checked: "Unknown", written: true},

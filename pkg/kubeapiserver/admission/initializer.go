@@ -44,13 +44,13 @@ type HasParams interface {
 	ParamsSynced() error
 }
 
-// Freshness bounds the age of what admission plugins know of policies and bindings. The zero value does not.
+// Freshness bounds the age of what admission plugins know of policies, bindings and params. The zero value does not.
 type Freshness struct {
 	// Limit is the age beyond which requests fail that a policy could deny. 0 is no limit.
 	Limit time.Duration
-	// Check returns nil if the informer of a resource of the API group has seen everything that was stored before the call. It is
-	// safe for concurrent use.
-	Check func(ctx context.Context, resource string) error
+	// Check returns nil if an informer of a resource of the API group has seen everything that was stored before the call. seen is the
+	// informer's LastSyncResourceVersion. It is safe for concurrent use.
+	Check func(ctx context.Context, resource, seen string) error
 }
 
 // WantsFreshness is implemented by admission plugins that bound the age of what they know.

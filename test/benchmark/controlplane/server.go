@@ -39,6 +39,8 @@ type Server struct {
 	store            *clientv3.Client
 	server           *process.Process
 	config           *rest.Config
+	// release gives the port back.
+	release func()
 }
 
 // Start starts a kube-apiserver with an empty store and returns once it is ready. Its output is
@@ -85,10 +87,11 @@ func (s *Server) configure() error {
 	if err := os.WriteFile(tokenFile, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
 		return err
 	}
-	port, err := process.FreePort()
+	port, release, err := process.ReservePort()
 	if err != nil {
 		return err
 	}
+	s.release = release
 	s.config = &rest.Config{
 		Host:        net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		BearerToken: token,
@@ -99,7 +102,7 @@ func (s *Server) configure() error {
 	s.flags = []string{
 		"--etcd-servers=" + s.etcd.URL(),
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(port),
+		"--secure-port=" + strconv.Itoa(port), process.SharePort,
 		"--cert-dir=" + s.dir,
 		"--token-auth-file=" + tokenFile,
 		"--authorization-mode=Node,RBAC",
@@ -162,6 +165,9 @@ func (s *Server) Stop() {
 	}
 	if s.etcd != nil {
 		s.etcd.Stop()
+	}
+	if s.release != nil {
+		s.release()
 	}
 	os.RemoveAll(s.dir)
 }

@@ -55,16 +55,17 @@ func startAt(t testing.TB, etcdURL, command string, flags []string) *server {
 			t.Fatal(err)
 		}
 	}
-	port, err := process.FreePort()
+	port, release, err := process.ReservePort()
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(release)
 	prefix := "/" + testserver.UniqueName(command)
 	running, err := process.Start(command, binary, dir, filepath.Join(dir, "log"), append([]string{command,
 		"--etcd-servers=" + etcdURL,
 		"--etcd-prefix=" + prefix,
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(port),
+		"--secure-port=" + strconv.Itoa(port), process.SharePort,
 		"--cert-dir=" + dir,
 		"--token-auth-file=" + tokenFile,
 		"--authorization-mode=RBAC",

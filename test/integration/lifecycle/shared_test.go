@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -21,7 +22,7 @@ const policiesPath = "/apis/admissionregistration.k8s.io/v1/"
 // allGates are the alpha gates of Celador.
 var allGates = "--feature-gates=" + strings.Join([]string{
 	"ValidatingAdmissionPolicySingleton=true", "ValidatingAdmissionPolicyValidationFailurePolicy=true", "ValidatingAdmissionPolicyFallbackBinding=true",
-	"AdmissionPolicyTypeEnforcement=true", "MutatingAdmissionPolicyInlineExpressions=true", "CustomResourceDefaultExpressions=true",
+	"AdmissionPolicyTypeEnforcement=true", "MutatingAdmissionPolicyInlineExpressions=true", "CustomResourceDefaultExpressions=true", "CustomResourceConversionRules=true",
 }, ",")
 
 // An object is a manifest at a path of the API.
@@ -33,101 +34,6 @@ func onConfigMaps(label string) string {
   matchConstraints:
     objectSelector: {matchLabels: {test: ` + label + `}}
     resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]`
-}
-
-// sharedCases are objects with fields that Kubernetes does not know. The response to the creation of probe, which is not stored, contains one of two texts
-// before Kubernetes' server has written the object at path touched, and the other one or none afterwards. An empty text means that the request is admitted
-// and that the response does not contain the other.
-var sharedCases = []struct {
-	name          string
-	objects       []object
-	touched       string
-	probe         object
-	before, after string
-}{
-	{
-		name: "x-kubernetes-default",
-		objects: []object{{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `
-metadata: {name: boxes.shared.example.com}
-spec:
-  group: shared.example.com
-  names: {kind: Box, plural: boxes}
-  scope: Cluster
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties: {size: {type: integer}, double: {type: integer, x-kubernetes-default: [{rule: self.size * 2}]}}`}},
-		touched: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.shared.example.com",
-		probe:   box("any"), before: `"double":8`, after: "",
-	},
-	{
-		name: "policyType",
-		objects: []object{{policiesPath + "validatingadmissionpolicies", `
-metadata: {name: singleton}
-spec:
-  policyType: Singleton` + onConfigMaps("singleton") + `
-  validations: [{expression: "false", message: refused by singleton}]`}},
-		touched: policiesPath + "validatingadmissionpolicies/singleton",
-		probe:   configMap("singleton"), before: "refused by singleton", after: "",
-	},
-	{
-		name: "validations[].failurePolicy",
-		objects: []object{{policiesPath + "validatingadmissionpolicies", `
-metadata: {name: ignoring}
-spec:` + onConfigMaps("ignoring") + `
-  validations: [{expression: "object.data.missing == '1'", failurePolicy: Ignore}]`}, {policiesPath + "validatingadmissionpolicybindings", `
-metadata: {name: ignoring}
-spec: {policyName: ignoring, validationActions: [Deny]}`}},
-		touched: policiesPath + "validatingadmissionpolicies/ignoring",
-		probe:   configMap("ignoring"), before: "", after: "no such key",
-	},
-	{
-		name: "typeChecking",
-		objects: []object{{policiesPath + "validatingadmissionpolicies", `
-metadata: {name: enforced}
-spec:
-  typeChecking: Enforced
-  matchConstraints:
-    objectSelector: {matchLabels: {test: enforced}}
-    resourceRules: [{apiGroups: [shared.example.com], apiVersions: [v1], operations: [CREATE], resources: [boxes]}]
-  validations: [{expression: "object.size != 'large' || object.size > 1"}]`}, {policiesPath + "validatingadmissionpolicybindings", `
-metadata: {name: enforced}
-spec: {policyName: enforced, validationActions: [Deny]}`}},
-		touched: policiesPath + "validatingadmissionpolicies/enforced",
-		probe:   box("enforced"), before: "does not fit", after: "",
-	},
-	{
-		name: "bindingType",
-		objects: []object{{policiesPath + "validatingadmissionpolicies", `
-metadata: {name: fallback}
-spec:` + onConfigMaps("fallback") + `
-  validations: [{expression: "false", message: refused by fallback}]`}, {policiesPath + "validatingadmissionpolicybindings", `
-metadata: {name: fallback-warns}
-spec: {policyName: fallback, validationActions: [Audit]}`}, {policiesPath + "validatingadmissionpolicybindings", `
-metadata: {name: fallback-denies}
-spec: {policyName: fallback, bindingType: Fallback, validationActions: [Deny]}`}},
-		touched: policiesPath + "validatingadmissionpolicybindings/fallback-denies",
-		probe:   configMap("fallback"), before: "", after: "refused by fallback",
-	},
-	{
-		name: "mutations[].condition",
-		objects: []object{{policiesPath + "mutatingadmissionpolicies", `
-metadata: {name: conditional}
-spec:
-  reinvocationPolicy: Never` + onConfigMaps("conditional") + `
-  mutations:
-  - condition: "false"
-    patchType: JSONPatch
-    jsonPatch: {expression: '[JSONPatch{op: "add", path: "/metadata/annotations", value: {"mutated": "yes"}}]'}`}, {policiesPath + "mutatingadmissionpolicybindings", `
-metadata: {name: conditional}
-spec: {policyName: conditional}`}},
-		touched: policiesPath + "mutatingadmissionpolicies/conditional",
-		probe:   configMap("conditional"), before: "", after: `"mutated":"yes"`,
-	},
 }
 
 func configMap(label string) object {
@@ -146,7 +52,7 @@ func TestKubernetesOnTheSameStore(t *testing.T) {
 	for _, tc := range sharedCases {
 		for _, o := range tc.objects {
 			if text, err := ours.post(t.Context(), o, false); err != nil {
-				t.Fatalf("%s: %v: %s", tc.name, err, text)
+				t.Fatalf("%s: %v: %s", tc.field, err, text)
 			}
 		}
 		ours.awaitResponse(t, tc.probe, tc.before, tc.after)
@@ -155,15 +61,26 @@ func TestKubernetesOnTheSameStore(t *testing.T) {
 	theirs := start(t, kubernetes, []string{"--etcd-prefix=" + ours.prefix})
 	theirs.awaitReady(t)
 	for _, tc := range sharedCases {
-		t.Run(tc.name, func(t *testing.T) {
+		t.Run(tc.field, func(t *testing.T) {
 			ours.awaitResponse(t, tc.probe, tc.before, tc.after)
 			before := ours.generation(t, tc.touched)
-			if err := theirs.client.Patch(types.MergePatchType).AbsPath(tc.touched).Body([]byte(`{"metadata":{"labels":{"touched":"yes"}}}`)).Do(t.Context()).Error(); err != nil {
+			err := theirs.client.Patch(types.MergePatchType).AbsPath(tc.touched).Body([]byte(`{"metadata":{"labels":{"touched":"yes"}}}`)).Do(t.Context()).Error()
+			switch {
+			case tc.refused:
+				if !apierrors.IsInvalid(err) {
+					t.Errorf("got error %v, want that the object is invalid without the field", err)
+				}
+				ours.awaitResponse(t, tc.probe, tc.before, tc.after)
+				return
+			case err != nil:
 				t.Fatal(err)
 			}
 			ours.awaitResponse(t, tc.probe, tc.after, tc.before)
 			if after := ours.generation(t, tc.touched); after != before {
 				t.Errorf("generation was %d before the write of Kubernetes and is %d, so the test tests nothing", before, after)
+			}
+			if strings.Contains(tc.touched, "policies/") { // Kubernetes drops the status of mutating policies, too
+				ours.awaitStatus(t, tc.touched)
 			}
 		})
 	}
@@ -190,13 +107,34 @@ func (s *server) awaitResponse(t *testing.T, probe object, want, other string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {
 		text, err := s.post(ctx, probe, true)
-		if want == "" && (err != nil || strings.Contains(text, other)) {
-			return fmt.Errorf("got error %v and %s, want it admitted without %q", err, text, other)
+		if want == "" && err != nil {
+			return fmt.Errorf("got error %v and %s, want it admitted", err, text)
 		}
-		if !strings.Contains(text, want) {
-			return fmt.Errorf("got error %v and %s, want %q", err, text, want)
+		if !strings.Contains(text, want) || other != "" && strings.Contains(text, other) {
+			return fmt.Errorf("got error %v and %s, want %q and not %q", err, text, want, other)
 		}
 		return nil
+	})
+}
+
+// awaitStatus waits until the status of a policy has conditions about its generation.
+func (s *server) awaitStatus(t *testing.T, path string) {
+	t.Helper()
+	testserver.Eventually(t, func(ctx context.Context) error {
+		text, err := s.client.Get().AbsPath(path).Do(ctx).Raw()
+		var stored struct {
+			Metadata struct{ Generation int64 }
+			Status   struct {
+				Conditions []struct{ ObservedGeneration int64 }
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &stored)
+		}
+		if err == nil && (len(stored.Status.Conditions) == 0 || stored.Status.Conditions[0].ObservedGeneration != stored.Metadata.Generation) {
+			err = fmt.Errorf("there are no conditions about the generation: %s", text)
+		}
+		return err
 	})
 }
 

@@ -6,79 +6,14 @@ package lifecycle
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"regexp"
 	"strconv"
-	"sync"
 	"testing"
 
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A valve forwards connections to a socket, and holds back what they send while it is closed, like a member of etcd that is paused.
-type valve struct {
-	listener net.Listener
-	socket   string
-	// closing is locked while the valve is closed.
-	closing sync.RWMutex
-}
-
-// newValve returns an open valve for the socket of a URL, and the URL of the valve. It forwards until the end of the test.
-func newValve(t *testing.T, to string) (*valve, string) {
-	t.Helper()
-	target, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &valve{listener: listener, socket: target.Path}
-	t.Cleanup(func() { listener.Close() })
-	go v.accept()
-	return v, "http://" + listener.Addr().String()
-}
-
-func (v *valve) accept() {
-	for {
-		client, err := v.listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("unix", v.socket)
-		if err != nil {
-			client.Close()
-			return
-		}
-		go v.forward(client, server)
-		go v.forward(server, client)
-	}
-}
-
-// pass waits while the valve is closed.
-func (v *valve) pass() {
-	v.closing.RLock()
-	defer v.closing.RUnlock()
-}
-
-func (v *valve) forward(from, to net.Conn) {
-	defer to.Close()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		v.pass()
-		if err != nil {
-			return
-		}
-		if _, err := to.Write(buffer[:n]); err != nil {
-			return
-		}
-	}
-}
-
-// A server that hears nothing from etcd does not go on to admit requests by policies that may be outdated.
+// A server that hears nothing from etcd does not go on to admit requests by policies or params that may be outdated. It recovers when it hears from etcd again.
 func TestMaxPolicyStaleness(t *testing.T) {
 	v, address := newValve(t, store.URL())
 	s := startAt(t, address, celador, []string{"--max-policy-staleness=1s"})
@@ -86,60 +21,70 @@ func TestMaxPolicyStaleness(t *testing.T) {
 	for _, o := range []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: stale}
 spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
   matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
-  validations: [{expression: "!has(object.metadata.labels) || object.metadata.labels.test != 'refused'", message: refused by stale}]`}, {policiesPath + "validatingadmissionpolicybindings", `
+  validations: [{expression: "!has(object.metadata.labels) || object.metadata.labels.test != params.data.refused", message: refused by stale}]`}, {policiesPath + "validatingadmissionpolicybindings", `
 metadata: {name: stale}
-spec: {policyName: stale, validationActions: [Deny]}`}} {
+spec: {policyName: stale, validationActions: [Deny], paramRef: {name: stale, namespace: default, parameterNotFoundAction: Allow}}`}, {"/api/v1/namespaces/default/configmaps", `
+metadata: {name: stale}
+data: {refused: refused}`}} {
 		if text, err := s.post(t.Context(), o, false); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
 	s.awaitResponse(t, configMap("refused"), "refused by stale", "")
-	testserver.Eventually(t, func(context.Context) error {
-		if age := s.age(t); age > 1 {
-			return fmt.Errorf("policies are %d seconds old while etcd answers", age)
-		}
-		return nil
-	})
+	s.awaitAges(t, func(age int) bool { return age <= 1 })
 
-	v.closing.Lock()
-	open := sync.OnceFunc(v.closing.Unlock)
-	defer open()
-	s.awaitResponse(t, configMap("refused"), "has not heard from etcd", "")
-	testserver.Eventually(t, func(context.Context) error {
-		if age := s.age(t); age < 2 {
-			return fmt.Errorf("policies are %d seconds old while etcd does not answer", age)
-		}
-		return nil
-	})
-	// No policy matches these requests, and they are not stored.
-	review := object{"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-		"{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectAccessReview, spec: {nonResourceAttributes: {path: /, verb: get}}}"}
-	if text, err := s.post(t.Context(), review, true); err != nil {
-		t.Errorf("a request that no policy matches: %v: %s", err, text)
+	for _, outage := range []struct {
+		name       string
+		begin, end func()
+	}{
+		{"etcd is paused", v.closing.Lock, v.closing.Unlock},
+		{"etcd is killed", v.cut, func() { v.join(t) }},
+		{"etcd is paused again", v.closing.Lock, v.closing.Unlock},
+	} {
+		outage.begin()
+		t.Run(outage.name, func(t *testing.T) {
+			s.awaitResponse(t, configMap("refused"), "has not heard from etcd", "")
+			s.awaitAges(t, func(age int) bool { return age >= 2 })
+			// No policy matches these requests, and they are not stored.
+			review := object{"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+				"{apiVersion: authorization.k8s.io/v1, kind: SelfSubjectAccessReview, spec: {nonResourceAttributes: {path: /, verb: get}}}"}
+			if text, err := s.post(t.Context(), review, true); err != nil {
+				t.Errorf("a request that no policy matches: %v: %s", err, text)
+			}
+		})
+		outage.end()
+		t.Run("after "+outage.name, func(t *testing.T) {
+			s.awaitResponse(t, configMap("refused"), "refused by stale", "")
+			s.awaitResponse(t, configMap("admitted"), `"kind":"ConfigMap"`, "")
+			s.awaitAges(t, func(age int) bool { return age <= 1 })
+		})
 	}
-
-	open()
-	s.awaitResponse(t, configMap("refused"), "refused by stale", "")
-	s.awaitResponse(t, configMap("admitted"), `"kind":"ConfigMap"`, "")
 }
 
-var ageLine = regexp.MustCompile(`(?m)^celador_admission_policy_snapshot_age_seconds\{kind="ValidatingAdmissionPolicy"\} (\d+)$`)
+var ageLines = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^celador_admission_policy_snapshot_age_seconds\{kind="ValidatingAdmissionPolicy"\} (\d+)$`),
+	regexp.MustCompile(`(?m)^celador_admission_policy_param_age_seconds\{kind="ValidatingAdmissionPolicy",param_group="",param_kind="ConfigMap",param_version="v1"\} (\d+)$`),
+}
 
-// age returns the age of validating policies in seconds.
-func (s *server) age(t *testing.T) int {
+// awaitAges waits until the ages of validating policies and of their params in seconds satisfy holds.
+func (s *server) awaitAges(t *testing.T, holds func(int) bool) {
 	t.Helper()
-	text, err := s.client.Get().AbsPath("/metrics").Do(t.Context()).Raw()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := ageLine.FindSubmatch(text)
-	if found == nil {
-		t.Fatal("the age of validating policies is not among the metrics")
-	}
-	age, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return age
+	testserver.Eventually(t, func(ctx context.Context) error {
+		text, err := s.client.Get().AbsPath("/metrics").Do(ctx).Raw()
+		if err != nil {
+			return err
+		}
+		for _, line := range ageLines {
+			found := line.FindSubmatch(text)
+			if found == nil {
+				return fmt.Errorf("%v is not among the metrics", line)
+			}
+			if age, err := strconv.Atoi(string(found[1])); err != nil || !holds(age) {
+				return fmt.Errorf("got %s", found[0])
+			}
+		}
+		return nil
+	})
 }

@@ -6,25 +6,30 @@ package localclient
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
-	"time"
+	"sync"
+	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/storage/cacher"
 )
 
-// Fresh returns nil if the watches of a resource have delivered everything that etcd stored before the call, apart from the time that it takes
-// to pass an event from the watch cache to a watch. It returns an error if the watch cache has not caught up with etcd before ctx ends or
-// within 3 seconds, if nobody watches the resource, if a watch ended meanwhile, or if the resource has no watch cache. It returns nil for a resource
-// that the server does not serve.
+// Fresh returns nil if an informer of a resource has seen everything that etcd stored before the call, apart from the time that it takes
+// to pass an event from the watch cache to a watch. seen is the LastSyncResourceVersion of the informer, which reads from a client of New. Fresh returns an error
+// if the watch cache has not caught up with etcd before ctx ends or within 3 seconds, if the informer lags behind the watch cache or does not watch
+// the resource, or if the resource has no watch cache. It returns nil for a resource that the server does not serve.
 //
 // Fresh asks etcd, by a quorum read, for its current revision, and then the watch cache for a list that is not older. The watch cache
 // requests progress notifications for its own watch of etcd until it has this revision, so a member of etcd that answers reads
-// does not hide that the watch of another member is stuck.
-func (s *Stores) Fresh(ctx context.Context, resource string) error {
+// does not hide that the watch of another member is stuck. Other informers may watch the same resource. Any open watch tells what the informer
+// should have seen.
+func (s *Stores) Fresh(ctx context.Context, resource, seen string) error {
 	found, served := s.byResource.Load(resource)
 	if !served {
 		return nil
@@ -32,10 +37,6 @@ func (s *Stores) Fresh(ctx context.Context, resource string) error {
 	store := found.(*registry.Store)
 	if _, cached := store.Storage.Storage.(*cacher.CacheDelegator); !cached {
 		return fmt.Errorf("%s has no watch cache", resource)
-	}
-	before, watched := s.watched.Load(resource)
-	if !watched {
-		return fmt.Errorf("%s is not watched", resource)
 	}
 	revision, err := store.Storage.Storage.GetCurrentResourceVersion(ctx)
 	if err != nil {
@@ -50,15 +51,67 @@ func (s *Stores) Fresh(ctx context.Context, resource string) error {
 	if err != nil {
 		return fmt.Errorf("waiting for revision %d in the watch cache of %s: %w", revision, resource, err)
 	}
-	if now, _ := s.watched.Load(resource); now != before {
-		return fmt.Errorf("the watch of %s ended at %v", resource, time.Now())
+	if version, err := strconv.ParseUint(seen, 10, 64); err != nil || !s.watches(resource).cover(version) {
+		return fmt.Errorf("an informer of %s that has seen version %q lags behind, or does not watch it", resource, seen)
 	}
 	return nil
 }
 
-// opened records that a watch of the resource is open until the caller calls closed.
-func (s *Stores) opened(resource string) (closed func()) {
-	watch := new(byte)
-	s.watched.Store(resource, watch)
-	return func() { s.watched.CompareAndDelete(resource, watch) }
+// watches holds the open watches of a resource. The zero value is empty. Safe for concurrent use.
+type watches struct{ open sync.Map }
+
+func (s *Stores) watches(resource string) *watches {
+	found, _ := s.watched.LoadOrStore(resource, &watches{})
+	return found.(*watches)
+}
+
+// cover reports whether a watch shows that somebody who has seen the resource at a version has missed nothing: the watch began no later, and has delivered
+// nothing newer.
+func (w *watches) cover(version uint64) bool {
+	covered := false
+	w.open.Range(func(key, _ any) bool {
+		open := key.(*openWatch)
+		covered = open.from <= version && open.delivered.Load() <= version
+		return !covered
+	})
+	return covered
+}
+
+// begin adds a watch that begins after a version. The caller calls end.
+func (w *watches) begin(from string) *openWatch {
+	open := &openWatch{from: math.MaxUint64} // covers nothing if it begins with the present objects
+	if version, err := strconv.ParseUint(from, 10, 64); err == nil && version > 0 {
+		open.from = version
+	}
+	w.open.Store(open, nil)
+	return open
+}
+
+// end removes a watch.
+func (w *watches) end(open *openWatch) { w.open.Delete(open) }
+
+// An openWatch is a watch that has not ended.
+type openWatch struct {
+	from uint64
+	// delivered is the version of the last object that the watch delivered, and the maximum while an event waits to be read.
+	delivered atomic.Uint64
+}
+
+// deliver calls send, which waits until the event is read, or returns false if it is not.
+func (w *openWatch) deliver(event watch.Event, send func() bool) bool {
+	previous := w.delivered.Swap(math.MaxUint64)
+	if !send() {
+		return false
+	}
+	// A bookmark tells nothing that other watches were told, too.
+	if event.Type == watch.Bookmark {
+		w.delivered.Store(previous)
+		return true
+	}
+	if object, err := meta.Accessor(event.Object); err == nil {
+		if version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64); err == nil {
+			w.delivered.Store(version)
+		}
+	}
+	return true
 }

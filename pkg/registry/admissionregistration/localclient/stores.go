@@ -34,7 +34,7 @@ const (
 type Stores struct {
 	// byResource maps the name of a resource to its *registry.Store.
 	byResource sync.Map
-	// watched maps the name of a resource to a pointer that identifies the watch that was opened last, while it is open.
+	// watched maps the name of a resource to its *watches.
 	watched sync.Map
 }
 
@@ -115,10 +115,11 @@ func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.
 	// Unlike watch.Filter, this ends when the watch is stopped and nobody reads the next event.
 	events := make(chan watch.Event)
 	converted := watch.NewProxyWatcher(events)
-	closed := r.stores.opened(r.name)
+	watches := r.stores.watches(r.name)
+	began := watches.begin(options.ResourceVersion)
 	go func() {
 		defer close(events)
-		defer closed() // before events are closed
+		defer watches.end(began) // before events are closed
 		defer stored.Stop()
 		for {
 			select {
@@ -129,12 +130,15 @@ func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.
 					return
 				}
 				event = r.externalEvent(event)
-				select {
-				case <-converted.StopChan():
-					return
-				case events <- event:
-				}
-				if event.Type == watch.Error {
+				sent := began.deliver(event, func() bool {
+					select {
+					case <-converted.StopChan():
+						return false
+					case events <- event:
+						return true
+					}
+				})
+				if !sent || event.Type == watch.Error {
 					return
 				}
 			}

@@ -332,10 +332,10 @@ func TestLocalClientErrors(t *testing.T) {
 	}
 }
 
-// TestFresh covers that a resource is fresh only while it is watched, and that a resource that is not served is.
+// TestFresh covers that an informer is fresh only while it follows the resource, whoever else watches it, and that a resource that is not served is.
 func TestFresh(t *testing.T) {
 	stores := &localclient.Stores{}
-	if err := stores.Fresh(t.Context(), "validatingadmissionpolicies"); err != nil {
+	if err := stores.Fresh(t.Context(), "validatingadmissionpolicies", ""); err != nil {
 		t.Errorf("a resource that is not served: %v", err)
 	}
 	storage, client := localServerOf(t, stores), localclient.New(fake.NewClientset(), stores)
@@ -343,29 +343,88 @@ func TestFresh(t *testing.T) {
 	defer cancel()
 	for _, k := range localKinds() {
 		t.Run(k.resource, func(t *testing.T) {
-			if err := stores.Fresh(ctx, k.resource); err == nil {
-				t.Error("fresh before it is watched")
+			check := func(what, seen string, want bool) {
+				t.Helper()
+				err := stores.Fresh(ctx, k.resource, seen)
+				// It takes a moment until a watch has an event, and until it knows that the event was read.
+				for (err == nil) != want && ctx.Err() == nil {
+					err = stores.Fresh(ctx, k.resource, seen)
+				}
+				if (err == nil) != want {
+					t.Errorf("%s: got error %v, want fresh: %t", what, err, want)
+				}
+			}
+			watchFrom := func(version string) *following {
+				t.Helper()
+				watching, err := k.watch(ctx, client, metav1.ListOptions{ResourceVersion: version})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return &following{watching, version}
 			}
 			_, version, err := k.list(ctx, client, metav1.ListOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			watching, err := k.watch(ctx, client, metav1.ListOptions{ResourceVersion: version})
+			check("before it is watched", version, false)
+			own, other := watchFrom(version), watchFrom(version)
+			check("while nothing happens", own.seen, true)
+			if err := create(ctx, storage[k.resource], k.stored); err != nil {
+				t.Fatal(err)
+			}
+			other.next(t)
+			check("before it has read the event", own.seen, false)
+			own.next(t)
+			check("when both have read the event", own.seen, true)
+			check("an informer that lags behind", version, false)
+
+			other.stop()
+			check("when another watch ended", own.seen, true)
+			late := watchFrom(own.seen)
+			check("when another watch began", own.seen, true)
+			own.stop()
+			check("when only the other watch is open, and has seen no more", own.seen, true)
+			if _, _, err := storage[k.resource].(registryrest.GracefulDeleter).Delete(ctx, "demo", registryrest.ValidateAllObjectFunc, &metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			late.next(t)
+			check("when the other watch has seen more", own.seen, false)
+			check("the informer of the other watch", late.seen, true)
+			later := watchFrom(late.seen)
+			late.stop()
+			check("when only a watch from a later version is open", own.seen, false)
+			later.stop()
+			check("when all watches ended", late.seen, false)
+			all, err := k.watch(ctx, client, metav1.ListOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := storage[k.resource].(registryrest.Creater).Create(ctx, k.stored.DeepCopyObject(), registryrest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if err := stores.Fresh(ctx, k.resource); err != nil {
-				t.Errorf("while it is watched: %v", err)
-			}
-			watching.Stop()
-			for range watching.ResultChan() { // ends after the watch is closed
-			}
-			if err := stores.Fresh(ctx, k.resource); err == nil {
-				t.Error("fresh after the watch ended")
-			}
+			defer all.Stop()
+			check("when only a watch from the present objects is open", late.seen, false)
 		})
+	}
+}
+
+// following is a watch and the version of the last event that was read, as informers keep it.
+type following struct {
+	watch.Interface
+	seen string
+}
+
+// next reads the next event.
+func (f *following) next(t *testing.T) {
+	t.Helper()
+	event := <-f.ResultChan()
+	object, ok := event.Object.(metav1.Object)
+	if !ok {
+		t.Fatalf("got event %v", event)
+	}
+	f.seen = object.GetResourceVersion()
+}
+
+// stop ends the watch.
+func (f *following) stop() {
+	f.Stop()
+	for range f.ResultChan() { // ends after the watch is closed
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"celador.io/admission/mutating"
 	policyinformers "celador.io/client-go/informers"
+	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
@@ -64,10 +65,11 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Gate: upstreamfeatures.MutatingAdmissionPolicy,
 		// A deletion has no object to change.
 		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Update},
-		Informers: func(f policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer) {
-			return f.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), CompiledBindings(f)
+		Policies: func(f policyinformers.SharedInformerFactory) cache.SharedIndexInformer {
+			return f.Admissionregistration().V1().MutatingAdmissionPolicies().Informer()
 		},
-		Resources:    []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
+		NewBindings:    informersv1.NewMutatingAdmissionPolicyBindingInformerWithOptions,
+		PolicyResource: "mutatingadmissionpolicies", BindingResource: "mutatingadmissionpolicybindings",
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,

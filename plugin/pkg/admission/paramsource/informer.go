@@ -4,21 +4,36 @@
 package paramsource
 
 import (
+	"context"
 	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 )
 
-// newInformer returns an informer for all objects of a resource. The caller starts it.
-func newInformer(client dynamic.Interface, r resource, gvk schema.GroupVersionKind, watchFailed cache.WatchErrorHandlerWithContext) (cache.SharedIndexInformer, error) {
-	informer := dynamicinformer.NewFilteredDynamicInformer(client, r.GroupVersionResource, metav1.NamespaceAll, 0,
-		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, nil).Informer()
+// newInformer returns an informer for all objects of a resource. The caller starts it. The informer's watch is in open.
+func newInformer(open *watched, gvk schema.GroupVersionKind, watchFailed cache.WatchErrorHandlerWithContext) (cache.SharedIndexInformer, error) {
+	objects := open.client.Resource(open.resource.GroupVersionResource)
+	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return objects.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			events, err := objects.Watch(ctx, options)
+			if err != nil {
+				return nil, err
+			}
+			return open.opened(events), nil
+		},
+	}, open.client), &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{
+		Indexers:          cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		ObjectDescription: open.resource.GroupVersionResource.String(),
+	})
 	transform := func(object any) (any, error) {
 		if param, ok := object.(*unstructured.Unstructured); ok {
 			return asParam(param, gvk), nil

@@ -18,6 +18,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/params"
+
+	"celador.io/celador/plugin/pkg/admission/freshness"
 )
 
 const (
@@ -39,6 +41,8 @@ type kind struct {
 	discovery Discovery
 	client    dynamic.Interface
 	stop      context.CancelFunc
+	// fresh is nil if the age of params is not limited.
+	fresh *freshness.Freshness
 	// users is guarded by the mutex of the source.
 	users int
 
@@ -55,11 +59,13 @@ type kind struct {
 // none.
 type state struct {
 	lister params.Lister
-	err    error
+	// watched is the watch behind lister.
+	watched *watched
+	err     error
 }
 
-func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.Interface, stop context.CancelFunc) *kind {
-	return &kind{
+func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.Interface, maxAge time.Duration, stop context.CancelFunc) *kind {
+	k := &kind{
 		gvk:        gvk,
 		discovery:  discovery,
 		client:     client,
@@ -67,6 +73,10 @@ func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.In
 		discovered: make(chan struct{}),
 		recheck:    make(chan struct{}, 1),
 	}
+	if maxAge > 0 {
+		k.fresh = freshness.New(fmt.Sprintf("params of kind %s in %s", gvk.Kind, gvk.GroupVersion()), maxAge, k.checkFresh)
+	}
+	return k
 }
 
 // Lister implements params.Kind.
@@ -91,6 +101,9 @@ func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 func (k *kind) run(ctx context.Context) {
 	r := reconciler{kind: k, logger: klog.FromContext(ctx).WithValues("paramKind", k.gvk), cancel: func() {}, started: time.Now()}
 	ctx = klog.NewContext(ctx, r.logger)
+	if k.fresh != nil {
+		go k.fresh.Run(ctx)
+	}
 	retry := firstRetry
 	for {
 		err := r.reconcile(ctx)
@@ -189,7 +202,8 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 
 func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 	ctx, cancel := context.WithCancel(ctx)
-	informer, err := newInformer(r.client, served, r.gvk, r.watchFailed)
+	open := &watched{resource: served, client: r.client}
+	informer, err := newInformer(open, r.gvk, r.watchFailed)
 	if err != nil {
 		cancel()
 		return err
@@ -200,7 +214,7 @@ func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 		return err
 	}
 	go informer.RunWithContext(ctx)
-	r.publish(&state{lister: lister})
+	r.publish(&state{lister: lister, watched: open})
 	r.cancel()
 	r.running, r.resource, r.cancel = true, served, cancel
 	r.logger.V(2).Info("Following params", "resource", served.GroupVersionResource, "namespaced", served.namespaced)

@@ -97,7 +97,7 @@ func TestGetTakesTooLong(t *testing.T) {
 				s, stop := newServer(), make(chan struct{})
 				defer close(stop)
 				s.serve(limits.GroupVersion(), namespacedLimits)
-				k := paramsource.New(s, hanging{s}, nil, stop).Open(limitKind)
+				k := paramsource.New(s, hanging{s}, 0, nil, stop).Open(limitKind)
 				defer k.Close()
 				l := synced(t, k)
 				ctx, cancel := context.WithTimeout(t.Context(), tc.caller)

@@ -50,7 +50,7 @@ type server struct {
 	// unless that is nil.
 	discoveryErr error
 	answer       chan struct{}
-	// errs holds errors by verb.
+	// errs holds errors by verb, or by verb and resource.
 	errs    map[string]error
 	watches map[*watched]bool
 	counts  map[string]int
@@ -79,7 +79,7 @@ func started(t *testing.T, objects ...runtime.Object) (*server, *paramsource.Sou
 	t.Helper()
 	s, stop := newServer(objects...), make(chan struct{})
 	t.Cleanup(func() { close(stop) })
-	return s, paramsource.New(s, s, nil, stop)
+	return s, paramsource.New(s, s, 0, nil, stop)
 }
 
 func (s *server) ServerResourcesForGroupVersionWithContext(ctx context.Context, gv string) (*metav1.APIResourceList, error) {
@@ -123,6 +123,15 @@ func (s *server) serve(gv schema.GroupVersion, resources ...metav1.APIResource) 
 	}
 }
 
+// endWatches ends the watches of a resource. The caller holds the lock.
+func (s *server) endWatches(r schema.GroupVersionResource) {
+	for w := range s.watches {
+		if w.resource == r {
+			w.Interface.Stop()
+		}
+	}
+}
+
 func (s *server) serves(r schema.GroupVersionResource) bool {
 	return slices.ContainsFunc(s.resources[r.GroupVersion().String()], func(served metav1.APIResource) bool {
 		return served.Name == r.Resource
@@ -139,8 +148,10 @@ func (s *server) refusal(action clienttesting.Action) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts[action.GetVerb()]++
-	if err := s.errs[action.GetVerb()]; err != nil {
-		return err
+	for _, key := range []string{action.GetVerb(), action.GetVerb() + " " + action.GetResource().Resource} {
+		if err := s.errs[key]; err != nil {
+			return err
+		}
 	}
 	if !s.serves(action.GetResource()) {
 		return apierrors.NewGenericServerResponse(404, action.GetVerb(), action.GetResource().GroupResource(), "", "", 0, false)

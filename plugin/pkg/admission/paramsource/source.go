@@ -10,7 +10,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,17 +39,20 @@ type Source struct {
 	discovery Discovery
 	client    dynamic.Interface
 	served    <-chan struct{}
+	maxAge    time.Duration
 
 	mu    sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
+	// limited holds the kinds if the age of params is limited, and otherwise nothing. It is replaced while mu is locked.
+	limited atomic.Pointer[[]*kind]
 }
 
 var _ params.Source = &Source{}
 
 // New returns a source that watches params until stop is closed. It sends no requests before served is closed,
 // because a server answers requests that arrive before it has installed all paths with errors that ask clients to
-// wait for seconds. If served is nil, the server has installed them already.
-func New(discovery Discovery, client dynamic.Interface, served, stop <-chan struct{}) *Source {
+// wait for seconds. If served is nil, the server has installed them already. maxAge is the age of params beyond which they are stale, or 0.
+func New(discovery Discovery, client dynamic.Interface, maxAge time.Duration, served, stop <-chan struct{}) *Source {
 	if served == nil {
 		installed := make(chan struct{})
 		close(installed)
@@ -57,6 +64,7 @@ func New(discovery Discovery, client dynamic.Interface, served, stop <-chan stru
 		discovery: discovery,
 		client:    client,
 		served:    served,
+		maxAge:    maxAge,
 		kinds:     map[schema.GroupVersionKind]*kind{},
 	}
 }
@@ -68,8 +76,9 @@ func (s *Source) Open(gvk schema.GroupVersionKind) params.Kind {
 	k, ok := s.kinds[gvk]
 	if !ok {
 		ctx, stop := context.WithCancel(s.ctx)
-		k = newKind(gvk, s.discovery, s.client, stop)
+		k = newKind(gvk, s.discovery, s.client, s.maxAge, stop)
 		s.kinds[gvk] = k
+		s.limit()
 		go func() {
 			select {
 			case <-s.served:
@@ -96,11 +105,20 @@ func (s *Source) Synced() error {
 	return errors.Join(errs...)
 }
 
+// limit publishes the open kinds for Stale and Ages. The caller holds the lock.
+func (s *Source) limit() {
+	if s.maxAge > 0 {
+		kinds := slices.Collect(maps.Values(s.kinds))
+		s.limited.Store(&kinds)
+	}
+}
+
 func (s *Source) release(k *kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k.users--; k.users == 0 {
 		delete(s.kinds, k.gvk)
+		s.limit()
 		k.stop()
 	}
 }

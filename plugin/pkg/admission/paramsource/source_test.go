@@ -94,7 +94,7 @@ func TestKindsAreFollowedSeparately(t *testing.T) {
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, stop := newServer(), make(chan struct{})
-		source := paramsource.New(s, s, nil, stop)
+		source := paramsource.New(s, s, 0, nil, stop)
 		s.serve(limits.GroupVersion(), namespacedLimits)
 		served, unknown := source.Open(limitKind), source.Open(configMapKind)
 		synced(t, served)
@@ -156,7 +156,7 @@ func TestServedLater(t *testing.T) {
 		s, served, stop := newServer(limit("blue", "first")), make(chan struct{}), make(chan struct{})
 		defer close(stop)
 		s.serve(limits.GroupVersion(), namespacedLimits)
-		source := paramsource.New(s, s, served, stop)
+		source := paramsource.New(s, s, 0, served, stop)
 		k := source.Open(limitKind)
 		defer k.Close()
 		<-time.After(time.Minute)

@@ -25,6 +25,7 @@ import (
 	"celador.io/admission/typecheck"
 	policyinformers "celador.io/client-go/informers"
 
+	"celador.io/celador/plugin/pkg/admission/freshness"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
@@ -43,12 +44,14 @@ type Kind[P, B Object, Body any] struct {
 	Gate featuregate.Feature
 	// Operations are the operations that the plugin handles.
 	Operations []admission.Operation
-	// Informers returns the informers of policies and of compiled bindings.
-	Informers func(policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer)
+	// Policies returns the factory's informer of policies.
+	Policies func(policyinformers.SharedInformerFactory) cache.SharedIndexInformer
+	// NewBindings returns an informer of bindings.
+	NewBindings NewInformer
 	// SameSpec reports whether two policies have equal specs.
 	SameSpec func(a, b P) bool
-	// Resources are the names of the resources of policies and bindings.
-	Resources []string
+	// PolicyResource and BindingResource are the names of the resources of policies and bindings.
+	PolicyResource, BindingResource string
 	// ManifestType is the label of the metrics of manifest files.
 	ManifestType manifestmetrics.ManifestType
 	// Manifests returns a loader of manifest files whose objects may use the given features.
@@ -81,7 +84,7 @@ type Plugin[P, B Object, Body any] struct {
 	store  *policy.Store[P, B, Body]
 	synced Synced
 	// fresh is nil if the age of what the plugin knows is not limited.
-	fresh *freshness
+	fresh *freshness.Freshness
 	// ready reports whether namespaces and policies are known.
 	ready func() bool
 }
@@ -105,13 +108,13 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	engine := p.kind.NewEngine(&p.Server)
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
-	policies, bindings := p.kind.Informers(p.policies)
+	policies, bindings := p.kind.Policies(p.policies), CompiledBindings[B](p.policies, p.kind.NewBindings)
 	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.kind.SameSpec, p.Metrics)
 	if err != nil {
 		return err
 	}
 	p.waitFor(synced)
-	p.limitAge()
+	p.limitAge(policies, bindings)
 	if err := p.load(engine); err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ func (p *Plugin[P, B, Body]) ParamsSynced() error {
 	case p.store == nil:
 		return nil
 	case !p.synced.Seen() && !p.ready():
-		return errNotReady
+		return freshness.ErrStarting
 	}
 	return p.Params().Synced()
 }
@@ -163,25 +166,40 @@ func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 	p.SetReadyFunc(p.ready)
 }
 
-// limitAge makes requests fail that a policy could deny while the store may be older than the limit of the server.
-func (p *Plugin[P, B, Body]) limitAge() {
+// limitAge makes requests fail that a policy could deny while the store or the params may be older than the limit of the server.
+func (p *Plugin[P, B, Body]) limitAge(policies, bindings cache.SharedIndexInformer) {
 	if p.Server.freshness.Limit == 0 {
 		return
 	}
-	p.fresh = newFreshness(p.Server.freshness.Limit, func(ctx context.Context) error {
+	p.fresh = freshness.New("admission policies", p.Server.freshness.Limit, func(ctx context.Context) error {
 		if !p.ready() {
-			return errNotReady
+			return freshness.ErrStarting
 		}
-		for _, resource := range p.kind.Resources {
-			if err := p.Server.freshness.Check(ctx, resource); err != nil {
+		return errors.Join(
+			p.Server.freshness.Check(ctx, p.kind.PolicyResource, policies.LastSyncResourceVersion()),
+			p.Server.freshness.Check(ctx, p.kind.BindingResource, bindings.LastSyncResourceVersion()))
+	})
+	p.Metrics.MeasureAges(p.fresh.Age, p.Params().Ages)
+	ctx := wait.ContextForChannel(p.Stop)
+	go p.fresh.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.kind.Name)))
+}
+
+// awaitFresh returns nil once nothing that policies with failurePolicy Fail need for the request is older than the limit of the server, or an error after
+// a short time.
+func (p *Plugin[P, B, Body]) awaitFresh(ctx context.Context, r *matching.Request) error {
+	if p.fresh.IsStale() && p.store.Snapshot().FailsClosed(r) {
+		if err := p.fresh.Await(ctx); err != nil {
+			return err
+		}
+	}
+	for kind := range p.store.Snapshot().FailClosedParams(r) {
+		if limited, ok := kind.(interface{ AwaitFresh(context.Context) error }); ok {
+			if err := limited.AwaitFresh(ctx); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	p.Metrics.MeasureAge(p.fresh.age)
-	ctx := wait.ContextForChannel(p.Stop)
-	go p.fresh.run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.kind.Name)))
+	}
+	return nil
 }
 
 // load loads the manifest files, if there is a directory of them, and follows their changes until
@@ -209,11 +227,9 @@ func (p *Plugin[P, B, Body]) load(engine Engine[P, B, Body]) (err error) {
 // report.
 const pollInterval = time.Minute
 
-var errNotReady = errors.New("not yet ready to handle request")
-
 // Snapshots returns the n snapshots that apply to a request: the policies of manifest files, and then the
 // stored policies. It returns an error until the informers of stored policies are synced, and if a policy that fails closed could
-// match the request while the stored policies may be older than the limit of the server. The result is an array to avoid an
+// match the request while the stored policies or its params may be older than the limit of the server. The result is an array to avoid an
 // allocation.
 func (p *Plugin[P, B, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
@@ -228,10 +244,10 @@ func (p *Plugin[P, B, Body]) Snapshots(ctx context.Context, a admission.Attribut
 	}
 	// WaitForReady starts timers even if there is nothing to wait for.
 	if !p.synced.Seen() && !p.WaitForReady() {
-		return snapshots, 0, admission.NewForbidden(a, errNotReady)
+		return snapshots, 0, admission.NewForbidden(a, freshness.ErrStarting)
 	}
-	if p.fresh != nil && p.fresh.isStale() && p.store.Snapshot().FailsClosed(matching.NewRequest(ctx, a, objects, nil)) {
-		if err := p.fresh.await(ctx); err != nil {
+	if p.fresh != nil && (p.fresh.IsStale() || p.Params().Stale()) {
+		if err := p.awaitFresh(ctx, matching.NewRequest(ctx, a, objects, nil)); err != nil {
 			return snapshots, 0, err
 		}
 	}

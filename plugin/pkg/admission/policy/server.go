@@ -119,7 +119,7 @@ func (s *Server) ValidateInitialization() error {
 // Params returns the source of param objects. It must not be called at the same time as itself.
 func (s *Server) Params() *paramsource.Source {
 	if s.params == nil {
-		s.params = paramsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.installed, s.Stop)
+		s.params = paramsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.freshness.Limit, s.installed, s.Stop)
 	}
 	return s.params
 }

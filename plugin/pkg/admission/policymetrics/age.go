@@ -6,6 +6,7 @@ package policymetrics
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-base/metrics"
 
 	"celador.io/celador/pkg/collector"
@@ -15,13 +16,20 @@ var age = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "snapshot_ag
 	"Time since the policies and bindings that requests are subject to were known to be those in etcd, by kind of policy, if --max-policy-staleness is set.",
 	[]string{"kind"}, nil, metrics.ALPHA, "")
 
-// ages holds the age of the policies and bindings of each kind of policy.
-var ages = collector.Gauges(age)
+var paramAge = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "param_age_seconds"),
+	"Time since the params of a kind were known to be those that are stored, by kind of policy, and by group, version and kind of the params, if --max-policy-staleness is set.",
+	[]string{"kind", "param_group", "param_version", "param_kind"}, nil, metrics.ALPHA, "")
 
-// MeasureAge sets the function that returns the age of policies and bindings when metrics are gathered. It replaces the function of an
-// earlier call for the same kind. current is safe for concurrent use.
-func (m Metrics) MeasureAge(current func() time.Duration) {
+// ages holds the age of the policies and bindings of each kind of policy, and of their params.
+var ages = collector.Gauges(age, paramAge)
+
+// MeasureAges sets the functions that return the age of policies and bindings, and of each kind of params, when metrics are gathered. They replace the functions
+// of an earlier call for the same kind of policies. The functions are safe for concurrent use.
+func (m Metrics) MeasureAges(policies func() time.Duration, params func(observe func(schema.GroupVersionKind, time.Duration))) {
 	ages.SetSource(m.kind, func(observe func(*metrics.Desc, int, ...string)) {
-		observe(age, int(current().Seconds()), m.kind)
+		observe(age, int(policies().Seconds()), m.kind)
+		params(func(kind schema.GroupVersionKind, current time.Duration) {
+			observe(paramAge, int(current.Seconds()), m.kind, kind.Group, kind.Version, kind.Kind)
+		})
 	})
 }

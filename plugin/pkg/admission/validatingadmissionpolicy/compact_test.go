@@ -15,8 +15,6 @@ import (
 	engine "celador.io/admission/policy"
 	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 // storedMeta returns metadata of a stored object, with labels, annotations and managed fields.
@@ -60,7 +58,7 @@ func TestCachedObjects(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("policy differs (-want +got):\n%s%v", diff, err)
 		}
-		bindings := validatingadmissionpolicy.CompiledBindings(s.policyInformers).GetIndexer()
+		bindings := compiledBindings(s.policyInformers).GetIndexer()
 		cached, exists, err := bindings.GetByKey("b")
 		if _, compiled := cached.(*engine.CachedBinding); !exists || !compiled || err != nil {
 			t.Errorf("cached binding is %T, %v", cached, err)

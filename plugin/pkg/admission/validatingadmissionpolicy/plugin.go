@@ -21,6 +21,7 @@ import (
 
 	"celador.io/admission/validating"
 	policyinformers "celador.io/client-go/informers"
+	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -62,10 +63,11 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Name:       PluginName,
 		Gate:       features.ValidatingAdmissionPolicy,
 		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Delete, admission.Update},
-		Informers: func(f policyinformers.SharedInformerFactory) (policies, bindings cache.SharedIndexInformer) {
-			return f.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), CompiledBindings(f)
+		Policies: func(f policyinformers.SharedInformerFactory) cache.SharedIndexInformer {
+			return f.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer()
 		},
-		Resources:    []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"},
+		NewBindings:    informersv1.NewValidatingAdmissionPolicyBindingInformerWithOptions,
+		PolicyResource: "validatingadmissionpolicies", BindingResource: "validatingadmissionpolicybindings",
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.VAPManifestType,
 		Manifests:    newLoader,

@@ -170,7 +170,7 @@ func TestNotReadyWithout(t *testing.T) {
 				ours := s.policyInformers.Admissionregistration().V1()
 				informers := map[string]cache.SharedIndexInformer{
 					"policies":   ours.ValidatingAdmissionPolicies().Informer(),
-					"bindings":   validatingadmissionpolicy.CompiledBindings(s.policyInformers),
+					"bindings":   compiledBindings(s.policyInformers),
 					"namespaces": s.kubeInformers.Core().V1().Namespaces().Informer(),
 				}
 				for name, informer := range informers {

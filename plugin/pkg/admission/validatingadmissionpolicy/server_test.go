@@ -12,22 +12,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/warning"
-	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubeinformers "k8s.io/client-go/informers"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
+	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
@@ -41,6 +45,7 @@ type server struct {
 	gates      featuregate.FeatureGate
 	kube       *kubefake.Clientset
 	policies   *fake.Clientset
+	params     *dynamicfake.FakeDynamicClient
 	authorizer authorizer.Authorizer
 	freshness  kubeadmission.Freshness
 
@@ -54,9 +59,11 @@ type server struct {
 func newServer(t testing.TB, objects ...runtime.Object) *server {
 	t.Helper()
 	s := &server{
-		gates:      utilfeature.DefaultFeatureGate,
-		kube:       kubefake.NewSimpleClientset(space("blue"), space("red"), space("late")),
-		policies:   fake.NewSimpleClientset(objects...),
+		gates:    utilfeature.DefaultFeatureGate,
+		kube:     kubefake.NewSimpleClientset(space("blue"), space("red"), space("late")),
+		policies: fake.NewSimpleClientset(objects...),
+		params: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+			map[schema.GroupVersionResource]string{{Version: "v1", Resource: "configmaps"}: "ConfigMapList"}),
 		authorizer: authorizer.AuthorizerFunc(readOnly),
 		stop:       make(chan struct{}),
 	}
@@ -89,8 +96,7 @@ func readOnly(_ context.Context, a authorizer.Attributes) (authorizer.Decision, 
 // initialize injects the dependencies into a plugin and validates its initialization.
 func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
-	var dynamicClient dynamic.Interface = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
-	initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
+	initializer.New(s.kube, s.params, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
 	kubeadmission.NewInitializer(s.policyInformers, nil, s.freshness).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		t.Fatal(err)
@@ -163,4 +169,9 @@ func (r *recorder) AddAnnotation(key, value string) error {
 // emptyInformers returns informers of a server without objects.
 func emptyInformers() kubeinformers.SharedInformerFactory {
 	return kubeinformers.NewSharedInformerFactory(kubefake.NewSimpleClientset(), 0)
+}
+
+// compiledBindings returns the informer from which the plugin takes bindings.
+func compiledBindings(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+	return policyplugin.CompiledBindings[*v1.ValidatingAdmissionPolicyBinding](f, informersv1.NewValidatingAdmissionPolicyBindingInformerWithOptions)
 }

@@ -13,6 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
 	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -41,7 +45,7 @@ func TestStalePolicies(t *testing.T) {
 				s, plugin := newServer(t, policy, policytest.Binding("few", "few")), newPlugin(t)
 				var checked sync.Map
 				var stuck atomic.Bool
-				s.freshness = kubeadmission.Freshness{Limit: tc.limit, Check: func(_ context.Context, resource string) error {
+				s.freshness = kubeadmission.Freshness{Limit: tc.limit, Check: func(_ context.Context, resource, _ string) error {
 					checked.Store(resource, true)
 					if stuck.Load() {
 						return errors.New("stuck")
@@ -70,3 +74,52 @@ func TestStalePolicies(t *testing.T) {
 		})
 	}
 }
+
+// Requests that a policy with failurePolicy Fail and a paramKind may match fail while the params may be older than the limit.
+func TestStaleParams(t *testing.T) {
+	const stale = "the params of kind ConfigMap in v1 that this server knows are"
+	for name, tc := range map[string]struct {
+		failurePolicy v1.FailurePolicyType
+		resource      string
+		paramKind     *v1.ParamKind
+		want          string
+	}{
+		"fail":             {v1.Fail, "deployments", configMapParams, stale},
+		"ignore":           {v1.Ignore, "deployments", configMapParams, ""},
+		"another resource": {v1.Fail, "statefulsets", configMapParams, ""},
+		"no params":        {v1.Fail, "deployments", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				policy := atMost("few", "5")
+				policy.Spec.FailurePolicy = &tc.failurePolicy
+				policy.Spec.ParamKind = tc.paramKind
+				policy.Spec.MatchConstraints.ResourceRules[0].Resources = []string{tc.resource}
+				// The params of a policy that matches nothing are watched, too.
+				other := atMost("other", "5")
+				other.Spec.ParamKind = configMapParams
+				other.Spec.MatchConstraints.ResourceRules[0].Resources = []string{"jobs"}
+				s, plugin := newServer(t, policy, policytest.Binding("few", "few"), other, policytest.Binding("other", "other")), newPlugin(t)
+				s.kube.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
+				s.freshness = kubeadmission.Freshness{Limit: 5 * time.Second, Check: func(context.Context, string, string) error { return nil }}
+				s.initialize(t, plugin)
+				s.start()
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if err := plugin.Validate(t.Context(), create(3), interfaces()); err != nil {
+					t.Errorf("while the watch of params goes on: %v", err)
+				}
+				s.params.PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+					return true, nil, errors.New("no progress")
+				})
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if got := text(plugin.Validate(t.Context(), create(3), interfaces())); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+					t.Errorf("got error %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+var configMapParams = &v1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}

@@ -17,7 +17,7 @@ func startAPIServer(binary, dir, log, etcdURL string, port int, c credentials) (
 	return process.Start("kube-apiserver", binary, dir, log,
 		"--etcd-servers="+etcdURL,
 		"--bind-address=127.0.0.1",
-		"--secure-port="+strconv.Itoa(port),
+		"--secure-port="+strconv.Itoa(port), process.SharePort,
 		"--tls-cert-file="+c.servingCert,
 		"--tls-private-key-file="+c.servingKey,
 		"--token-auth-file="+c.tokens,

@@ -44,6 +44,8 @@ type Cluster struct {
 	etcd        *etcd.Server
 	processes   []*process.Process
 	failed      chan error
+	// release gives the port of the server back.
+	release func()
 }
 
 // Start starts a cluster and returns once it is ready for specs. The caller must call Stop. An error names the process
@@ -61,10 +63,11 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if c.dir, err = os.MkdirTemp("", "conformance-"); err != nil {
 		return nil, err
 	}
-	port, err := process.FreePort()
+	port, release, err := process.ReservePort()
 	if err != nil {
 		return nil, err
 	}
+	c.release = release
 	if c.credentials, err = writeCredentials(c.dir, port); err != nil {
 		return nil, err
 	}
@@ -153,6 +156,9 @@ func (c *Cluster) Stop() {
 	}
 	if c.etcd != nil {
 		c.etcd.Stop()
+	}
+	if c.release != nil {
+		c.release()
 	}
 	if c.dir != "" {
 		os.RemoveAll(c.dir)

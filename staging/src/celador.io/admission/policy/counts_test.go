@@ -9,6 +9,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 )
 
@@ -33,7 +34,12 @@ func TestCounts(t *testing.T) {
 		"idle binding": {[]any{singleton(denyingWith("p", "no")), policytest.Binding("b", "p")}, counts{"active": 1}, counts{"idle": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policies, bindings := newStore(false, nil, test.objects...).Counts()
+			store := newStore(false, nil, test.objects...)
+			policies, bindings := store.Counts()
+			unbound, orphaned := store.Ineffective()
+			if len(unbound) != policies[policy.Unbound] || len(orphaned) != bindings[policy.Orphaned] {
+				t.Errorf("without effect are %v and %v, but the counts are %v and %v", unbound, orphaned, policies, bindings)
+			}
 			if diff := cmp.Diff(complete(test.policies, "active", "unbound", "invalid"), policies); diff != "" {
 				t.Errorf("policies differ (-want +got):\n%s", diff)
 			}

@@ -4,6 +4,8 @@
 package policy
 
 import (
+	"iter"
+
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/admission/matching"
@@ -27,6 +29,17 @@ func (s *Snapshot[B]) FailsClosed(r *matching.Request) bool {
 		}
 	}
 	return false
+}
+
+// FailClosedParams yields the kind of params of each policy of FailsClosed that has one.
+func (s *Snapshot[B]) FailClosedParams(r *matching.Request) iter.Seq[params.Kind] {
+	return func(yield func(params.Kind) bool) {
+		for _, c := range s.index.Candidates(r) {
+			if p := s.policies[c.Position]; p.FailurePolicy == v1.Fail && p.params != nil && !yield(p.params) {
+				return
+			}
+		}
+	}
 }
 
 // boundPolicy is a policy with its bindings and access to its params. Immutable.

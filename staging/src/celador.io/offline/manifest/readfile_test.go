@@ -17,8 +17,10 @@ import (
 func TestEncodings(t *testing.T) {
 	for name, text := range map[string]string{
 		"UTF-8": "a: \u00fc\n---\nb: 1\n", "UTF-8 with a mark": "\ufeffa: \u00fc\n---\nb: 1\n",
-		"UTF-16, little endian": "\xff\xfea\x00:\x00 \x00\xfc\x00\n\x00-\x00-\x00-\x00\n\x00b\x00:\x00 \x001\x00\n\x00",
-		"UTF-16, big endian":    "\xfe\xff\x00a\x00:\x00 \x00\xfc\x00\n\x00-\x00-\x00-\x00\n\x00b\x00:\x00 \x001\x00\n",
+		"UTF-16, little endian":                 "\xff\xfea\x00:\x00 \x00\xfc\x00\n\x00-\x00-\x00-\x00\n\x00b\x00:\x00 \x001\x00\n\x00",
+		"UTF-16, little endian, without a mark": "a\x00:\x00 \x00\xfc\x00\n\x00-\x00-\x00-\x00\n\x00b\x00:\x00 \x001\x00\n\x00",
+		"UTF-16, big endian, without a mark":    "\x00a\x00:\x00 \x00\xfc\x00\n\x00-\x00-\x00-\x00\n\x00b\x00:\x00 \x001\x00\n",
+		"UTF-16, big endian":                    "\xfe\xff\x00a\x00:\x00 \x00\xfc\x00\n\x00-\x00-\x00-\x00\n\x00b\x00:\x00 \x001\x00\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "a.yaml")
@@ -27,6 +29,25 @@ func TestEncodings(t *testing.T) {
 			}
 			documents, err := manifest.Read(file)
 			if err != nil || len(documents) != 2 || string(documents[0].Raw()) != "{\"a\":\"\u00fc\"}" || documents[1].Position("").Line != 3 {
+				t.Errorf("documents %v, error %v", documents, err)
+			}
+		})
+	}
+}
+
+// TestOtherEncodings reads files in encodings that are not supported. A file that is read as nothing would be left out.
+func TestOtherEncodings(t *testing.T) {
+	for name, text := range map[string]string{
+		"UTF-32, little endian": "\xff\xfe\x00\x00a\x00\x00\x00:\x00\x00\x00 \x00\x00\x001\x00\x00\x00",
+		"UTF-32, big endian":    "\x00\x00\xfe\xff\x00\x00\x00a\x00\x00\x00:\x00\x00\x00 \x00\x00\x001",
+		"null bytes":            "a: 1\x00\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.yaml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if documents, err := manifest.Read(file); err == nil || err.Error() != file+" is not text in UTF-8 or UTF-16" {
 				t.Errorf("documents %v, error %v", documents, err)
 			}
 		})

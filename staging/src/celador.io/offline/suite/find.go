@@ -17,8 +17,8 @@ import (
 
 // Find returns the files of suites at the given paths, in lexical order without repetitions. A path of a file is
 // returned as it is. In a directory and its subdirectories, Find returns the YAML and JSON files with a suite, except for hidden ones.
-// Files that mention the group of suites and are not valid YAML, and files and directories that cannot be read, count as suites, so that a run
-// does not leave them out.
+// Files that mention the group of suites and are not valid YAML, and files and directories that cannot be read, broken links and special files included, count as suites,
+// so that a run does not leave them out.
 // A directory without such a file is an error.
 func Find(paths ...string) ([]string, error) { return new(Loader).Find(paths...) }
 
@@ -50,6 +50,12 @@ func (l *Loader) Find(paths ...string) ([]string, error) {
 	}), nil
 }
 
+// isDirectory reports whether a path is a directory, or a symbolic link to one.
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // isRegular reports whether a path is a file, or a symbolic link to one.
 func isRegular(path string) bool {
 	info, err := os.Stat(path)
@@ -68,7 +74,7 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !manifest.IsFile(path) || !isRegular(path):
+		case !manifest.IsFile(path) || isDirectory(path):
 			return nil
 		}
 		content, err := manifest.ReadFile(path)

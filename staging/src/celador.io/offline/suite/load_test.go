@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -325,7 +326,7 @@ func TestDefaultName(t *testing.T) {
 	}
 }
 
-// TestFindLinks finds suites in a directory with links.
+// TestFindLinks finds suites in a directory with links and special files. What cannot be read is not left out.
 func TestFindLinks(t *testing.T) {
 	directory := write(t, map[string]string{"a.YAML": header, "sub/b.yaml": header})
 	for link, target := range map[string]string{"broken.yaml": "none", "directory.yaml": "sub", "loop.yaml": "loop.yaml", "sub/up.yaml": ".."} {
@@ -333,13 +334,25 @@ func TestFindLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := syscall.Mkfifo(filepath.Join(directory, "pipe.yaml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(directory)
 	got, err := suite.Find(".", directory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{filepath.Join(directory, "a.YAML"), filepath.Join(directory, "sub/b.yaml")}; len(got) != 2 || !cmp.Equal(want, got) {
-		t.Errorf("files %v, want %v", got, want)
+	want := []string{"a.YAML", "broken.yaml", "loop.yaml", "pipe.yaml", "sub/b.yaml"}
+	for i, name := range want {
+		want[i] = filepath.Join(directory, name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"broken.yaml", "loop.yaml", "pipe.yaml"} {
+		if _, err := suite.Load(name); err == nil {
+			t.Errorf("%s has no error", name)
+		}
 	}
 }
 

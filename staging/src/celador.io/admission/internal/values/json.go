@@ -35,41 +35,33 @@ func IsTyped(v ref.Val) bool {
 	}
 }
 
-// IsView reports whether a value is a view that Of, OfUnstructured or Schema.Value returned. A view is
-// a tree: it contains no part twice.
+// A view shows a Go value to CEL. It is a tree: it contains no part twice.
+type view interface {
+	ref.Val
+	// data returns the Go value. It fills no cache of the view.
+	data() any
+}
+
+func (l *listValue) data() any        { return l.object.Interface() }
+func (m *mapValue) data() any         { return m.object.Interface() }
+func (s *structValue) data() any      { return s.object.Interface() }
+func (l *unstructuredList) data() any { return l.typed.data() }
+func (m *unstructuredMap) data() any  { return m.typed.(view).data() }
+func (l *schemaList) data() any       { return l.elements }
+func (m *schemaMap) data() any        { return m.entries }
+
+// IsView reports whether a value is a view that Of, OfUnstructured or Schema.Value returned.
 func IsView(v ref.Val) bool {
-	switch v.(type) {
-	case *unstructuredList, *unstructuredMap, *schemaList, *schemaSet, *schemaMapList, *schemaMap:
-		return true
-	default:
-		return IsTyped(v)
-	}
+	_, ok := v.(view)
+	return ok
 }
 
 // Data returns the Go value that a view reads, and false for values that are not views. It fills no cache of the view.
 func Data(v ref.Val) (any, bool) {
-	switch v := v.(type) {
-	case *listValue:
-		return v.object.Interface(), true
-	case *mapValue:
-		return v.object.Interface(), true
-	case *structValue:
-		return v.object.Interface(), true
-	case *unstructuredList:
-		return Data(v.typed)
-	case *unstructuredMap:
-		return Data(v.typed)
-	case *schemaMap:
-		return v.entries, true
-	case *schemaList:
-		return v.elements, true
-	case *schemaSet:
-		return v.elements, true
-	case *schemaMapList:
-		return v.elements, true
-	default:
-		return nil, false
+	if v, ok := v.(view); ok {
+		return v.data(), true
 	}
+	return nil, false
 }
 
 func jsonValue(object reflect.Value) (any, error) {

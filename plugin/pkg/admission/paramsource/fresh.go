@@ -1,0 +1,122 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package paramsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+)
+
+// AwaitFresh returns nil once the params are not older than the limit of the source. It waits for that for a short time, and then returns a
+// ServiceUnavailable error. Without a limit, it returns nil.
+func (k *kind) AwaitFresh(ctx context.Context) error {
+	if k.fresh == nil {
+		return nil
+	}
+	return k.fresh.Await(ctx)
+}
+
+// Stale reports whether the params of an open kind may be older than the limit of the source. It takes no lock.
+func (s *Source) Stale() bool {
+	opened := s.limited.Load()
+	if opened == nil {
+		return false
+	}
+	for _, k := range *opened {
+		if k.fresh.IsStale() {
+			return true
+		}
+	}
+	return false
+}
+
+// Ages calls observe for each open kind with the time since its params were known to be those that are stored. Without a limit, it does nothing.
+func (s *Source) Ages(observe func(schema.GroupVersionKind, time.Duration)) {
+	if opened := s.limited.Load(); opened != nil {
+		for _, k := range *opened {
+			observe(k.gvk, k.fresh.Age())
+		}
+	}
+}
+
+// checkFresh returns nil if the informer has seen everything that was stored before the call. It also returns nil while the server does not serve
+// the kind, or the informer has not listed its objects, because requests that need such params fail anyway.
+func (k *kind) checkFresh(ctx context.Context) error {
+	s := k.current.Load()
+	if s == nil || s.err != nil {
+		return nil
+	}
+	select {
+	case <-s.lister.Synced():
+		return s.watched.checkFresh(ctx)
+	default:
+		return nil
+	}
+}
+
+// watched is the open watch of an informer. The zero value has none. Safe for concurrent use.
+type watched struct {
+	resource resource
+	client   dynamic.Interface
+	// open points to something that identifies the watch, and is nil while there is none.
+	open atomic.Pointer[byte]
+}
+
+// opened returns a watch that counts as open until it is stopped. An informer stops each watch that it opens, also one that ended.
+func (w *watched) opened(events watch.Interface) watch.Interface {
+	id := new(byte)
+	w.open.Store(id)
+	return &openWatch{events, func() { w.open.CompareAndSwap(id, nil) }}
+}
+
+type openWatch struct {
+	watch.Interface
+	closed func()
+}
+
+// Stop implements watch.Interface.
+func (w *openWatch) Stop() {
+	w.closed()
+	w.Interface.Stop()
+}
+
+// noObject is a name that selects at most one object, so that a server reads one key.
+const noObject = "metadata.name=freshness"
+
+// checkFresh returns nil if the watch has delivered everything that was stored before the call, apart from the time that it takes to pass an event
+// from the watch cache of the server to the informer.
+//
+// A list of the most recent version has the current revision of etcd, but may be read from etcd when the watch cache does not follow. A list that is not
+// older than this revision waits for the watch cache.
+func (w *watched) checkFresh(ctx context.Context) error {
+	before := w.open.Load()
+	if before == nil {
+		return errors.New("the params are not watched")
+	}
+	objects := w.client.Resource(w.resource.GroupVersionResource)
+	list := objects.List
+	if w.resource.namespaced {
+		list = objects.Namespace(metav1.NamespaceDefault).List
+	}
+	current, err := list(ctx, metav1.ListOptions{FieldSelector: noObject})
+	if err != nil {
+		return fmt.Errorf("reading the current revision: %w", err)
+	}
+	version := current.GetResourceVersion()
+	if _, err := list(ctx, metav1.ListOptions{FieldSelector: noObject, ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}); err != nil {
+		return fmt.Errorf("waiting for revision %s in the watch cache: %w", version, err)
+	}
+	if w.open.Load() != before {
+		return errors.New("the watch of the params ended")
+	}
+	return nil
+}
