@@ -20,9 +20,13 @@ import (
 // CheckConstants returns an error if a constant that an expression returns is not valid in a field with the schema to, for
 // example because it is not in the field's enum, or if it leaves a key of a list-map unset. Results are checked with everything
 // in them that the expression spells out.
+//
+// The empty text is what rules return for a value that a required field lacks, as in self.?a.orValue(""). It is no error where the
+// rule may return something else.
 func CheckConstants(expression *schemaexpression.Expression, to *structuralschema.Structural) error {
-	for _, part := range expression.ResultParts() {
-		if part.Constant == nil {
+	parts := expression.ResultParts()
+	for _, part := range parts {
+		if part.Constant == nil || part.Constant == types.String("") && hasAlternative(parts, part.Path) {
 			continue
 		}
 		path, schema, list := descend(to, part.Path)
@@ -44,6 +48,17 @@ func CheckConstants(expression *schemaexpression.Expression, to *structuralschem
 		}
 	}
 	return nil
+}
+
+// hasAlternative reports whether an expression spells out several parts with the path.
+func hasAlternative(parts []schemaexpression.ResultPart, path []string) bool {
+	found := 0
+	for _, part := range parts {
+		if slices.Equal(part.Path, path) {
+			found++
+		}
+	}
+	return found > 1
 }
 
 func at(path rulepath.Path) string {
