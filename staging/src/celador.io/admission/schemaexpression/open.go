@@ -105,7 +105,7 @@ func (o openSchema) AdditionalProperties() common.SchemaOrBool {
 	case additional != nil && additional.Schema() != nil:
 		return openValues{additional.Schema()}
 	case len(o.Schema.Properties()) == 0 && values.PreservesUnknown(o.Schema):
-		return openValues{anyValue{o.Schema}}
+		return openValues{anyValue(o)}
 	default:
 		return nil
 	}
