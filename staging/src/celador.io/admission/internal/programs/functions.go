@@ -38,6 +38,9 @@ func NewFunctions(base *environment.EnvSet) *Functions {
 			if err != nil {
 				return nil, err
 			}
+			if env, err = boundMacros(env); err != nil {
+				return nil, err
+			}
 			implementations, err := evaluator.NewLibrary(env)
 			if err != nil {
 				return nil, err
