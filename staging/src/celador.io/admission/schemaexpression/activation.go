@@ -17,7 +17,7 @@ type Activation struct {
 	Self ref.Val
 	// OldSelf is the value of oldSelf. Nil if the scope does not declare it.
 	OldSelf ref.Val
-	// StopAtCostLimit ends an evaluation as soon as it exceeds celconfig.PerCallLimit. Otherwise cel-go repeats it, which
+	// StopAtCostLimit ends an evaluation as soon as it exceeds Scope.CostLimit. Otherwise cel-go repeats it, which
 	// takes a multiple of the time, so that expressions that fail close to the limit have cel-go's error.
 	StopAtCostLimit bool
 

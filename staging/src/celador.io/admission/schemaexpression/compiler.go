@@ -66,9 +66,6 @@ type Scope struct {
 	// NullResults makes Compile accept the literal null as a branch of the conditionals that form the result,
 	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().
 	NullResults bool
-	// MaxDynamicSize makes MaxCost estimate sizes that Kubernetes does not: of values behind optionals and in reordered
-	// lists by their origin in self, and of values from elsewhere, such as those that a function decodes from a text, as
-	// MaxDynamicSize. 0 means that these values have any size, so that calls and comprehensions on them exceed all limits, as
-	// in Kubernetes.
-	MaxDynamicSize uint64
+	// CostLimit is the highest cost of one evaluation. 0 means celconfig.PerCallLimit, as in Kubernetes.
+	CostLimit uint64
 }

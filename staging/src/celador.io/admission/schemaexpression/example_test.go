@@ -33,7 +33,7 @@ func Example() {
 	if invalid != nil {
 		panic(invalid)
 	}
-	cost, err := rule.MaxCost()
+	cost, err := rule.MaxCost(schemaexpression.ObjectSize{Entries: 100, Text: 10_000})
 	if err != nil {
 		panic(err)
 	}

@@ -55,6 +55,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
 	program := &Program{source: source, output: checked.OutputType(), variables: variablesOf(checked)}
+	program.planned.CostLimit = e.scope.CostLimit
 	if e.compiler.tracer != nil {
 		program.err = e.planTraced(program, env)
 		return program, nil
@@ -136,18 +137,6 @@ func (x *Expression) SelfReads() []Read {
 
 func readsOfSelf(checked *cel.Ast) reads.Analysis {
 	return reads.Of(checked.NativeRep().Expr(), map[string][]string{Self: nil})
-}
-
-// MaxCost returns the estimated cost of one evaluation in the worst case, in CEL cost units. The sizes of values are
-// bounded by the type of self.
-func (x *Expression) MaxCost() (uint64, error) {
-	checked, err := x.ast()
-	if err != nil {
-		return 0, err
-	}
-	// The environments of all scopes estimate costs in the same way.
-	estimate, err := x.environment.base.EstimateCost(checked, estimator(&x.environment.scope, checked))
-	return estimate.Max, err
 }
 
 // Program returns the program of the expression. It returns an error if cel-go cannot plan the expression, for example if

@@ -44,7 +44,7 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 // PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each evaluation calls
 // observe with the steps of the evaluation, in order, and its cost. It evaluates the expression twice: cel-go cannot trace and tell the cost at once.
 func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
-	untraced, err := instantiate(env, checked, b.Library)
+	untraced, err := instantiate(env, checked, b.Library, program.CostLimit)
 	if err != nil {
 		return err
 	}

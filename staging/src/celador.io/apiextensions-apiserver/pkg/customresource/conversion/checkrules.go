@@ -31,7 +31,7 @@ type checkedRules struct {
 type checkedRule struct {
 	*compiledRule
 	// cost is the estimated cost of evaluating the rule for all values that one object has at its scope.
-	cost uint64
+	cost rulelimit.Cost
 }
 
 // check checks a rule by itself.
@@ -57,40 +57,50 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 		value := map[string]string{"scope": rule.Scope, "field": rule.Field, "rule": rule.Rule}[problem.field]
 		return field.ErrorList{field.Invalid(path.Child(problem.field), ruleerror.Abbreviate(value), problem.detail)}
 	}
-	cost, err := compiled.expression.MaxCost()
+	cost, err := rulelimit.Estimate(compiled.expression, compiled.repetitions)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path.Child("rule"), fmt.Errorf("the cost of the rule cannot be estimated: %w", err))}
 	}
-	c.rules = append(c.rules, checkedRule{compiled, rulelimit.Multiply(cost, compiled.cardinality)})
+	c.rules = append(c.rules, checkedRule{compiled, cost})
 	return nil
 }
-
-const costAdvice = " (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
 
 // checkCosts checks the estimated costs of the rules.
 func (c *checkedRules) checkCosts() field.ErrorList {
 	var errs field.ErrorList
-	var total uint64
+	var total rulelimit.Cost
 	for i, rule := range c.rules {
-		total = rulelimit.Add(total, rule.cost)
-		if rule.cost > maxRuleCost {
-			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), excess("estimated rule cost", rule.cost, maxRuleCost)+costAdvice+c.unlimited(rule)))
+		total = total.Add(rule.cost)
+		if rule.cost.Exceeds() {
+			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), rule.cost.Excess("estimated rule cost")+c.unlimited(rule)))
 		}
 	}
-	if total > maxConverterCost && len(errs) == 0 {
+	if total.Exceeds() && len(errs) == 0 {
 		var expensive []string
 		byCost := make([]int, len(c.rules))
 		for i := range byCost {
 			byCost[i] = i
 		}
-		slices.SortStableFunc(byCost, func(a, b int) int { return cmp.Compare(c.rules[b].cost, c.rules[a].cost) })
+		slices.SortStableFunc(byCost, func(a, b int) int { return cmp.Compare(c.rules[b].cost.Typical, c.rules[a].cost.Typical) })
 		for _, i := range byCost[:min(len(byCost), maxListed)] {
 			expensive = append(expensive, fmt.Sprintf("rules[%d]", i))
 		}
-		errs = append(errs, field.Forbidden(c.path, excess("estimated cost of all rules of the converter", total, maxConverterCost)+costAdvice+
+		errs = append(errs, field.Forbidden(c.path, total.Excess("estimated cost of all rules of the converter")+
 			". The most expensive rules are "+strings.Join(expensive, ", ")))
 	}
 	return errs
+}
+
+// costWarnings returns warnings about rules that may cost more than an object may cost.
+func (c *checkedRules) costWarnings() []string {
+	var warnings []string
+	for i, rule := range c.rules {
+		if rule.cost.MayExceed() {
+			warnings = append(warnings, fmt.Sprintf("%s: objects with long lists are refused if converting them costs more than %d units, because the rule loops over one list for each item of another%s",
+				c.path.Index(i).Child("rule"), maxObjectCost, c.unlimited(rule)))
+		}
+	}
+	return warnings
 }
 
 // maxListed bounds the names in an error.

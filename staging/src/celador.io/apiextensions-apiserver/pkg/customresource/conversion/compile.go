@@ -37,8 +37,8 @@ type compiledRule struct {
 	// source is the schema of the values at scope, self their type.
 	source *structuralschema.Structural
 	self   *apiservercel.DeclType
-	// cardinality is the highest number of values that one object has at scope.
-	cardinality uint64
+	// repetitions holds the declared limits of the lists and maps that the scope leads through.
+	repetitions []int64
 	// target is the schema of the field.
 	target     *structuralschema.Structural
 	expression *schemaexpression.Expression
@@ -137,7 +137,7 @@ func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	if r.target, err = r.path().Resolve(to.schema); err != nil {
 		return &problem{"field", fmt.Sprintf("in version %s, %s", e.to.name, err)}
 	}
-	if r.self, r.cardinality = from.selfAt(r.scope); r.self == nil {
+	if r.self, r.repetitions = from.selfAt(r.scope); r.self == nil {
 		return &problem{"scope", fmt.Sprintf("the schema of version %s does not declare the type of %s, so that expressions cannot read it", e.from.name, r.scope)}
 	}
 	return nil
@@ -205,8 +205,7 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 		Self:        r.self,
 		Types:       e.to.target().types,
 		NullResults: true,
-		// Values without static type come out of json.decode.
-		MaxDynamicSize: jsonlibrary.MaxSize,
+		CostLimit:   maxObjectCost,
 	}, origin)
 	if err != nil {
 		return nil, err

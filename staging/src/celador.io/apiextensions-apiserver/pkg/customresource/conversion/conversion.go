@@ -12,11 +12,11 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/schemaexpression"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -85,14 +85,14 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	for i := range values.matches {
 		at := values.matches[i].Path
 		evaluation := rule.program.Evaluate(ctx, values.activation(i))
-		cost := max(evaluation.Cost, minEvaluationCost)
+		cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
 		if cost > c.budget {
 			return rule.fail(ReasonCost, at, errObjectCost)
 		}
 		c.budget -= cost
 		if evaluation.Err != nil {
 			reason := ReasonEvaluation
-			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
+			if evaluation.HasCost && evaluation.Cost > maxObjectCost {
 				reason = ReasonCost
 			}
 			return rule.fail(reason, at, ruleerror.Evaluation(evaluation.Err))

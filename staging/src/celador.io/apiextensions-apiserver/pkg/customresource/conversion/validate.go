@@ -161,6 +161,7 @@ func (v *validator) checkConverter(i int) {
 	if len(v.errs) == before {
 		v.warnings = append(v.warnings, rules.overwritten()...)
 		v.warnings = append(v.warnings, rules.losses()...)
+		v.warnings = append(v.warnings, rules.costWarnings()...)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -31,7 +30,7 @@ type rule struct {
 	// program is nil if the rule does not compile, and err is set.
 	program *schemaexpression.Program
 	err     error
-	cost    uint64
+	cost    rulelimit.Cost
 	// reads holds the fields of self that the expression reads.
 	reads []string
 	// readsAll is set if it reads self as a whole.
@@ -148,7 +147,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it allows any type (x-kubernetes-preserve-unknown-fields)")
 	}
 	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{
-		Self: self, Types: c.types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
+		Self: self, Types: c.types, NullResults: true, CostLimit: objectBudget,
 	}, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
@@ -160,12 +159,10 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if err := c.types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
 	}
-	cost, err := expression.MaxCost()
-	if err != nil {
+	if r.cost, err = rulelimit.Estimate(expression, scope.repetitions()); err != nil {
 		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))
 	}
 	r.reads, r.readsAll = reads(expression)
-	r.cost = rulelimit.Multiply(cost, scope.repetitions())
 	if r.program, err = expression.Program(); err != nil {
 		return field.InternalError(path, err)
 	}

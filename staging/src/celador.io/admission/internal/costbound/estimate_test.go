@@ -1,0 +1,96 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package costbound_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/schemaexpression"
+)
+
+func listOf(t *apiservercel.DeclType) *apiservercel.DeclType {
+	return apiservercel.NewListType(t, math.MaxInt)
+}
+
+func objectOf(name string, fields map[string]*apiservercel.DeclType) *apiservercel.DeclType {
+	declared := map[string]*apiservercel.DeclField{}
+	for field, t := range fields {
+		declared[field] = apiservercel.NewDeclField(field, t, false, nil, nil)
+	}
+	return apiservercel.NewObjectType(name, declared)
+}
+
+func self() *apiservercel.DeclType {
+	text := *apiservercel.StringType
+	text.MaxElements = math.MaxInt
+	leaf := objectOf("leaf", map[string]*apiservercel.DeclType{"name": &text, "tags": listOf(&text)})
+	group := objectOf("group", map[string]*apiservercel.DeclType{"name": &text, "members": listOf(leaf)})
+	return objectOf("object", map[string]*apiservercel.DeclType{
+		"name": &text, "groups": listOf(group), "members": listOf(leaf), "few": apiservercel.NewListType(leaf, 3),
+		"byName": apiservercel.NewMapType(&text, leaf, math.MaxInt), "open": apiservercel.DynType,
+	}).MaybeAssignTypeName("root")
+}
+
+func cost(t *testing.T, source string, size float64) float64 {
+	t.Helper()
+	env, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: self(), NullResults: true}, environment.StoredExpressions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expression, celErr := env.Compile(source)
+	if celErr != nil {
+		t.Fatal(celErr)
+	}
+	cost, err := expression.MaxCost(schemaexpression.ObjectSize{Entries: size, Text: 100 * size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cost
+}
+
+// The cost of an expression grows with the size of the object like the number of its values, pairs of values, and so on.
+func TestGrowth(t *testing.T) {
+	for source, degree := range map[string]float64{
+		"self.name + 'a'":                              1,
+		"self.groups.map(g, g.name)":                   1,
+		"self.groups.map(g, g.members.map(m, m.name))": 1,
+		"self.groups.map(g, g.members.map(m, m.tags.map(t, t + '-' + m.name)))":                        2,
+		"self.groups.map(g, g.members.map(m, m.tags.map(t, t + '-')))":                                 1,
+		"self.groups.map(g, g.members.filter(m, m.name != '').map(m, m.tags.filter(t, t != '')))":      1,
+		"self.groups.map(g, g.members).flatten().map(m, m.tags.join(','))":                             1,
+		"self.?groups.orValue([]).map(g, g.?members.orValue([]).map(m, m.?name.orValue('')))":          1,
+		"self.?groups.optMap(gs, gs.map(g, g.?members.optMap(ms, ms.map(m, m.name))))":                 1,
+		"dyn(self.groups).map(g, g.name)":                                                              1,
+		"self.?groups == optional.none() ? [] : self.groups.map(g, g.members.size())":                  1,
+		"has(self.groups) ? self.groups.map(g, has(g.members) ? g.members.map(m, m.name) : []) : null": 1,
+		"self.byName.map(k, self.byName[k].name + k)":                                                  2,
+		"self.byName.transformList(k, v, k + v.name)":                                                  1,
+		"self.members.transformMapEntry(i, m, {m.name: m})":                                            1,
+		"self.members.map(m, self.groups.filter(g, g.name == m.name))":                                 2,
+		"self.members.map(m, self.few.filter(f, f.name == m.name))":                                    1,
+		"self.members.map(m, m.name).distinct()":                                                       2,
+		"self.groups.map(g, self.members.map(m, self.members.filter(n, n.name == m.name)))":            3,
+		"self.open.map(a, a.b.map(c, c.d))":                                                            1,
+		"self.name.split(',').map(p, p.trim())":                                                        1,
+	} {
+		const small, large = 1e6, 1e8
+		a, b := cost(t, source, small), cost(t, source, large)
+		if got := math.Log(b/a) / math.Log(large/small); math.Abs(got-degree) > 0.2 {
+			t.Errorf("%s: the cost grows with the power %.2f of the size, want %v (%.0f, %.0f)", source, got, degree, a, b)
+		}
+	}
+}
+
+// Values that double with each call are too complex for an estimate.
+func TestSteps(t *testing.T) {
+	source := "[self.name]" + strings.Repeat(".map(x, [x, x])", 40)
+	if got := cost(t, source, 100); got < 1 {
+		t.Errorf("got %v", got)
+	}
+}
