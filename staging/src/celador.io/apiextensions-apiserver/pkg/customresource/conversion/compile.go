@@ -18,12 +18,13 @@ import (
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // compiler returns the compiler of conversion rules: that of all expressions of schemas, with json.encode and json.decode.
 var compiler = sync.OnceValue(func() *schemaexpression.Compiler {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(jsonlibrary.Options())
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(jsonlibrary.Options(), rulemacros.Options())
 	if err != nil {
 		panic(err) // The library is constant.
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,9 +18,19 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
+
+// expressions returns the compiler of the expressions of rules.
+var expressions = sync.OnceValue(func() *schemaexpression.Compiler {
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulemacros.Options())
+	if err != nil {
+		panic(err) // The macros are constant.
+	}
+	return schemaexpression.NewCompiler(base)
+})
 
 // A rule is a compiled rule. It is immutable.
 type rule struct {
@@ -146,7 +157,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it allows any type (x-kubernetes-preserve-unknown-fields)")
 	}
-	environment, err := schemaexpression.Default().Environment(schemaexpression.Scope{
+	environment, err := expressions().Environment(schemaexpression.Scope{
 		Self: self, Types: c.types, NullResults: true, CostLimit: objectBudget,
 	}, c.origin(r.source))
 	if err != nil {
