@@ -266,7 +266,7 @@ func TestConvertErrors(t *testing.T) {
 		{"cost of several rules", "[" + repeat("{field: spec.text, rule: 'string(self.spec.list.all(a, self.spec.list.all(b, true)))'}, ", 10) + "]", "list: [" + repeat("{name: a}, ", 600) + "]",
 			conversion.ReasonCost, "the rules exceed the cost that the conversion of one object may have (10000000)"},
 		{"cost of constant rules", "[" + repeat("{scope: 'spec.list[*]', field: name, rule: \"'x'\"}, ", 20) + "]", "list: [" + repeat("{}, ", 60_000) + "]",
-			conversion.ReasonCost, prefix + `spec.conversion.converters[0].rules[16] (scope "spec.list[*]", field "name", at spec.list[40000]): the rules exceed the cost that the conversion of one object may have (10000000)`},
+			conversion.ReasonCost, prefix + `spec.conversion.converters[0].rules[8] (scope "spec.list[*]", field "name", at spec.list[20000]): the rules exceed the cost that the conversion of one object may have (10000000)`},
 		{"values at a scope", "[{scope: 'spec.list[*]', field: name, rule: \"'x'\"}]", "list: [" + repeat("{}, ", 100_001) + "]",
 			conversion.ReasonCost, prefix + `spec.conversion.converters[0].rules[0] (scope "spec.list[*]", field "name"): the object has more than 100000 values at the scope`},
 		{"unknown function", "[{field: spec.text, rule: unknown()}]", "{}", conversion.ReasonCompilation,

@@ -15,7 +15,7 @@ import (
 const MaxObjectCost = celconfig.RuntimeCELCostBudget
 
 // MinEvaluationCost is what an evaluation costs at least: a constant rule costs time for each value at its scope, too.
-const MinEvaluationCost = 10
+const MinEvaluationCost = 20
 
 // typicalEntry is the size of a list item or map entry that estimates assume, in bytes.
 const typicalEntry = 256
