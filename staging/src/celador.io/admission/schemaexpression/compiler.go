@@ -42,6 +42,16 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	return &Compiler{base: base, functions: programs.NewFunctions(base)}
 }
 
+// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take minutes to check it. It ignores all
+// other errors. Call it before Kubernetes' code compiles an expression.
+func (c *Compiler) CheckNodes(source string) error {
+	builtins, err := c.functions.Of(environment.StoredExpressions)
+	if err != nil {
+		return err
+	}
+	return builtins.CheckNodes(source)
+}
+
 // OldSelfType selects whether and how a Scope declares oldSelf.
 type OldSelfType int
 

@@ -53,7 +53,7 @@ func Example() {
 	}
 
 	// Output:
-	// returns bool for at most 5 units, reads oldSelf: false
+	// returns bool for at most 7 units, reads oldSelf: false
 	// true <nil> 5
 	// <nil> no such key: minReplicas 5
 }

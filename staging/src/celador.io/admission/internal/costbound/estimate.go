@@ -47,7 +47,7 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	if e.steps > maxSteps || math.IsNaN(cost) {
 		return math.Inf(1)
 	}
-	return cost
+	return math.Ceil(cost)
 }
 
 // Evaluations returns how often an expression is evaluated in one object. repetitions are those of its scope.

@@ -41,7 +41,7 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		if key, ok := name(operands[1]); ok {
 			return e.fieldOf(first, key), e.each(1)
 		}
-		return e.entryOf(first), e.each(1)
+		return e.valueOf(first, second), e.each(1)
 	case "first", "last":
 		return e.entryOf(first), e.each(1)
 	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "optional.unwrap", "unwrapOpt":

@@ -16,6 +16,8 @@ type value struct {
 	declared *apiservercel.DeclType
 	// in holds the entries that a part is in.
 	in *dimension
+	// keyOf is the type of the map whose keys a loop with the dimension in visits.
+	keyOf *apiservercel.DeclType
 	// size is the size of a made text, list or map.
 	size size
 	// entries are the values of the entries of a made list or map. A text has none.
@@ -195,7 +197,7 @@ func (e *estimate) loops(v value) []loop {
 		return []loop{{d, value{kind: scalar}, value{kind: part, in: d, declared: t.ElemType}}}
 	case t.IsMap():
 		d := e.extent(v)
-		return []loop{{d, value{kind: part, in: d, declared: t.KeyType}, value{kind: part, in: d, declared: t.ElemType}}}
+		return []loop{{d, value{kind: part, in: d, declared: t.KeyType, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
 	case t.IsObject():
 		return nil
 	default:
@@ -211,6 +213,15 @@ func (e *estimate) entryOf(v value) value {
 		entries = append(entries, l.entry)
 	}
 	return oneOf(entries...)
+}
+
+// valueOf returns the value of a key or an index.
+func (e *estimate) valueOf(v, key value) value {
+	if v.kind == part && v.declared != nil && v.declared == key.keyOf && key.in != nil && key.in.parent == v.in {
+		// A loop over the keys of a map reads the values of the map.
+		return value{kind: part, declared: v.declared.ElemType, in: key.in}
+	}
+	return e.entryOf(v)
 }
 
 // fieldOf returns a field of an object, or the value of a key.

@@ -36,6 +36,9 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	}
 	parsed, issues := tracking.Parse(source)
 	if issues.Err() == nil {
+		issues = checkNodes(parsed, source)
+	}
+	if issues.Err() == nil {
 		checked, issues = env.Check(parsed)
 	}
 	return checked, issues.Err()

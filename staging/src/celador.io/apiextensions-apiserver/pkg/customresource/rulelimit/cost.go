@@ -11,9 +11,9 @@ import (
 
 // A Cost is an estimate of what rules cost for one object, in CEL cost units.
 type Cost struct {
-	// Typical is the highest cost for an object of the size Typical, Largest for one of the size Largest.
-	Typical, Largest float64
-	// isBounded is set if limits in the schema, and not the size of the object, bound Largest.
+	// Typical is the highest cost for an object of the size Typical, Large for one of the size Large.
+	Typical, Large float64
+	// isBounded is set if limits in the schema, and not the size of the object, bound Large.
 	isBounded bool
 }
 
@@ -23,11 +23,11 @@ func Estimate(expression *schemaexpression.Expression, repetitions []int64) (cos
 	if cost.Typical, err = estimate(expression, Typical, repetitions); err != nil {
 		return Cost{}, err
 	}
-	if cost.Largest, err = estimate(expression, Largest, repetitions); err != nil {
+	if cost.Large, err = estimate(expression, Large, repetitions); err != nil {
 		return Cost{}, err
 	}
-	double, err := estimate(expression, schemaexpression.ObjectSize{Entries: 2 * Largest.Entries, Text: 2 * Largest.Text}, repetitions)
-	cost.isBounded = double < 1.5*cost.Largest
+	double, err := estimate(expression, schemaexpression.ObjectSize{Entries: 2 * Large.Entries, Text: 2 * Large.Text}, repetitions)
+	cost.isBounded = double < 1.5*cost.Large
 	return cost, err
 }
 
@@ -38,7 +38,7 @@ func estimate(expression *schemaexpression.Expression, size schemaexpression.Obj
 
 // Add returns the cost of two rules.
 func (c Cost) Add(other Cost) Cost {
-	return Cost{Typical: c.Typical + other.Typical, Largest: c.Largest + other.Largest}
+	return Cost{Typical: c.Typical + other.Typical, Large: c.Large + other.Large}
 }
 
 // Exceeds reports whether an object of the size Typical may cost more than MaxObjectCost.
@@ -47,7 +47,7 @@ func (c Cost) Exceeds() bool { return c.Typical > MaxObjectCost }
 // MayExceed reports whether a rule that is not refused may cost more than MaxObjectCost for an object whose lists are long although
 // the object is no larger than others: one loop is in another, or the schema has limits that are too high.
 func (c Cost) MayExceed() bool {
-	return !c.Exceeds() && c.Largest > MaxObjectCost && (c.isBounded || c.Largest > 2*growth*c.Typical)
+	return !c.Exceeds() && c.Large > MaxObjectCost && (c.isBounded || c.Large > 2*growth*c.Typical)
 }
 
 // Excess says how much the cost of rules that Exceeds reports is above MaxObjectCost, and what to do.
@@ -58,7 +58,7 @@ func (c Cost) Excess(what string) string {
 	case factor > 100:
 		text = "more than 100x"
 	case factor < 1.5:
-		text = fmt.Sprintf("%fx", factor)
+		text = fmt.Sprintf("%.2fx", factor)
 	}
 	return fmt.Sprintf("%s exceeds budget by factor of %s for an object of %.0f KiB whose lists have %.0f items (try looping over fewer lists for each item of another one, "+
 		"or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text, Typical.Text/1024, Typical.Entries)

@@ -25,18 +25,18 @@ func objectSize(bytes int64) schemaexpression.ObjectSize {
 	return schemaexpression.ObjectSize{Entries: float64(bytes) / typicalEntry, Text: float64(bytes)}
 }
 
-// growth is the number of typical objects in the largest one.
-const growth = 48
-
 var (
-	// Largest is the size of the largest object, which fills a request.
-	Largest = objectSize(celconfig.MaxRequestSizeBytes)
 	// Typical is the size up to which the rules of a definition must stay within MaxObjectCost. Rules without limits in the schema
 	// exceed MaxObjectCost for some size, because requests may be large. A rule is refused only if it does so for an object
 	// 48 times smaller than a request: then the largest object costs at least 48 times as much as it may, and 2,304 times with
 	// one loop in another.
-	Typical = objectSize(celconfig.MaxRequestSizeBytes / growth)
+	Typical = objectSize(celconfig.MaxRequestSizeBytes / 48)
+	// Large is the size up to which the rules should stay within MaxObjectCost.
+	Large = objectSize(growth * celconfig.MaxRequestSizeBytes / 48)
 )
+
+// growth is the number of typical objects in a large one.
+const growth = 4
 
 const (
 	// MaxRules bounds the rules of a converter, and the default rules of a version.
