@@ -16,6 +16,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/internal/parser"
 )
 
 // A Step is the value of a node of an expression, which may be an error. A node in the body of a macro such as all() has a
@@ -36,7 +37,7 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	}
 	parsed, issues := tracking.Parse(source)
 	if issues.Err() == nil {
-		issues = checkNodes(parsed, source)
+		issues = parser.CheckCopies(parsed, source)
 	}
 	if issues.Err() == nil {
 		checked, issues = env.Check(parsed)

@@ -1,10 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package programs
+package parser
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
@@ -22,18 +22,9 @@ const (
 	nodesPerCharacter = 2
 )
 
-// Parse returns the tree of an expression. It returns issues if its syntax is invalid, or if its macros copy so much that the tree would take too long
-// to check.
-func (b *Builtins) Parse(source string) (*cel.Ast, *cel.Issues) {
-	parsed, issues := b.parser.Parse(source)
-	if issues != nil {
-		return nil, issues
-	}
-	return parsed, checkNodes(parsed, source)
-}
-
-// checkNodes returns an issue if the macros of an expression copy too much.
-func checkNodes(parsed *cel.Ast, source string) *cel.Issues {
+// CheckCopies returns an issue if the macros of an expression copy too much: the tree would take too long to
+// check.
+func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
 	native := parsed.NativeRep()
 	nodes, _ := measure(native.Expr())
 	if nodes <= max(maxCopied, nodesPerCharacter*len(source)) {
@@ -47,9 +38,9 @@ func checkNodes(parsed *cel.Ast, source string) *cel.Issues {
 const tooLarge = "the expression is too large: optMap() and optFlatMap() copy the expression before them, so that each call of a chain doubles it. " +
 	"Write the calls into each other, as in a.optMap(x, f(x).optMap(y, g(y))), or use several expressions"
 
-// boundMacros returns an environment whose macros return an error instead of an expression of more than maxParsed nodes: thirty calls would fill
+// BoundMacros returns an environment whose macros return an error instead of an expression of more than maxParsed nodes: thirty calls would fill
 // the memory.
-func boundMacros(env *cel.Env) (*cel.Env, error) {
+func BoundMacros(env *cel.Env) (*cel.Env, error) {
 	var bounded []cel.Macro
 	for _, macro := range env.Macros() {
 		switch macro.Function() {
@@ -82,17 +73,12 @@ func measure(x ast.Expr) (nodes int, last int64) {
 }
 
 // CheckNodes returns an error if the macros of an expression copy so much that cel-go would take too long to check it. It ignores all other errors.
-func (b *Builtins) CheckNodes(source string) error {
-	parsed, issues := b.parser.Parse(source)
-	if issues == nil {
-		if issues = checkNodes(parsed, source); issues == nil {
-			return nil
-		}
-		return fmt.Errorf("%s", tooLarge)
-	}
-	for _, err := range issues.Errors() {
-		if err.Message == tooLarge {
-			return fmt.Errorf("%s", tooLarge)
+func (p *Parser) CheckNodes(source string) error {
+	if _, issues := p.Parse(source); issues != nil {
+		for _, err := range issues.Errors() {
+			if err.Message == tooLarge {
+				return errors.New(tooLarge)
+			}
 		}
 	}
 	return nil
