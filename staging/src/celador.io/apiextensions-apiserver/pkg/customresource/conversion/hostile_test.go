@@ -111,6 +111,10 @@ func TestHostileRules(t *testing.T) {
 		{"many brackets below the limit", v1.ConversionRule{Scope: "spec" + strings.Repeat("[*]", 300), Field: "a", Rule: "1"}, "is for the entries of lists and maps", "is for the entries of lists and maps"},
 		{"unicode in the field", v1.ConversionRule{Field: "spec.\u202etext", Rule: "1"}, "found '\\u202e'", "found '\\u202e'"},
 
+		{"optional values", v1.ConversionRule{Field: "spec.text", Rule: repeated("self.spec.?short", ".optMap(x, x)", "", 600)}, "recursion", "recursion"},
+		{"a chain of optional values", v1.ConversionRule{Field: "spec.text", Rule: repeated("self.spec.?short", ".optMap(x, x + 'a')", "", 30)}, "", ""},
+		{"optional values in optional values", v1.ConversionRule{Field: "spec.text", Rule: repeated("", "self.spec.?short.optMap(x, ", "x", 30) + strings.Repeat(").orValue('')", 30)}, "", ""},
+
 		// Results that grow.
 		{"doubled text", v1.ConversionRule{Field: "spec.any", Rule: repeated("[self.spec.text]", ".map(a, a + a)", "[0]", 40)}, "exceeds budget", "limit"},
 		{"doubled text of dynamic type", v1.ConversionRule{Field: "spec.any", Rule: repeated("[dyn(self.spec.text)]", ".map(a, dyn(a + a))", "[0]", 40)}, "exceeds budget", "limit"},
