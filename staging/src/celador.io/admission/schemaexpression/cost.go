@@ -16,10 +16,10 @@ import (
 )
 
 // estimator returns Kubernetes' cost estimator with the sizes of the values in self and of the texts of scalars.
-func estimator(scope *Scope, checked *cel.Ast) checker.CostEstimator {
-	s := sizes{self: scope.Self}
-	if scope.MaxDynamicSize > 0 {
-		s.dynamic, s.origins = scope.MaxDynamicSize, readsOfSelf(checked).Origins
+func (e *Environment) estimator(checked *cel.Ast) checker.CostEstimator {
+	s := sizes{scope: &e.scope}
+	if e.scope.MaxDynamicSize > 0 {
+		s.dynamic, s.origins = e.scope.MaxDynamicSize, e.reads(checked, Self).Origins
 	}
 	return costs{&library.CostEstimator{SizeEstimator: s}}
 }
@@ -29,7 +29,7 @@ type costs struct{ checker.CostEstimator }
 
 // sizes estimates the sizes of values by their types.
 type sizes struct {
-	self *apiservercel.DeclType
+	scope *Scope
 	// dynamic is Scope.MaxDynamicSize. If it is 0, sizes are those that Kubernetes estimates.
 	dynamic uint64
 	// origins holds the origins of the values of all expressions by their IDs.
@@ -39,15 +39,22 @@ type sizes struct {
 // EstimateSize implements checker.CostEstimator. The path of a node starts with the variable.
 func (s sizes) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
-	if s.dynamic > 0 && (len(path) == 0 || path[0] != Self && path[0] != OldSelf) {
+	if s.dynamic > 0 && (len(path) == 0 || s.scope.declared(path[0]) == nil) {
 		return s.estimateByOrigin(node)
 	}
 	if len(path) == 0 {
 		return nil
 	}
-	at := s.self
+	at := s.scope.declared(path[0])
+	if at == nil {
+		at = s.scope.Self
+	}
 	for _, step := range path[1:] {
-		if at = below(at, step); at == nil {
+		next := below(at, step)
+		if next == nil && s.dynamic > 0 && at.IsMap() {
+			next = at.ElemType // Selected as a field, as in labels.app.
+		}
+		if at = next; at == nil {
 			return nil
 		}
 	}
@@ -83,10 +90,10 @@ func (s sizes) estimateByOrigin(node checker.AstNode) *checker.SizeEstimate {
 	return &checker.SizeEstimate{Max: size}
 }
 
-// partSize returns the greatest size of a part of self.
+// partSize returns the greatest size of a part of a variable.
 func (s sizes) partSize(part []string) uint64 {
-	at := s.self
-	for _, step := range part {
+	at := s.scope.declared(part[0])
+	for _, step := range part[1:] {
 		if at.ElemType != nil {
 			at = at.ElemType
 		} else if field, ok := at.Fields[step]; ok {
