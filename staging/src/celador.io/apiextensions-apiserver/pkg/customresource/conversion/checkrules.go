@@ -14,6 +14,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
@@ -26,6 +27,9 @@ type checkedRules struct {
 	// path is the path of the converter's rules.
 	path  *field.Path
 	rules []checkedRule
+	// variablesPath is the path of the converter's variables.
+	variablesPath *field.Path
+	variables     []checkedVariable
 }
 
 type checkedRule struct {
@@ -71,10 +75,16 @@ const costAdvice = " (try simplifying the rule, or adding maxItems, maxPropertie
 func (c *checkedRules) checkCosts() field.ErrorList {
 	var errs field.ErrorList
 	var total uint64
+	for i, variable := range c.variables {
+		total = rulelimit.Add(total, variable.cost)
+		if variable.cost > maxRuleCost {
+			errs = append(errs, field.Forbidden(c.variablesPath.Index(i).Child("expression"), excess("estimated cost of the variable", variable.cost, maxRuleCost)+costAdvice+c.unlimited(nil, variable.expression)))
+		}
+	}
 	for i, rule := range c.rules {
 		total = rulelimit.Add(total, rule.cost)
 		if rule.cost > maxRuleCost {
-			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), excess("estimated rule cost", rule.cost, maxRuleCost)+costAdvice+c.unlimited(rule)))
+			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), excess("estimated rule cost", rule.cost, maxRuleCost)+costAdvice+c.unlimited(rule.scope, rule.expression)))
 		}
 	}
 	if total > maxConverterCost && len(errs) == 0 {
@@ -96,8 +106,8 @@ func (c *checkedRules) checkCosts() field.ErrorList {
 // maxListed bounds the names in an error.
 const maxListed = 5
 
-// unlimited names the lists, maps and strings without limits that a rule reads.
-func (c *checkedRules) unlimited(rule checkedRule) string {
+// unlimited names the lists, maps and strings without limits that an expression reads, and those that lead to its scope.
+func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpression.Expression) string {
 	var missing []string
 	add := func(limit string, path rulepath.Path) {
 		if text := limit + " of " + path.String(); !slices.Contains(missing, text) && (len(path) == 0 || path[0].Name != "metadata") {
@@ -105,10 +115,9 @@ func (c *checkedRules) unlimited(rule checkedRule) string {
 		}
 	}
 	root := c.edge.from.source().schema
-	unlimitedOnPath(root, rule.scope, false, add)
-	for _, read := range rule.expression.SelfReads() {
-		path, _ := absolute(rule, read.Path)
-		unlimitedOnPath(root, path, read.Whole, add)
+	unlimitedOnPath(root, scope, false, add)
+	for _, read := range c.reads(scope, expression) {
+		unlimitedOnPath(root, read.path, read.whole, add)
 	}
 	if len(missing) == 0 {
 		return ""
@@ -121,11 +130,36 @@ func (c *checkedRules) unlimited(rule checkedRule) string {
 	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s%s", c.edge.from.name, strings.Join(missing, ", "), more)
 }
 
-// absolute returns the path in the source of what an expression reads, and false if it reads a value that the schema
-// does not describe; the path ends before it then.
-func absolute(rule checkedRule, read []string) (rulepath.Path, bool) {
-	path := slices.Clone(rule.scope)
-	schema := rule.source
+// A sourceRead is a part of the source that an expression reads.
+type sourceRead struct {
+	path rulepath.Path
+	// whole is set if the expression may depend on everything in the value, or reads a value in it that the schema does not
+	// describe.
+	whole bool
+}
+
+// reads returns what an expression with a scope reads of the source: through self, root and variables.
+func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
+	var all []sourceRead
+	add := func(start rulepath.Path, reads []schemaexpression.Read) {
+		schema, err := start.Resolve(c.edge.from.source().schema)
+		if err != nil {
+			return // The scope has been checked.
+		}
+		for _, read := range reads {
+			path, described := absolute(start, schema, read.Path)
+			all = append(all, sourceRead{path, read.Whole || !described})
+		}
+	}
+	add(scope, expression.SelfReads())
+	add(nil, expression.RootReads())
+	return all
+}
+
+// absolute returns the path in the source of what an expression reads below a path with a schema, and false if it reads a value
+// that the schema does not describe; the path ends before it then.
+func absolute(start rulepath.Path, schema *structuralschema.Structural, read []string) (rulepath.Path, bool) {
+	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Step{Name: step}
 		if schema.Items != nil || valueSchema(schema) != nil {

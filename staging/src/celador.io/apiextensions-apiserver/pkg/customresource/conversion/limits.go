@@ -12,7 +12,7 @@ import (
 const (
 	// maxConverters bounds the converters of a CustomResourceDefinition.
 	maxConverters = 100
-	// maxAllRules bounds the rules of all converters. Checking a rule takes about a millisecond.
+	// maxAllRules bounds the rules and variables of all converters. Checking one takes about a millisecond.
 	maxAllRules = 2000
 
 	// maxRuleCost bounds the estimated cost of a rule for all values that one object has at its scope.
