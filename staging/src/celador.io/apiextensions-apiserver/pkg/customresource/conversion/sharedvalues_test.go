@@ -4,9 +4,11 @@
 package conversion_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -404,4 +406,32 @@ func TestTableIsChanged(t *testing.T) {
 	if _, err := convert(t, &changed, widget(t, "{}"), "v2"); err == nil || !contains(err.Error(), "cannot be inverted") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Concurrent conversions share tables and programs, those that cel-go plans at first use included, and no values.
+func TestConcurrentSharedValues(t *testing.T) {
+	d := sharing(t, sharedFields, sharedFields, sizes, `
+variables: [{name: label, expression: "sets.contains(tables.sizes.map(k, k), [self.spec.size]) ? self.metadata.name + tables.sizes[self.spec.size] : 'none'"}]
+rules: [{scope: "spec.list[*]", field: label, rule: "variables.label + string(index)"}, {scope: "spec.map[*]", field: label, rule: "sets.contains([index], ['x']) ? variables.label : root.spec.size"}]`)
+	converter := conversion.New(d)
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				name := fmt.Sprintf("w%d-%d", worker, i)
+				in := widget(t, "size: small\nlist: [{}, {}]\nmap: {x: {}, z: {}}")
+				in.SetName(name)
+				out, err := converter.Convert(context.Background(), in, "v2")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				want := fmt.Sprintf("map[list:[map[label:%[1]sS0] map[label:%[1]sS1]] map:map[x:map[label:%[1]sS] z:map[label:small]] size:small]", name)
+				if got := fmt.Sprint(out.Object["spec"]); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
