@@ -49,9 +49,9 @@ func NewShared() *Shared {
 	return &Shared{fields: map[string]*types.FieldType{}, analyses: map[string]*reads.Analysis{}}
 }
 
-// Declare declares a variable for the expressions that are compiled afterwards. x is its expression, compiled in a scope whose self is
-// Root. A variable whose
-// expression does not compile has none, and the dynamic type, so that expressions that read it compile. Names must be unique.
+// Declare declares a variable for the expressions that are compiled afterwards. Names must be unique. x is the expression of the
+// variable, compiled in a scope whose self is Root. It is nil if the expression does not compile: the variable then has the dynamic
+// type, so that expressions that read it compile.
 func (s *Shared) Declare(name string, x *Expression) {
 	t := cel.DynType
 	analysis := &reads.Analysis{}
