@@ -92,14 +92,15 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 		}
 		c.budget -= cost
 		if evaluation.Err != nil {
-			reason := ReasonEvaluation
-			if variable := (*variableError)(nil); errors.As(evaluation.Err, &variable) {
-				return rule.fail(variable.reason, at, variable)
-			}
-			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
+			reason, cause := ReasonEvaluation, explainFailure(evaluation.Err, rule.readsTable)
+			var variable *variableError
+			switch {
+			case errors.As(evaluation.Err, &variable):
+				reason, cause = variable.reason, variable
+			case evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit:
 				reason = ReasonCost
 			}
-			return rule.fail(reason, at, explainFailure(evaluation.Err, rule.readsTable))
+			return rule.fail(reason, at, cause)
 		}
 		if err := c.assign(rule, at, evaluation); err != nil {
 			return rule.fail(ReasonType, at, err)
