@@ -70,6 +70,10 @@ type Scope struct {
 	Self *apiservercel.DeclType
 	// OldSelf selects the declaration of oldSelf.
 	OldSelf OldSelfType
+	// Others declares variables other than self, oldSelf and Variables. The type of Root, if it is one of them, contains that of self.
+	Others []Declaration
+	// Shared holds the variables that expressions read as fields of Variables. Nil if there are none.
+	Shared *Shared
 	// Types resolves the types of objects that expressions may construct. Nil if there are none. It may implement
 	// FieldChecker.
 	Types common.TypeResolver

@@ -22,9 +22,21 @@ func (x *Expression) MaxCost(size ObjectSize, repetitions ...int64) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	self := x.environment.scope.Self
-	return costbound.Of(checked.NativeRep(), costbound.Scope{
-		Variables:   map[string]*apiservercel.DeclType{Self: self, OldSelf: self},
+	scope := &x.environment.scope
+	bounded := costbound.Scope{
+		Variables:   map[string]*apiservercel.DeclType{Self: scope.Self, OldSelf: scope.Self},
 		Repetitions: repetitions,
-	}, size), nil
+		Outer:       map[string]*apiservercel.DeclType{},
+	}
+	for _, other := range scope.Others {
+		if other.Name == Root || other.IsNamespace {
+			bounded.Outer[other.Name] = other.Type
+		} else {
+			bounded.Variables[other.Name] = other.Type
+		}
+	}
+	if scope.Shared != nil {
+		bounded.Shared = scope.Shared.definitions
+	}
+	return costbound.Of(checked.NativeRep(), bounded, size), nil
 }

@@ -65,3 +65,12 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	}
 	return Evaluation{value, charge.Cost, charge.Known, err}
 }
+
+// EvaluateShared evaluates the program of a shared variable, as Evaluate does. The Activation may be that of an evaluation which
+// reads the variable, and has not ended.
+func (p *Program) EvaluateShared(ctx context.Context, in *Activation) Evaluation {
+	before := in.meter.Mark()
+	evaluation := p.Evaluate(ctx, in)
+	in.meter.Keep(before)
+	return evaluation
+}

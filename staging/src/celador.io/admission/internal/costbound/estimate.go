@@ -29,12 +29,22 @@ type Scope struct {
 	Variables map[string]*apiservercel.DeclType
 	// Repetitions holds the declared limits of the lists and maps around the value, outermost first. A negative number is no limit.
 	Repetitions []int64
+	// Outer are the types of the variables whose values are outside of these lists and maps.
+	Outer map[string]*apiservercel.DeclType
+	// Shared holds the expressions that define further variables. Evaluating them costs the expression that reads them nothing.
+	Shared map[string]Definition
+}
+
+// A Definition is an expression that defines a variable, with the types of the variables that it reads.
+type Definition struct {
+	Checked   *ast.AST
+	Variables map[string]*apiservercel.DeclType
 }
 
 // Of returns what a checked expression costs at most for all values at its scope in one object. It is infinite
 // if the expression is too complex.
 func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
-	e := &estimate{AST: checked, limits: limits, variables: map[string]value{}}
+	e := &estimate{AST: checked, limits: limits, variables: map[string]value{}, shared: scope.Shared, defined: map[string]value{}}
 	var in *dimension
 	for _, bound := range scope.Repetitions {
 		in = within(in, bound, limits.Entries)
@@ -42,6 +52,9 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	}
 	for name, declared := range scope.Variables {
 		e.variables[name] = value{kind: part, declared: declared, in: in}
+	}
+	for name, declared := range scope.Outer {
+		e.variables[name] = value{kind: part, declared: declared}
 	}
 	_, cost := e.visit(checked.Expr())
 	if e.steps > maxSteps || math.IsNaN(cost) {
@@ -70,6 +83,9 @@ type estimate struct {
 	*ast.AST
 	limits    Limits
 	variables map[string]value
+	// shared holds the definitions of further variables, defined the values of those that have been read.
+	shared  map[string]Definition
+	defined map[string]value
 	// context holds the dimensions of the loops around the subexpression.
 	context dimensions
 	steps   int
@@ -142,10 +158,29 @@ func (e *estimate) ident(x ast.Expr) value {
 	if v, ok := e.variables[strings.TrimPrefix(x.AsIdent(), ".")]; ok {
 		return v
 	}
+	if definition, ok := e.shared[x.AsIdent()]; ok {
+		return e.define(x.AsIdent(), definition)
+	}
 	if e.GetType(x.ID()).Kind() == types.TypeKind {
 		return value{kind: scalar}
 	}
 	return value{}
+}
+
+// define returns the value of a variable that another expression defines.
+func (e *estimate) define(name string, definition Definition) value {
+	if v, ok := e.defined[name]; ok {
+		return v
+	}
+	e.defined[name] = value{} // A definition reads only variables that are defined before it.
+	inner := *e
+	inner.AST, inner.context, inner.variables = definition.Checked, nil, map[string]value{}
+	for name, declared := range definition.Variables {
+		inner.variables[name] = value{kind: part, declared: declared}
+	}
+	v, _ := inner.visit(definition.Checked.Expr())
+	e.steps, e.defined[name] = inner.steps, v
+	return v
 }
 
 func (e *estimate) mapping(m ast.MapExpr) (value, float64) {

@@ -33,8 +33,8 @@ func self() *apiservercel.DeclType {
 	group := objectOf("group", map[string]*apiservercel.DeclType{"name": &text, "members": listOf(leaf)})
 	return objectOf("object", map[string]*apiservercel.DeclType{
 		"name": &text, "groups": listOf(group), "members": listOf(leaf), "few": apiservercel.NewListType(leaf, 3),
-		"byName": apiservercel.NewMapType(&text, leaf, math.MaxInt), "open": apiservercel.DynType,
-	}).MaybeAssignTypeName("root")
+		"byName": apiservercel.NewMapType(apiservercel.StringType, leaf, math.MaxInt), "open": apiservercel.DynType,
+	}).MaybeAssignTypeName("object(root)")
 }
 
 func cost(t *testing.T, source string, size float64) float64 {
@@ -84,6 +84,57 @@ func TestGrowth(t *testing.T) {
 		a, b := cost(t, source, small), cost(t, source, large)
 		if got := math.Log(b/a) / math.Log(large/small); math.Abs(got-degree) > 0.2 {
 			t.Errorf("%s: the cost grows with the power %.2f of the size, want %v (%.0f, %.0f)", source, got, degree, a, b)
+		}
+	}
+}
+
+// The values of variables outside of the scope have the sizes of their types, and those of shared variables the sizes of their expressions.
+func TestVariables(t *testing.T) {
+	whole := schemaexpression.Scope{
+		Self: self(), Shared: schemaexpression.NewShared(), NullResults: true,
+		Others: []schemaexpression.Declaration{{Name: schemaexpression.Root, Type: self()}},
+	}
+	compile := func(scope schemaexpression.Scope, source string) *schemaexpression.Expression {
+		env, err := schemaexpression.Default().Environment(scope, environment.StoredExpressions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, celErr := env.Compile(source)
+		if celErr != nil {
+			t.Fatal(celErr)
+		}
+		return x
+	}
+	whole.Shared.Declare("names", compile(whole, "self.members.map(m, m.name)"))
+	whole.Shared.Declare("few", compile(whole, "self.few"))
+	whole.Shared.Declare("pairs", compile(whole, "variables.names.map(n, variables.names.map(o, o + n))"))
+	entry := whole
+	entry.Self = apiservercel.StringType
+	entry.Others = append(entry.Others, schemaexpression.Declaration{Name: "index", Type: apiservercel.StringType})
+	for source, degree := range map[string]float64{
+		"self + 'a'":                                      1,
+		"index + 'a'":                                     1,
+		"root.few.map(f, f.tags.size())":                  1,
+		"root.members.map(m, m.name)":                     2,
+		"variables.few.map(f, f.tags.size())":             1,
+		"variables.names.map(n, n + '-')":                 2,
+		"variables.names.map(n, n == self)":               2,
+		"variables.pairs.map(p, p.map(q, q.size()))":      3,
+		"root.byName.map(k, k + '-')":                     2,
+		"size(variables.names) + size(variables.pairs)":   1,
+		"variables.names.map(n, variables.few.map(f, n))": 2,
+	} {
+		x := compile(entry, source)
+		cost := func(size float64) float64 {
+			cost, err := x.MaxCost(schemaexpression.ObjectSize{Entries: size, Text: 100 * size}, -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cost
+		}
+		const small, large = 1e6, 1e8
+		if got := math.Log(cost(large)/cost(small)) / math.Log(large/small); math.Abs(got-degree) > 0.2 {
+			t.Errorf("%s: the cost grows with the power %.2f of the size, want %v", source, got, degree)
 		}
 	}
 }

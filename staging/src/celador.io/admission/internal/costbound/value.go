@@ -145,7 +145,11 @@ func (e *estimate) extent(v value) *dimension {
 	}
 	switch t.CelType().Kind() {
 	case types.StringKind, types.BytesKind, types.DynKind, types.AnyKind:
-		return within(v.in, t.MaxElements, e.limits.Text)
+		bound := t.MaxElements
+		if bound == 0 {
+			bound = -1 // Kubernetes sets no size for the keys of maps and for values of any type.
+		}
+		return within(v.in, bound, e.limits.Text)
 	default:
 		return nil
 	}

@@ -32,16 +32,29 @@ type Analysis struct {
 	// Reads holds the parts that the result may depend on, in the order of the expression. There may be more of them than
 	// the expression reads, but not less.
 	Reads []Read
+	// Result holds the paths of the parts that the result is, or is an optional of, or has the same items as.
+	Result [][]string
+	// own are the reads of the expression itself apart from the parts in Result.
+	own []Read
+	// uses holds the shared expressions that the expression reads, directly or through others.
+	uses []*Analysis
 }
 
-// Of analyzes a checked expression. roots maps the names of the variables of interest to their paths.
-func Of(checked ast.Expr, roots map[string][]string) Analysis {
+// Of analyzes a checked expression. roots maps the names of the variables of interest to their paths. shared holds the analyses
+// of variables that other expressions define, by name; an expression that reads such a variable reads what that expression
+// reads. Their names contain a dot, so that no other variable has them.
+func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis) Analysis {
 	variables := map[string][][]string{}
 	for name, path := range roots {
 		variables[name] = [][]string{path}
 	}
-	r := &reader{roots: maps.Clone(variables), variables: variables}
-	r.consume(checked)
+	r := &reader{roots: maps.Clone(variables), variables: variables, shared: shared}
+	r.Result = r.parts(checked)
+	r.own = slices.Clip(r.Reads)
+	r.record(r.Result, true)
+	for _, used := range r.uses {
+		r.Reads = append(r.Reads, used.own...)
+	}
 	return r.Analysis
 }
 
@@ -52,6 +65,8 @@ type reader struct {
 	roots map[string][][]string
 	// variables holds the parts that the variables in scope stand for.
 	variables map[string][][]string
+	// shared holds the analyses of variables that other expressions define.
+	shared map[string]*Analysis
 }
 
 // consume records that the value of an expression is read as a whole.
@@ -72,6 +87,9 @@ func (r *reader) record(parts [][]string, whole bool) {
 func (r *reader) parts(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
+		if found, ok := r.shared[e.AsIdent()]; ok {
+			return r.use(found)
+		}
 		if root, ok := strings.CutPrefix(e.AsIdent(), "."); ok {
 			return r.roots[root]
 		}
@@ -100,6 +118,16 @@ func (r *reader) parts(e ast.Expr) [][]string {
 		return r.comprehension(e.AsComprehension())
 	}
 	return nil
+}
+
+// use records that the expression reads a shared one, and returns the parts that its value stands for.
+func (r *reader) use(shared *Analysis) [][]string {
+	for _, used := range append([]*Analysis{shared}, shared.uses...) {
+		if !slices.Contains(r.uses, used) {
+			r.uses = append(r.uses, used)
+		}
+	}
+	return shared.Result
 }
 
 func (r *reader) call(c ast.CallExpr) [][]string {

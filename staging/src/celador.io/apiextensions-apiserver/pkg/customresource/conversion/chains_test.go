@@ -166,7 +166,7 @@ func TestValidateManyRules(t *testing.T) {
 	for i := range d.Converters {
 		d.Converters[i].Rules = make([]v1.ConversionRule, 401)
 	}
-	if errs, _ := validate(d, nil); !slices.Equal(errs, []string{"spec.conversion.converters: Forbidden: the converters have 2005 rules, and may have at most 2000"}) {
+	if errs, _ := validate(d, nil); !slices.Equal(errs, []string{"spec.conversion.converters: Forbidden: the converters have 2005 rules and variables, and may have at most 2000"}) {
 		t.Error(errs)
 	}
 }

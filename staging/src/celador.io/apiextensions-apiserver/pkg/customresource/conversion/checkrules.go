@@ -14,6 +14,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
@@ -26,6 +27,9 @@ type checkedRules struct {
 	// path is the path of the converter's rules.
 	path  *field.Path
 	rules []checkedRule
+	// variablesPath is the path of the converter's variables.
+	variablesPath *field.Path
+	variables     []checkedVariable
 }
 
 type checkedRule struct {
@@ -65,14 +69,20 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 	return nil
 }
 
-// checkCosts checks the estimated costs of the rules.
+// checkCosts checks the estimated costs of the variables and rules.
 func (c *checkedRules) checkCosts() field.ErrorList {
 	var errs field.ErrorList
 	var total rulelimit.Cost
+	for i, variable := range c.variables {
+		total = total.Add(variable.cost)
+		if variable.cost.Exceeds() {
+			errs = append(errs, field.Forbidden(c.variablesPath.Index(i).Child("expression"), variable.cost.Excess("estimated cost of the variable")+c.unlimited(nil, variable.expression)))
+		}
+	}
 	for i, rule := range c.rules {
 		total = total.Add(rule.cost)
 		if rule.cost.Exceeds() {
-			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), rule.cost.Excess("estimated rule cost")+c.unlimited(rule)))
+			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), rule.cost.Excess("estimated rule cost")+c.unlimited(rule.scope, rule.expression)))
 		}
 	}
 	if total.Exceeds() && len(errs) == 0 {
@@ -91,14 +101,20 @@ func (c *checkedRules) checkCosts() field.ErrorList {
 	return errs
 }
 
-// costWarnings returns warnings about rules that may cost more than an object may cost.
+// costWarnings returns warnings about variables and rules that may cost more than an object may cost.
 func (c *checkedRules) costWarnings() []string {
 	var warnings []string
-	for i, rule := range c.rules {
-		if rule.cost.MayExceed() {
+	add := func(path *field.Path, cost rulelimit.Cost, scope rulepath.Path, expression *schemaexpression.Expression) {
+		if cost.MayExceed() {
 			warnings = append(warnings, fmt.Sprintf("%s: objects with long lists are refused if converting them costs more than %d units, because the rule loops over one list for each item of another%s",
-				c.path.Index(i).Child("rule"), maxObjectCost, c.unlimited(rule)))
+				path, maxObjectCost, c.unlimited(scope, expression)))
 		}
+	}
+	for i, variable := range c.variables {
+		add(c.variablesPath.Index(i).Child("expression"), variable.cost, nil, variable.expression)
+	}
+	for i, rule := range c.rules {
+		add(c.path.Index(i).Child("rule"), rule.cost, rule.scope, rule.expression)
 	}
 	return warnings
 }
@@ -106,8 +122,8 @@ func (c *checkedRules) costWarnings() []string {
 // maxListed bounds the names in an error.
 const maxListed = 5
 
-// unlimited names the lists, maps and strings without limits that a rule reads.
-func (c *checkedRules) unlimited(rule checkedRule) string {
+// unlimited names the lists, maps and strings without limits that an expression reads, and those that lead to its scope.
+func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpression.Expression) string {
 	var missing []string
 	add := func(limit string, path rulepath.Path) {
 		if text := limit + " of " + path.String(); !slices.Contains(missing, text) && (len(path) == 0 || path[0].Name != "metadata") {
@@ -115,10 +131,9 @@ func (c *checkedRules) unlimited(rule checkedRule) string {
 		}
 	}
 	root := c.edge.from.source().schema
-	unlimitedOnPath(root, rule.scope, false, add)
-	for _, read := range rule.expression.SelfReads() {
-		path, _ := absolute(rule, read.Path)
-		unlimitedOnPath(root, path, read.Whole, add)
+	unlimitedOnPath(root, scope, false, add)
+	for _, read := range c.reads(scope, expression) {
+		unlimitedOnPath(root, read.path, read.whole, add)
 	}
 	if len(missing) == 0 {
 		return ""
@@ -131,11 +146,36 @@ func (c *checkedRules) unlimited(rule checkedRule) string {
 	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s%s", c.edge.from.name, strings.Join(missing, ", "), more)
 }
 
-// absolute returns the path in the source of what an expression reads, and false if it reads a value that the schema
-// does not describe; the path ends before it then.
-func absolute(rule checkedRule, read []string) (rulepath.Path, bool) {
-	path := slices.Clone(rule.scope)
-	schema := rule.source
+// A sourceRead is a part of the source that an expression reads.
+type sourceRead struct {
+	path rulepath.Path
+	// whole is set if the expression may depend on everything in the value, or reads a value in it that the schema does not
+	// describe.
+	whole bool
+}
+
+// reads returns what an expression with a scope reads of the source: through self, root and variables.
+func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
+	var all []sourceRead
+	add := func(start rulepath.Path, reads []schemaexpression.Read) {
+		schema, err := start.Resolve(c.edge.from.source().schema)
+		if err != nil {
+			return // The scope has been checked.
+		}
+		for _, read := range reads {
+			path, described := absolute(start, schema, read.Path)
+			all = append(all, sourceRead{path, read.Whole || !described})
+		}
+	}
+	add(scope, expression.SelfReads())
+	add(nil, expression.RootReads())
+	return all
+}
+
+// absolute returns the path in the source of what an expression reads below a path with a schema, and false if it reads a value
+// that the schema does not describe; the path ends before it then.
+func absolute(start rulepath.Path, schema *structuralschema.Structural, read []string) (rulepath.Path, bool) {
+	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Step{Name: step}
 		if schema.Items != nil || valueSchema(schema) != nil {

@@ -58,6 +58,9 @@ type problem struct {
 // An edge compiles the rules of one converter. It is not safe for concurrent use.
 type edge struct {
 	from, to *typedVersion
+	tables   *tables
+	// shared holds the variables of the converter, as far as they have been declared.
+	shared *schemaexpression.Shared
 	// environments holds the environments of the scopes, which rules share.
 	environments map[environmentKey]*schemaexpression.Environment
 }
@@ -67,8 +70,8 @@ type environmentKey struct {
 	origin environment.Type
 }
 
-func newEdge(from, to *typedVersion) *edge {
-	return &edge{from: from, to: to, environments: map[environmentKey]*schemaexpression.Environment{}}
+func newEdge(from, to *typedVersion, tables *tables) *edge {
+	return &edge{from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{}}
 }
 
 // compile checks a rule. Exactly one of the results is set.
@@ -88,7 +91,7 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	compiled.expression = expression
 
 	output := expression.OutputType()
-	if err := e.to.target().types.Assignable(output, compiled.self, compiled.target); err != nil {
+	if err := e.to.target().types.Assignable(output, e.from.source().self, compiled.target); err != nil {
 		return nil, &problem{"rule", err.Error()}
 	}
 	if path := compiled.path(); len(path) > 0 && path[len(path)-1].Each && e.isList(path[:len(path)-1]) && mayBeUnset(output) {
@@ -204,6 +207,8 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	env, err := compiler().Environment(schemaexpression.Scope{
 		Self:        r.self,
+		Others:      e.declarations(r.scope),
+		Shared:      e.shared,
 		Types:       e.to.target().types,
 		NullResults: true,
 		CostLimit:   maxObjectCost,
@@ -213,6 +218,26 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	e.environments[key] = env
 	return env, nil
+}
+
+// indexName is the name of the index or key of the entry that the last [*] of a scope stands for.
+const indexName = "index"
+
+// declarations returns the variables that rules with a scope read in addition to self.
+func (e *edge) declarations(scope rulepath.Path) []schemaexpression.Declaration {
+	declarations := []schemaexpression.Declaration{
+		{Name: schemaexpression.Root, Type: e.from.source().self},
+		{Name: tablesName, Type: e.tables.forward, IsNamespace: true},
+		{Name: invertedName, Type: e.tables.inverted, IsNamespace: true},
+	}
+	if last := lastEach(scope); last >= 0 {
+		key := apiservercel.StringType
+		if container, err := scope[:last].Resolve(e.from.source().schema); err == nil && container.Items != nil {
+			key = apiservercel.IntType
+		}
+		declarations = append(declarations, schemaexpression.Declaration{Name: indexName, Type: key})
+	}
+	return declarations
 }
 
 // explain returns the errors of the type checker with hints.
@@ -225,7 +250,7 @@ func (e *edge) explain(celErr *apiservercel.Error, text string, r *compiledRule,
 			}
 		}
 	}
-	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self, target: e.to.target().schema, to: e.to.name}.of(detail)
+	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self, target: e.to.target().schema, to: e.to.name, shared: e.shared, tables: e.tables}.of(detail)
 	if len(hints) > 0 {
 		detail += "\n" + strings.Join(hints, "\n")
 	}

@@ -10,7 +10,7 @@ import (
 const (
 	// maxConverters bounds the converters of a CustomResourceDefinition.
 	maxConverters = 100
-	// maxAllRules bounds the rules of all converters. Checking a rule takes about a millisecond.
+	// maxAllRules bounds the rules and variables of all converters. Checking one takes about a millisecond.
 	maxAllRules = 2000
 
 	// maxObjectCost bounds the cost of converting one object with all converters of a chain.

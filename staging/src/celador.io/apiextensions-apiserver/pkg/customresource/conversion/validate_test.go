@@ -140,17 +140,17 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "bare field name outside the scope", from: text, to: text, rules: "[{scope: spec, field: text, rule: metadata.name}]",
 		errs: []string{
-			rule + ".rule: Invalid value: \"metadata.name\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'metadata' (in container '')\n | metadata.name\n | ^\nThe rule has the scope spec, where self has no field metadata. To read other parts of the object, use a scope further up, and put the rest of the path into field",
+			rule + ".rule: Invalid value: \"metadata.name\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'metadata' (in container '')\n | metadata.name\n | ^\nThe rule has the scope spec, where self has no field metadata. To read other parts of the object, write root.metadata",
 		},
 	}, {
 		name: "field outside the scope", from: text, to: text, rules: "[{scope: spec, field: text, rule: self.metadata.name}]",
 		errs: []string{
-			rule + ".rule: Invalid value: \"self.metadata.name\": compilation failed: ERROR: <input>:1:5: undefined field 'metadata'\n | self.metadata.name\n | ....^\nself is the value at the scope spec, not the whole object",
+			rule + ".rule: Invalid value: \"self.metadata.name\": compilation failed: ERROR: <input>:1:5: undefined field 'metadata'\n | self.metadata.name\n | ....^\nself is the value at the scope spec, not the whole object, which is root",
 		},
 	}, {
 		name: "object at a scalar scope", from: text, to: text, rules: "[{scope: spec.text, rule: self.metadata.name}]",
 		errs: []string{
-			rule + ".rule: Invalid value: \"self.metadata.name\": compilation failed: ERROR: <input>:1:5: type 'string' does not support field selection\n | self.metadata.name\n | ....^\nself is the value at the scope spec.text, not the whole object",
+			rule + ".rule: Invalid value: \"self.metadata.name\": compilation failed: ERROR: <input>:1:5: type 'string' does not support field selection\n | self.metadata.name\n | ....^\nself is the value at the scope spec.text, not the whole object, which is root",
 		},
 	}, {
 		name: "name with a dash", from: "x-prop: {type: string}", to: "x-prop: {type: string}", rules: "[{field: spec.x-prop, rule: self.spec.x-prop}]",

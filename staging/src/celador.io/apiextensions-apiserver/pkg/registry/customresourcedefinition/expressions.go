@@ -35,7 +35,7 @@ func dropDisabledExpressions(crd *apiextensions.CustomResourceDefinition, old *a
 			conversion.Strategy = upstream.ConversionStrategyType(v1.ConversionRules)
 			crd.Spec.Conversion = &conversion
 		}
-		kept.ConversionRules, kept.Converters = false, nil
+		kept.ConversionRules, kept.Converters, kept.Tables = false, nil, nil
 	}
 	crd.Expressions = &kept
 	if kept.IsEmpty() {
