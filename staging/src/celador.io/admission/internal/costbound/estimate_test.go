@@ -146,3 +146,21 @@ func TestSteps(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// One key, or one value of any type, may have all characters of the object.
+func TestTextsWithoutLimits(t *testing.T) {
+	for _, source := range []string{"self.byName.map(k, k + '-')", "self.open + '-'", "self.name + '-'"} {
+		env, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: self()}, environment.StoredExpressions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, celErr := env.Compile(source)
+		if celErr != nil {
+			t.Fatal(celErr)
+		}
+		const characters = 1e6
+		if cost, err := x.MaxCost(schemaexpression.ObjectSize{Entries: 1, Text: characters}); err != nil || cost < characters/10 {
+			t.Errorf("%s: got cost %v, %v for a text of %.0f characters", source, cost, err, characters)
+		}
+	}
+}
