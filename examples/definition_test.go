@@ -123,6 +123,7 @@ func (d *definition) conversion() *conversion.Definition {
 	c := &conversion.Definition{
 		Kind:       schema.GroupKind{Group: d.crd.Spec.Group, Kind: d.crd.Spec.Names.Kind},
 		Converters: d.expressions.Converters,
+		Tables:     d.expressions.Tables,
 	}
 	for _, version := range d.crd.Spec.Versions {
 		c.Versions = append(c.Versions, conversion.Version{Name: version.Name, Schema: d.schemas.Structural(version.Name)})

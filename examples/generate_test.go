@@ -30,11 +30,18 @@ var words = []string{"a", "Z", "0", "-", "/", ".", "é", "漢", `"`, "'", `\`, "
 type generator struct {
 	*rand.Rand
 	t testing.TB
+	// more is added to the lengths of lists and maps.
+	more int
 }
 
 // object returns a custom resource of the definition in a version.
 func (g *generator) object(d *definition, version string) *unstructured.Unstructured {
-	content, _ := g.value(d.schemas.Structural(version)).(map[string]any)
+	return g.objectOf(d, version, d.schemas.Structural(version))
+}
+
+// objectOf returns a custom resource of the definition in a version with another schema.
+func (g *generator) objectOf(d *definition, version string, s *structuralschema.Structural) *unstructured.Unstructured {
+	content, _ := g.value(s).(map[string]any)
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion(d.crd.Spec.Group + "/" + version)
 	object.SetKind(d.crd.Spec.Names.Kind)
@@ -107,7 +114,7 @@ func (g *generator) value(s *structuralschema.Structural) any {
 func (g *generator) properties(s *structuralschema.Structural, validation *structuralschema.ValueValidation) map[string]any {
 	object := map[string]any{}
 	if s.AdditionalProperties != nil {
-		for range g.IntN(4) {
+		for range g.IntN(4) + g.more {
 			object[g.text(1, 20)] = g.value(s.AdditionalProperties.Structural)
 		}
 		return object
@@ -135,6 +142,9 @@ func (g *generator) properties(s *structuralschema.Structural, validation *struc
 func (g *generator) items(s *structuralschema.Structural, validation *structuralschema.ValueValidation) []any {
 	low, high := int(number(validation.MinItems, 0)), int(min(number(validation.MaxItems, 4), 4))
 	list, keys := []any{}, map[string]bool{}
+	if validation.MaxItems == nil {
+		low, high = low+g.more, high+g.more
+	}
 	for range low + g.IntN(high-low+1) {
 		item := g.value(s.Items)
 		if len(s.XListMapKeys) > 0 {

@@ -87,7 +87,7 @@ func FuzzRoundTrip(f *testing.F) {
 		examples = append(examples, example{d, d.converter()})
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		g := &generator{rand.New(rand.NewPCG(seed, 0)), t}
+		g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), t: t}
 		for _, e := range examples {
 			for _, version := range e.crd.Spec.Versions {
 				object := g.object(e.definition, version.Name)

@@ -74,6 +74,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		apiextensionsv1.ConversionResponse{}.OpenAPIModelName():                schema_celadorio_api_apiextensions_v1_ConversionResponse(ref),
 		apiextensionsv1.ConversionReview{}.OpenAPIModelName():                  schema_celadorio_api_apiextensions_v1_ConversionReview(ref),
 		apiextensionsv1.ConversionRule{}.OpenAPIModelName():                    schema_celadorio_api_apiextensions_v1_ConversionRule(ref),
+		apiextensionsv1.ConversionTable{}.OpenAPIModelName():                   schema_celadorio_api_apiextensions_v1_ConversionTable(ref),
+		apiextensionsv1.ConversionVariable{}.OpenAPIModelName():                schema_celadorio_api_apiextensions_v1_ConversionVariable(ref),
 		apiextensionsv1.Converter{}.OpenAPIModelName():                         schema_celadorio_api_apiextensions_v1_Converter(ref),
 		apiextensionsv1.CustomResourceColumnDefinition{}.OpenAPIModelName():    schema_celadorio_api_apiextensions_v1_CustomResourceColumnDefinition(ref),
 		apiextensionsv1.CustomResourceConversion{}.OpenAPIModelName():          schema_celadorio_api_apiextensions_v1_CustomResourceConversion(ref),
@@ -2845,7 +2847,7 @@ func schema_celadorio_api_apiextensions_v1_ConversionRule(ref common.ReferenceCa
 					},
 					"rule": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rule is a CEL expression that returns the value of the field. 'self' is the value at scope of the object in fromVersion. If the result is null or optional.none(), the field is left unset. The fields of an object that the expression constructs, such as 'Object.spec{size: 3}', are merged into the field; lists and maps replace its value. Required.",
+							Description: "rule is a CEL expression that returns the value of the field. 'self' is the value at scope of the object in fromVersion, 'root' the whole object. 'index' is the index of the list item, or the key of the map entry, that the last '[*]' of scope stands for. If the result is null or optional.none(), the field is left unset. The fields of an object that the expression constructs, such as 'Object.spec{size: 3}', are merged into the field; lists and maps replace its value. Required.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2853,6 +2855,73 @@ func schema_celadorio_api_apiextensions_v1_ConversionRule(ref common.ReferenceCa
 					},
 				},
 				Required: []string{"rule"},
+			},
+		},
+	}
+}
+
+func schema_celadorio_api_apiextensions_v1_ConversionTable(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ConversionTable is a lookup table of strings. For example, with this table a rule from v1 to v2 reads 'tables.sizes[self.spec.size]', and the rule back reads 'inverted.sizes[self.spec.size]':\n\n\tname: sizes\n\tmap: {small: S, large: L}",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the table, a CEL identifier. Required.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"map": {
+						SchemaProps: spec.SchemaProps{
+							Description: "map holds the entries of the table. Two keys must not have the same value if an expression reads the table inverted. Required.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name", "map"},
+			},
+		},
+	}
+}
+
+func schema_celadorio_api_apiextensions_v1_ConversionVariable(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ConversionVariable is a value that the rules of a converter share.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the variable, a CEL identifier. It must be unique among the variables of the converter. Required.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"expression": {
+						SchemaProps: spec.SchemaProps{
+							Description: "expression is the CEL expression whose result is the value of the variable. 'self' is the whole object in fromVersion. The variable has the type of the expression. Required.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "expression"},
 			},
 		},
 	}
@@ -2899,12 +2968,30 @@ func schema_celadorio_api_apiextensions_v1_Converter(ref common.ReferenceCallbac
 							},
 						},
 					},
+					"variables": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "variables are values that the rules share. An expression reads a variable as 'variables.<name>'. A variable is evaluated when an expression first reads it, at most once for each object, and may read the variables before it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(apiextensionsv1.ConversionVariable{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"fromVersion", "toVersion"},
 			},
 		},
 		Dependencies: []string{
-			apiextensionsv1.ConversionRule{}.OpenAPIModelName()},
+			apiextensionsv1.ConversionRule{}.OpenAPIModelName(), apiextensionsv1.ConversionVariable{}.OpenAPIModelName()},
 	}
 }
 
@@ -3006,12 +3093,33 @@ func schema_celadorio_api_apiextensions_v1_CustomResourceConversion(ref common.R
 							},
 						},
 					},
+					"tables": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "tables are lookup tables for the rules and variables of all converters. An expression reads a table as 'tables.<name>[key]', and in the other direction as 'inverted.<name>[value]'. Alpha: requires the feature gate CustomResourceConversionRules.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(apiextensionsv1.ConversionTable{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"strategy"},
 			},
 		},
 		Dependencies: []string{
-			apiextensionsv1.Converter{}.OpenAPIModelName(), apiextensionsv1.WebhookConversion{}.OpenAPIModelName()},
+			apiextensionsv1.ConversionTable{}.OpenAPIModelName(), apiextensionsv1.Converter{}.OpenAPIModelName(), apiextensionsv1.WebhookConversion{}.OpenAPIModelName()},
 	}
 }
 

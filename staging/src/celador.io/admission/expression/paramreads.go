@@ -14,7 +14,7 @@ import (
 // paramReads returns what an expression reads of 'params', directly or through the variables of a policy. The first step of
 // a path is the name of the variable.
 func paramReads(checked ast.Expr) []parts.Read {
-	return parts.Of(checked, map[string][]string{Params: {Params}, Variables: {Variables}}).Reads
+	return parts.Of(checked, map[string][]string{Params: {Params}, Variables: {Variables}}, nil).Reads
 }
 
 // ParamReads returns the parts of 'params' that the results of programs depend on, together with the variables that the

@@ -17,7 +17,12 @@ type Activation struct {
 	Self ref.Val
 	// OldSelf is the value of oldSelf. Nil if the scope does not declare it.
 	OldSelf ref.Val
-	// StopAtCostLimit ends an evaluation as soon as it exceeds celconfig.PerCallLimit. Otherwise cel-go repeats it, which
+	// Values resolves the other variables that the scope declares, and the shared ones by names such as variables.a. A value may be a
+	// ref.Val that is an error. Nil if there are no such variables.
+	Values interface {
+		ResolveName(name string) (any, bool)
+	}
+	// StopAtCostLimit ends an evaluation as soon as it exceeds Scope.CostLimit. Otherwise cel-go repeats it, which
 	// takes a multiple of the time, so that expressions that fail close to the limit have cel-go's error.
 	StopAtCostLimit bool
 
@@ -34,12 +39,15 @@ func (a *Activation) ResolveName(name string) (any, bool) {
 	case limits.MeterName:
 		return &a.meter, true
 	default:
-		return nil, false
+		if a.Values == nil {
+			return nil, false
+		}
+		return a.Values.ResolveName(name)
 	}
 }
 
 // Parent implements interpreter.Activation.
 func (*Activation) Parent() interpreter.Activation { return nil }
 
-// Variable implements evaluator.Input. Schemas have no variables of policies, so it is never called.
+// Variable implements evaluator.Input. Shared variables are resolved by name, so it is never called.
 func (*Activation) Variable(int) ref.Val { return nil }

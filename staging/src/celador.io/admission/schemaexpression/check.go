@@ -14,7 +14,8 @@ import (
 // their names, so a resolver whose fields may be set to objects of self declares them as dynamic and compares by structure.
 type FieldChecker interface {
 	// CheckField returns an error, which says what to do, if a value of a static type cannot be the value of a field of
-	// a constructed object. The names of the type and of the field are those in the expression.
+	// a constructed object. self is the type of self, or of Root if the scope declares it. The names of the type and of the field are
+	// those in the expression.
 	CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error
 }
 
@@ -40,6 +41,9 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 	}
 	if err != nil {
 		return nil, internal("compilation failed: %v", err)
+	}
+	if issues == nil {
+		issues = e.resolveNamespaces(checked)
 	}
 	if fields, ok := e.scope.Types.(FieldChecker); ok && issues == nil {
 		issues = e.checkFields(fields, checked)
@@ -67,7 +71,7 @@ func (e *Environment) checkFields(fields FieldChecker, checked *cel.Ast) *cel.Is
 		for _, entry := range object.Fields() {
 			field := entry.AsStructField()
 			value := native.GetType(field.Value().ID())
-			if err := fields.CheckField(object.TypeName(), field.Name(), value, e.scope.Self); err != nil {
+			if err := fields.CheckField(object.TypeName(), field.Name(), value, e.scope.outermost()); err != nil {
 				errs.ReportErrorAtID(field.Value().ID(), info.GetStartLocation(field.Value().ID()), "%s", err.Error())
 			}
 		}

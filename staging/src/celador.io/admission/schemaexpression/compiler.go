@@ -42,6 +42,16 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	return &Compiler{base: base, functions: programs.NewFunctions(base)}
 }
 
+// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take minutes to check it. It ignores all
+// other errors. Call it before Kubernetes' code compiles an expression.
+func (c *Compiler) CheckNodes(source string) error {
+	builtins, err := c.functions.Of(environment.StoredExpressions)
+	if err != nil {
+		return err
+	}
+	return builtins.CheckNodes(source)
+}
+
 // OldSelfType selects whether and how a Scope declares oldSelf.
 type OldSelfType int
 
@@ -60,6 +70,10 @@ type Scope struct {
 	Self *apiservercel.DeclType
 	// OldSelf selects the declaration of oldSelf.
 	OldSelf OldSelfType
+	// Others declares variables other than self, oldSelf and Variables. The type of Root, if it is one of them, contains that of self.
+	Others []Declaration
+	// Shared holds the variables that expressions read as fields of Variables. Nil if there are none.
+	Shared *Shared
 	// Types resolves the types of objects that expressions may construct. Nil if there are none. It may implement
 	// FieldChecker.
 	Types common.TypeResolver
@@ -67,9 +81,6 @@ type Scope struct {
 	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().
 	// has() of a field in an unset object is false then, rather than an error.
 	NullResults bool
-	// MaxDynamicSize makes MaxCost estimate sizes that Kubernetes does not: of values behind optionals and in reordered
-	// lists by their origin in self, and of values from elsewhere, such as those that a function decodes from a text, as
-	// MaxDynamicSize. 0 means that these values have any size, so that calls and comprehensions on them exceed all limits, as
-	// in Kubernetes.
-	MaxDynamicSize uint64
+	// CostLimit is the highest cost of one evaluation. 0 means celconfig.PerCallLimit, as in Kubernetes.
+	CostLimit uint64
 }

@@ -4,6 +4,8 @@
 package schemaexpression
 
 import (
+	"strings"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
@@ -30,10 +32,22 @@ func (x *Expression) constructed() (constructed, error) {
 	if err != nil {
 		return constructed{}, err
 	}
-	c := constructed{AST: checked.NativeRep(), names: map[string]bool{}}
+	c := constructed{AST: checked.NativeRep(), scope: &x.environment.scope, names: map[string]bool{}}
+	resolver := c.scope.Types
 	ast.PostOrderVisit(c.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
+		t := c.GetType(node.ID())
 		if node.Kind() == ast.StructKind {
-			c.names[c.GetType(node.ID()).TypeName()] = true
+			c.names[t.TypeName()] = true
+		} else if node.Kind() == ast.IdentKind && strings.HasPrefix(node.AsIdent(), sharedPrefix) && t.Kind() == types.DynKind {
+			c.readsShared = true
+		} else if resolver != nil && t.Kind() == types.StructKind {
+			// A shared variable may hold an object that is constructed outside of the expression.
+			_, own := resolver.Resolve(t.TypeName())
+			// Constructed objects with the type of objects of self have nullable types.
+			_, shared := resolver.Resolve(types.NewNullableType(t).DeclaredTypeName())
+			if own || shared {
+				c.names[t.TypeName()] = true
+			}
 		}
 	}))
 	return c, nil
@@ -42,8 +56,11 @@ func (x *Expression) constructed() (constructed, error) {
 // constructed finds the objects that a checked expression constructs as its results.
 type constructed struct {
 	*ast.AST
+	scope *Scope
 	// names are the names of the types of the objects.
 	names map[string]bool
+	// readsShared is set if the expression reads a shared variable of dynamic type.
+	readsShared bool
 }
 
 func (c constructed) sets(e ast.Expr, path []string) bool {
@@ -86,13 +103,13 @@ func (c constructed) mayConstruct(e ast.Expr) bool {
 	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
 		t = t.Parameters()[0]
 	}
-	if !c.names[t.TypeName()] && (t.Kind() != types.DynKind || len(c.names) == 0) {
+	if !c.names[t.TypeName()] && (t.Kind() != types.DynKind || len(c.names) == 0 && !c.readsShared) {
 		return false
 	}
 	found := false
 	ast.PostOrderVisit(e, ast.NewExprVisitor(func(node ast.Expr) {
 		// A variable may stand for an object that is constructed outside of the expression.
-		found = found || node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && node.AsIdent() != Self
+		found = found || node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && c.scope.declared(node.AsIdent()) == nil
 	}))
 	return found
 }

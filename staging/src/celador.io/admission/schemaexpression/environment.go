@@ -52,7 +52,11 @@ func (c *Compiler) Environment(scope Scope, origin environment.Type) (*Environme
 
 // extend returns the base environment with the variables and types of the scope.
 func (e *Environment) extend() (*cel.Env, error) {
-	provider := apiservercel.NewDeclTypeProvider(e.scope.Self)
+	declared := []*apiservercel.DeclType{e.scope.Self}
+	for _, other := range e.scope.Others {
+		declared = append(declared, other.Type)
+	}
+	provider := apiservercel.NewDeclTypeProvider(declared...)
 	// Fields may have the names of CEL keywords in all compatibility versions since 1.31.
 	provider.SetRecognizeKeywordAsFieldName(true)
 	resolved, err := provider.WithTypeProvider(e.base.CELTypeProvider())
@@ -70,7 +74,12 @@ func (e *Environment) extend() (*cel.Env, error) {
 	case OptionalOldSelf:
 		options = append(options, cel.Variable(OldSelf, types.NewOptionalType(e.scope.Self.CelType())))
 	}
-	if e.scope.Types != nil {
+	for _, other := range e.scope.Others {
+		options = append(options, cel.Variable(other.Name, other.Type.CelType()))
+	}
+	if e.scope.Shared != nil {
+		options = append(options, cel.Variable(Variables, sharedType), common.ResolverEnvOption(sharedResolver{e.scope.Shared, e.scope.Types}))
+	} else if e.scope.Types != nil {
 		// A resolver falls back to the types of the environment that it extends.
 		options = append(options, common.ResolverEnvOption(e.scope.Types))
 	}

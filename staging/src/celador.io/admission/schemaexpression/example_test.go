@@ -33,7 +33,7 @@ func Example() {
 	if invalid != nil {
 		panic(invalid)
 	}
-	cost, err := rule.MaxCost()
+	cost, err := rule.MaxCost(schemaexpression.ObjectSize{Entries: 100, Text: 10_000})
 	if err != nil {
 		panic(err)
 	}
@@ -53,7 +53,7 @@ func Example() {
 	}
 
 	// Output:
-	// returns bool for at most 5 units, reads oldSelf: false
+	// returns bool for at most 7 units, reads oldSelf: false
 	// true <nil> 5
 	// <nil> no such key: minReplicas 5
 }

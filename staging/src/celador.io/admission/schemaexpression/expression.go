@@ -55,6 +55,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
 	program := &Program{source: source, output: checked.OutputType(), variables: variablesOf(checked)}
+	program.planned.CostLimit = e.scope.CostLimit
 	if e.compiler.tracer != nil {
 		program.err = e.planTraced(program, env)
 		return program, nil
@@ -126,28 +127,37 @@ type Read = reads.Read
 
 // SelfReads returns the parts of self that the result of the expression may depend on, in the order of the expression. It
 // may return more than the expression reads, but not less.
-func (x *Expression) SelfReads() []Read {
+func (x *Expression) SelfReads() []Read { return x.readsOf(Self) }
+
+// RootReads returns the parts of the variable Root that the result may depend on, as SelfReads does. They include what the shared
+// variables read.
+func (x *Expression) RootReads() []Read { return x.readsOf(Root) }
+
+func (x *Expression) readsOf(variable string) []Read {
 	checked, err := x.ast()
 	if err != nil {
 		return []Read{{Whole: true}}
 	}
-	return readsOfSelf(checked).Reads
-}
-
-func readsOfSelf(checked *cel.Ast) reads.Analysis {
-	return reads.Of(checked.NativeRep().Expr(), map[string][]string{Self: nil})
-}
-
-// MaxCost returns the estimated cost of one evaluation in the worst case, in CEL cost units. The sizes of values are
-// bounded by the type of self.
-func (x *Expression) MaxCost() (uint64, error) {
-	checked, err := x.ast()
-	if err != nil {
-		return 0, err
+	var found []Read
+	for _, read := range x.environment.reads(checked, Self).Reads {
+		if read.Path[0] == variable {
+			found = append(found, Read{Path: read.Path[1:], Whole: read.Whole})
+		}
 	}
-	// The environments of all scopes estimate costs in the same way.
-	estimate, err := x.environment.base.EstimateCost(checked, estimator(&x.environment.scope, checked))
-	return estimate.Max, err
+	return found
+}
+
+// reads analyzes what an expression reads. Paths begin with the name of a variable, those of self with the given name.
+func (e *Environment) reads(checked *cel.Ast, self string) reads.Analysis {
+	roots := map[string][]string{Self: {self}}
+	for _, other := range e.scope.Others {
+		roots[other.Name] = []string{other.Name}
+	}
+	var shared map[string]*reads.Analysis
+	if e.scope.Shared != nil {
+		shared = e.scope.Shared.analyses
+	}
+	return reads.Of(checked.NativeRep().Expr(), roots, shared)
 }
 
 // Program returns the program of the expression. It returns an error if cel-go cannot plan the expression, for example if

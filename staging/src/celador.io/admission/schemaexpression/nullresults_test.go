@@ -64,7 +64,7 @@ func TestNullResults(t *testing.T) {
 			if expression.Source() != tc.rule {
 				t.Errorf("source is %s", expression.Source())
 			}
-			if _, err := expression.MaxCost(); err != nil {
+			if _, err := expression.MaxCost(schemaexpression.ObjectSize{}); err != nil {
 				t.Error(err)
 			}
 			program, err := expression.Program()

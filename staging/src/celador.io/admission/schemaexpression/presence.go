@@ -14,7 +14,7 @@ import (
 // whether there was one. New nodes have the positions of those that they replace.
 func expandPresence(parsed *cel.Ast) bool {
 	tree := parsed.NativeRep()
-	variables := map[string]bool{Self: true}
+	variables := map[string]bool{Self: true, Root: true}
 	var tests []ast.Expr
 	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {

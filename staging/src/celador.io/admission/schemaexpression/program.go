@@ -50,13 +50,13 @@ func (p *Program) Planned() int { return p.planned.Planned() }
 var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
 
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An evaluation that costs more
-// than celconfig.PerCallLimit ends with an error, and so does one that exceeds the limits of package limits together with
+// than Scope.CostLimit ends with an error, and so does one that exceeds the limits of package limits together with
 // earlier evaluations of the same Activation.
 func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	if err := in.meter.Err(); err != nil {
 		return Evaluation{HasCost: true, Err: err}
 	}
-	in.meter.Done = ctx.Done()
+	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.planned.CostLimit
 	memory := memories.Get().(*evaluator.Memory)
 	value, charge, err := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
 	memories.Put(memory)
@@ -64,4 +64,13 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 		value = nil
 	}
 	return Evaluation{value, charge.Cost, charge.Known, err}
+}
+
+// EvaluateShared evaluates the program of a shared variable, as Evaluate does. The Activation may be that of an evaluation which
+// reads the variable, and has not ended.
+func (p *Program) EvaluateShared(ctx context.Context, in *Activation) Evaluation {
+	before := in.meter.Mark()
+	evaluation := p.Evaluate(ctx, in)
+	in.meter.Keep(before)
+	return evaluation
 }

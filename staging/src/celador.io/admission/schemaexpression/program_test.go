@@ -156,9 +156,9 @@ func TestSharing(t *testing.T) {
 			if !tc.shared {
 				return
 			}
-			want, _ := first.MaxCost()
-			if cost, err := second.MaxCost(); err != nil || cost != want {
-				t.Errorf("the cost is %d, want %d: %v", cost, want, err)
+			want, _ := first.MaxCost(schemaexpression.ObjectSize{Entries: 10, Text: 1000})
+			if cost, err := second.MaxCost(schemaexpression.ObjectSize{Entries: 10, Text: 1000}); err != nil || cost != want {
+				t.Errorf("the cost is %v, want %v: %v", cost, want, err)
 			}
 			if got, want := fmt.Sprint(second.SelfReads()), fmt.Sprint(first.SelfReads()); got != want {
 				t.Errorf("reads %s, want %s", got, want)

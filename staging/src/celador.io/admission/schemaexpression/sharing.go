@@ -53,9 +53,9 @@ func digestType(t *apiservercel.DeclType, structure, names programs.Digester) {
 }
 
 // key returns the digest of everything that a program depends on but the names of object types. It returns false for scopes
-// whose programs are not shared: the constructors of two scopes cannot be compared.
+// whose programs are not shared: the constructors and variables of two scopes cannot be compared.
 func (e *Environment) key(source string) (programs.Digest, bool) {
-	if e.scope.Types != nil {
+	if e.scope.Types != nil || e.scope.Shared != nil || len(e.scope.Others) > 0 || e.scope.CostLimit > 0 {
 		return programs.Digest{}, false
 	}
 	d := programs.NewDigester()

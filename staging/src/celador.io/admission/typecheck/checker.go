@@ -45,7 +45,11 @@ func New(base *environment.EnvSet, types Types) (*Checker, error) {
 		return nil, fmt.Errorf("declaring the types of mutations: %w", err)
 	}
 	patchEnv := patchSet.StoredExpressionsEnv()
-	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(set.StoredExpressionsEnv()), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types, maxCost: maxCost}, nil
+	bounded, err := parser.BoundMacros(set.StoredExpressionsEnv())
+	if err != nil {
+		return nil, fmt.Errorf("bounding the copies of macros: %w", err)
+	}
+	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(bounded), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types, maxCost: maxCost}, nil
 }
 
 // With returns a checker that finds types in types. It shares the environments of c and is cheap

@@ -105,6 +105,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		// Group=apiextensions.k8s.io, Version=v1
 	case apiextensionsv1.SchemeGroupVersion.WithKind("ConversionRule"):
 		return &applyconfigurationsapiextensionsv1.ConversionRuleApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("ConversionTable"):
+		return &applyconfigurationsapiextensionsv1.ConversionTableApplyConfiguration{}
+	case apiextensionsv1.SchemeGroupVersion.WithKind("ConversionVariable"):
+		return &applyconfigurationsapiextensionsv1.ConversionVariableApplyConfiguration{}
 	case apiextensionsv1.SchemeGroupVersion.WithKind("Converter"):
 		return &applyconfigurationsapiextensionsv1.ConverterApplyConfiguration{}
 	case apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceColumnDefinition"):

@@ -14,6 +14,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/evaluator"
 )
@@ -49,7 +50,9 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	var got ref.Val
 	var cost uint64
 	var ok bool
-	reads := in.readsOf(func() { got, cost, ok = p.planned.Evaluate(&evaluator.Memory{}, ctx.Done(), in) })
+	reads := in.readsOf(func() {
+		got, cost, ok = p.planned.Evaluate(&evaluator.Memory{}, ctx.Done(), celconfig.PerCallLimit, in)
+	})
 	if difference := compareReads(ctx, p, in, reads, ok); difference != "" {
 		t.Errorf("%s with the input %s: %s", p.source, in.name, difference)
 	}

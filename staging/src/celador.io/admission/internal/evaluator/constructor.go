@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/limits"
 )
@@ -138,7 +139,7 @@ func allConstant(nodes []node) bool {
 // fold evaluates a node whose operands are constant and replaces it with its value. It leaves the
 // node alone if the evaluation declines. Constants cost nothing.
 func (n *node) fold() {
-	value := n.eval(&frame{})
+	value := n.eval(&frame{limit: celconfig.PerCallLimit})
 	if value == nil {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/limits"
 )
@@ -124,7 +123,7 @@ func (c *invocation) pattern(args []node, regexes *regexes) (node, bool) {
 	return node{eval: func(f *frame) ref.Val {
 		if t, ok := text(f).(types.String); ok {
 			cost := match([]ref.Val{t, source}, nil)
-			if f.cost += cost; cost > celconfig.PerCallLimit {
+			if f.cost += cost; cost > f.limit {
 				return nil
 			}
 			return types.Bool(compiled.MatchString(string(t)))

@@ -71,8 +71,9 @@ func (m *Memory) end(f *frame) {
 
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
 // and the caller must evaluate the expression with cel-go; cost is then what the evaluation has cost
-// so far, which is at least what cel-go charges up to there. Closing done interrupts loops; done may be nil.
-func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, input Input) (value ref.Val, cost uint64, ok bool) {
+// so far, which is at least what cel-go charges up to there. An evaluation that costs more than limit declines. Closing done
+// interrupts loops; done may be nil.
+func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
@@ -85,9 +86,9 @@ func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, input Input) (v
 		}
 		memory.end(f)
 	}()
-	f.input, f.done = input, done
+	f.input, f.done, f.limit = input, done, limit
 	value, cost = p.eval(f), f.cost
-	if value == nil || cost > celconfig.PerCallLimit {
+	if value == nil || cost > limit {
 		return nil, cost, false
 	}
 	return value, cost, true
@@ -116,6 +117,8 @@ type step func(*frame) ref.Val
 type frame struct {
 	input Input
 	cost  uint64
+	// limit is the highest cost.
+	limit uint64
 	// slots holds the values of comprehension variables.
 	slots []ref.Val
 	done  <-chan struct{}
@@ -147,7 +150,7 @@ func (f *frame) nextIteration() bool {
 
 // exhausted reports whether the expression has exceeded the cost limit of a single expression. At
 // every point of an evaluation, the cost is at least as high as cel-go's.
-func (f *frame) exhausted() bool { return f.cost > celconfig.PerCallLimit }
+func (f *frame) exhausted() bool { return f.cost > f.limit }
 
 // plain returns v, or nil to decline if v is an error or an unknown.
 func plain(v ref.Val) ref.Val {

@@ -95,9 +95,13 @@ var estimator = &library.CostEstimator{}
 // checkCost checks functions whose cost follows from their arguments, but which Kubernetes charges
 // only after the call. as is the function whose cost formula applies.
 func checkCost(as string) func(Source, []ref.Val) error {
-	return func(_ Source, args []ref.Val) error {
-		if cost := estimator.CallCost(as, "", args, nil); cost != nil && *cost > celconfig.PerCallLimit {
-			return errCost(as)
+	return func(from Source, args []ref.Val) error {
+		cost := estimator.CallCost(as, "", args, nil)
+		if cost == nil || *cost <= celconfig.PerCallLimit {
+			return nil
+		}
+		if limit := meterOf(from).MaxCost(); *cost > limit {
+			return errCost(as, limit)
 		}
 		return nil
 	}
@@ -137,11 +141,12 @@ func searchSteps(text, part string) int {
 func checkSets(times int) func(Source, ref.Val, ref.Val) error {
 	return func(from Source, l, r ref.Val) error {
 		left, right := sizeOf(l), sizeOf(r)
-		if left*right*times >= celconfig.PerCallLimit {
-			return errCost("comparing sets")
+		meter := meterOf(from)
+		if limit := meter.MaxCost(); uint64(left*right*times) >= limit {
+			return errCost("comparing sets", limit)
 		}
 		// Comparing two values takes no more steps than walking the smaller one.
-		return meterOf(from).charge(
+		return meter.charge(
 			func(limit int) (int, bool) { return pairs(l, right*times, limit) },
 			func(limit int) (int, bool) { return pairs(r, left*times, limit) })
 	}
@@ -150,8 +155,8 @@ func checkSets(times int) func(Source, ref.Val, ref.Val) error {
 // checkDistinct checks list.distinct(). Kubernetes charges for every pair of elements twice.
 func checkDistinct(from Source, args []ref.Val) error {
 	n := sizeOf(args[0])
-	if 2*n*n >= celconfig.PerCallLimit {
-		return errCost("distinct")
+	if limit := meterOf(from).MaxCost(); uint64(2*n*n) >= limit {
+		return errCost("distinct", limit)
 	}
 	return checkPairs(from, args[0], n)
 }

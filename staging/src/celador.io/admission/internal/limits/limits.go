@@ -5,8 +5,6 @@ package limits
 
 import (
 	"fmt"
-
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
 // The limits derive from the size of requests: an API request has at most 3 MiB, and etcd accepts
@@ -82,6 +80,6 @@ func errSteps() error {
 
 // errCost returns the error for a call whose cost alone exceeds the cost limit of an expression.
 // The function is not called. cel-go charges the call and reports its own cost error to the client.
-func errCost(function string) error {
-	return fmt.Errorf("%s costs more than the limit of %d units of an expression", function, celconfig.PerCallLimit)
+func errCost(function string, limit uint64) error {
+	return fmt.Errorf("%s costs more than the limit of %d units of an expression", function, limit)
 }

@@ -5,6 +5,7 @@ package limits
 
 import (
 	"github.com/google/cel-go/interpreter"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
 // MeterName is the name that activations resolve to the *Meter of their series. It is not a
@@ -20,7 +21,9 @@ type Source interface {
 // exceeds a limit. The zero value is ready for use. A Meter is not safe for concurrent use.
 type Meter struct {
 	// Done interrupts evaluations when it is closed. It may be nil.
-	Done             <-chan struct{}
+	Done <-chan struct{}
+	// CostLimit is the highest cost of one evaluation. 0 means celconfig.PerCallLimit.
+	CostLimit        uint64
 	allocated, steps int
 	// unchecked is the work, in bytes, since the meter last checked Done.
 	unchecked int
@@ -51,8 +54,16 @@ func (m *Meter) Repeat(since Mark) {
 	m.steps = since.steps + m.keptSteps - since.keptSteps
 }
 
-// Reset clears all counts and the error, but not Done.
-func (m *Meter) Reset() { *m = Meter{Done: m.Done} }
+// Reset clears all counts and the error, but neither Done nor CostLimit.
+func (m *Meter) Reset() { *m = Meter{Done: m.Done, CostLimit: m.CostLimit} }
+
+// MaxCost returns the highest cost of one evaluation.
+func (m *Meter) MaxCost() uint64 {
+	if m.CostLimit > 0 {
+		return m.CostLimit
+	}
+	return celconfig.PerCallLimit
+}
 
 // Err returns the error of the limit that the series exceeded, or nil. After an error, no other
 // expression of the series may be evaluated.

@@ -21,7 +21,7 @@ type Parser struct {
 	optionals bool
 }
 
-// New returns a parser with the macros of an environment.
+// New returns a parser with the macros of an environment, as BoundMacros returns it.
 func New(env *cel.Env) *Parser {
 	p := &Parser{env: env, macros: map[string][]cel.Macro{}, optionals: env.HasLibrary("cel.lib.optional")}
 	for _, macro := range env.Macros() {
@@ -36,12 +36,16 @@ const maxSize = 1 << 14
 // declined is the value with which parsing panics to decline an expression.
 type declined struct{}
 
-// Parse returns the tree of an expression, or cel-go's issues if its syntax is invalid.
+// Parse returns the tree of an expression, or issues if its syntax is invalid or if its macros copy too much.
 func (p *Parser) Parse(source string) (*cel.Ast, *cel.Issues) {
 	if parsed, ok := p.Accept(source); ok {
 		return parsed, nil
 	}
-	return p.env.Parse(source)
+	parsed, issues := p.env.Parse(source)
+	if issues != nil {
+		return nil, issues
+	}
+	return parsed, CheckCopies(parsed, source)
 }
 
 // Accept returns the tree of an expression, or false if the parser declines it.

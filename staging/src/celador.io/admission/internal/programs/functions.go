@@ -38,6 +38,9 @@ func NewFunctions(base *environment.EnvSet) *Functions {
 			if err != nil {
 				return nil, err
 			}
+			if env, err = parser.BoundMacros(env); err != nil {
+				return nil, err
+			}
 			implementations, err := evaluator.NewLibrary(env)
 			if err != nil {
 				return nil, err
@@ -56,3 +59,6 @@ func (f *Functions) Of(origin environment.Type) (*Builtins, error) {
 	}
 	return f.stored()
 }
+
+// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take too long to check it. It ignores all other errors.
+func (b *Builtins) CheckNodes(source string) error { return b.parser.CheckNodes(source) }

@@ -25,6 +25,8 @@ type interpreted struct {
 	// later is not nil for a postponed program. For others it serves reports of panics.
 	later   Later
 	library *evaluator.Library
+	// costLimit is the highest cost of an evaluation, or 0 for that of the environment.
+	costLimit uint64
 }
 
 // program returns the cel-go program. It plans the program on the first call, and returns the
@@ -38,7 +40,7 @@ func (i *interpreted) program() (cel.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	planned, err := instantiate(env, checked, i.library)
+	planned, err := instantiate(env, checked, i.library, i.costLimit)
 	if err == nil {
 		i.planned.Store(&planned)
 	}
@@ -47,14 +49,18 @@ func (i *interpreted) program() (cel.Program, error) {
 
 // instantiate plans the cel-go program of a checked expression. It turns a panic of the planner
 // into an error, as plan does.
-func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library) (program cel.Program, err error) {
+func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library, costLimit uint64) (program cel.Program, err error) {
 	defer rescue(&err)
 	if fingerprint.Enabled() {
 		for _, literal := range ast.MatchDescendants(ast.NavigateAST(checked), ast.KindMatcher(ast.LiteralKind)) {
 			fingerprint.Kept(literal.AsLiteral())
 		}
 	}
-	return env.PlanProgram(checked, cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CustomDecoratorV2(limits.Decorator(checked, library)))
+	options := []cel.ProgramOption{cel.InterruptCheckFrequency(celconfig.CheckFrequency), cel.CustomDecoratorV2(limits.Decorator(checked, library))}
+	if costLimit > 0 {
+		options = append(options, cel.CostLimit(costLimit))
+	}
+	return env.PlanProgram(checked, options...)
 }
 
 // rescue, when deferred, turns a panic into an error.

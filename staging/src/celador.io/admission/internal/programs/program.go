@@ -10,7 +10,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
@@ -24,6 +23,9 @@ type Later func() (*cel.Env, *ast.AST, error)
 type Program struct {
 	// Source is the text of the expression, or empty. Reports of panics name it.
 	Source string
+	// CostLimit is the highest cost of an evaluation. It is set before the program is planned; 0 means celconfig.PerCallLimit. Callers
+	// pass a meter with the same limit to Evaluate.
+	CostLimit uint64
 	// closures evaluates the expression or declines. It is the zero Program if the evaluator does
 	// not support the expression.
 	closures evaluator.Program
@@ -41,12 +43,12 @@ func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, l
 	if planned, err := b.plan(env, checked, scope); err == nil {
 		program.closures = *planned
 	}
-	program.interpreted.later, program.interpreted.library = later, b.Library
+	program.interpreted.later, program.interpreted.library, program.interpreted.costLimit = later, b.Library, program.CostLimit
 	postponed := later != nil && program.Planned() > 0
 	if postponed && !interpret {
 		return nil
 	}
-	interpreted, err := instantiate(env, checked.NativeRep(), b.Library)
+	interpreted, err := instantiate(env, checked.NativeRep(), b.Library, program.CostLimit)
 	if err != nil {
 		return err
 	}
@@ -91,11 +93,11 @@ type Charge struct {
 // so that an expression that fails close to the limit may have another error than cel-go's.
 func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
 	before := meter.Mark()
-	value, cost, ok := p.closures.Evaluate(memory, meter.Done, input)
+	value, cost, ok := p.closures.Evaluate(memory, meter.Done, meter.MaxCost(), input)
 	if ok {
 		return value, Charge{Cost: cost, Known: true}, nil
 	}
-	if stop && cost > celconfig.PerCallLimit {
+	if stop && cost > meter.MaxCost() {
 		return nil, Charge{Cost: cost, Known: true}, errCostLimit
 	}
 	meter.Repeat(before)

@@ -16,6 +16,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/internal/parser"
 )
 
 // A Step is the value of a node of an expression, which may be an error. A node in the body of a macro such as all() has a
@@ -36,6 +37,9 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	}
 	parsed, issues := tracking.Parse(source)
 	if issues.Err() == nil {
+		issues = parser.CheckCopies(parsed, source)
+	}
+	if issues.Err() == nil {
 		checked, issues = env.Check(parsed)
 	}
 	return checked, issues.Err()
@@ -44,7 +48,7 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 // PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each evaluation calls
 // observe with the steps of the evaluation, in order, and its cost. It evaluates the expression twice: cel-go cannot trace and tell the cost at once.
 func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
-	untraced, err := instantiate(env, checked, b.Library)
+	untraced, err := instantiate(env, checked, b.Library, program.CostLimit)
 	if err != nil {
 		return err
 	}

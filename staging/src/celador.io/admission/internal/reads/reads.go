@@ -27,32 +27,34 @@ type Read struct {
 	Whole bool
 }
 
-// An Origin says where the value of an expression comes from.
-type Origin struct {
-	// Parts are the paths of the parts that the value is, or is an optional of, or that lists have the same items as.
-	Parts [][]string
-	// Computed is set for a variable whose value comes out of a function.
-	Computed bool
-}
-
 // An Analysis describes what an expression reads.
 type Analysis struct {
 	// Reads holds the parts that the result may depend on, in the order of the expression. There may be more of them than
 	// the expression reads, but not less.
 	Reads []Read
-	// Origins holds the origins of the values of all subexpressions by their IDs.
-	Origins map[int64]Origin
+	// Result holds the paths of the parts that the result is, or is an optional of, or has the same items as.
+	Result [][]string
+	// own are the reads of the expression itself apart from the parts in Result.
+	own []Read
+	// uses holds the shared expressions that the expression reads, directly or through others.
+	uses []*Analysis
 }
 
-// Of analyzes a checked expression. roots maps the names of the variables of interest to their paths.
-func Of(checked ast.Expr, roots map[string][]string) Analysis {
+// Of analyzes a checked expression. roots maps the names of the variables of interest to their paths. shared holds the analyses
+// of variables that other expressions define, by name; an expression that reads such a variable reads what that expression
+// reads. Their names contain a dot, so that no other variable has them.
+func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis) Analysis {
 	variables := map[string][][]string{}
 	for name, path := range roots {
 		variables[name] = [][]string{path}
 	}
-	r := &reader{roots: maps.Clone(variables), variables: variables, computed: map[string]bool{}}
-	r.Origins = map[int64]Origin{}
-	r.consume(checked)
+	r := &reader{roots: maps.Clone(variables), variables: variables, shared: shared}
+	r.Result = r.parts(checked)
+	r.own = slices.Clip(r.Reads)
+	r.record(r.Result, true)
+	for _, used := range r.uses {
+		r.Reads = append(r.Reads, used.own...)
+	}
 	return r.Analysis
 }
 
@@ -63,8 +65,8 @@ type reader struct {
 	roots map[string][][]string
 	// variables holds the parts that the variables in scope stand for.
 	variables map[string][][]string
-	// computed holds the variables in scope whose values come out of functions.
-	computed map[string]bool
+	// shared holds the analyses of variables that other expressions define.
+	shared map[string]*Analysis
 }
 
 // consume records that the value of an expression is read as a whole.
@@ -83,15 +85,11 @@ func (r *reader) record(parts [][]string, whole bool) {
 // parts returns the parts that the value of an expression stands for. It records what the expression reads to
 // compute its value, but not the parts that it returns.
 func (r *reader) parts(e ast.Expr) [][]string {
-	parts := r.find(e)
-	isVariable := e.Kind() == ast.IdentKind
-	r.Origins[e.ID()] = Origin{Parts: parts, Computed: isVariable && r.computed[e.AsIdent()]}
-	return parts
-}
-
-func (r *reader) find(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
+		if found, ok := r.shared[e.AsIdent()]; ok {
+			return r.use(found)
+		}
 		if root, ok := strings.CutPrefix(e.AsIdent(), "."); ok {
 			return r.roots[root]
 		}
@@ -120,6 +118,16 @@ func (r *reader) find(e ast.Expr) [][]string {
 		return r.comprehension(e.AsComprehension())
 	}
 	return nil
+}
+
+// use records that the expression reads a shared one, and returns the parts that its value stands for.
+func (r *reader) use(shared *Analysis) [][]string {
+	for _, used := range append([]*Analysis{shared}, shared.uses...) {
+		if !slices.Contains(r.uses, used) {
+			r.uses = append(r.uses, used)
+		}
+	}
+	return shared.Result
 }
 
 func (r *reader) call(c ast.CallExpr) [][]string {
@@ -200,15 +208,10 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	if c.HasIterVar2() {
 		bound[c.IterVar2()] = bound[c.IterVar()]
 	}
-	shadowed, shadowedComputed := map[string][][]string{}, map[string]bool{}
+	shadowed := map[string][][]string{}
 	for name, parts := range bound {
-		shadowed[name], shadowedComputed[name] = r.variables[name], r.computed[name]
-		source := c.IterRange()
-		if name == c.AccuVar() {
-			source = c.AccuInit()
-		}
+		shadowed[name] = r.variables[name]
 		r.variables[name] = parts
-		r.computed[name] = source.Kind() != ast.LiteralKind && source.Kind() != ast.ListKind && source.Kind() != ast.MapKind
 	}
 	// The step of cel.bind is the variable itself, which does not read it.
 	if step := c.LoopStep(); step.Kind() != ast.IdentKind || step.AsIdent() != c.AccuVar() {
@@ -217,11 +220,11 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	// The iteration variables are not in scope in the result.
 	for name, parts := range shadowed {
 		if name != c.AccuVar() {
-			r.variables[name], r.computed[name] = parts, shadowedComputed[name]
+			r.variables[name] = parts
 		}
 	}
 	result := r.parts(c.Result())
-	r.variables[c.AccuVar()], r.computed[c.AccuVar()] = shadowed[c.AccuVar()], shadowedComputed[c.AccuVar()]
+	r.variables[c.AccuVar()] = shadowed[c.AccuVar()]
 	return result
 }
 

@@ -45,7 +45,7 @@ func TestRoots(t *testing.T) {
 			t.Fatal(issues.Err())
 		}
 		var got []string
-		for _, read := range reads.Of(checked.NativeRep().Expr(), roots).Reads {
+		for _, read := range reads.Of(checked.NativeRep().Expr(), roots, nil).Reads {
 			text := strings.Join(read.Path, ".")
 			if !read.Whole {
 				text += "?"

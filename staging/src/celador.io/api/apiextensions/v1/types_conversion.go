@@ -30,6 +30,16 @@ type CustomResourceConversion struct {
 	// +listType=atomic
 	// +k8s:conversion-gen=false
 	Converters []Converter `json:"converters,omitempty" protobuf:"bytes,1000,rep,name=converters"`
+
+	// tables are lookup tables for the rules and variables of all converters. An
+	// expression reads a table as 'tables.<name>[key]', and in the other direction as
+	// 'inverted.<name>[value]'. Alpha: requires the feature gate
+	// CustomResourceConversionRules.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +k8s:conversion-gen=false
+	Tables []ConversionTable `json:"tables,omitempty" protobuf:"bytes,1001,rep,name=tables"`
 }
 
 // ConversionStrategyType is how custom resources are converted between versions.
@@ -64,6 +74,40 @@ type Converter struct {
 	// +optional
 	// +listType=atomic
 	Rules []ConversionRule `json:"rules,omitempty" protobuf:"bytes,3,rep,name=rules"`
+
+	// variables are values that the rules share. An expression reads a variable as
+	// 'variables.<name>'. A variable is evaluated when an expression first reads it, at
+	// most once for each object, and may read the variables before it.
+	// +optional
+	// +listType=atomic
+	Variables []ConversionVariable `json:"variables,omitempty" protobuf:"bytes,4,rep,name=variables"`
+}
+
+// ConversionVariable is a value that the rules of a converter share.
+type ConversionVariable struct {
+	// name is the name of the variable, a CEL identifier. It must be unique among the
+	// variables of the converter. Required.
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+
+	// expression is the CEL expression whose result is the value of the variable.
+	// 'self' is the whole object in fromVersion. The variable has the type of the
+	// expression. Required.
+	Expression string `json:"expression" protobuf:"bytes,2,opt,name=expression"`
+}
+
+// ConversionTable is a lookup table of strings. For example, with this table a rule
+// from v1 to v2 reads 'tables.sizes[self.spec.size]', and the rule back reads
+// 'inverted.sizes[self.spec.size]':
+//
+//	name: sizes
+//	map: {small: S, large: L}
+type ConversionTable struct {
+	// name is the name of the table, a CEL identifier. Required.
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+
+	// map holds the entries of the table. Two keys must not have the same value if an
+	// expression reads the table inverted. Required.
+	Map map[string]string `json:"map" protobuf:"bytes,2,rep,name=map"`
 }
 
 // ConversionRule sets a field of a converted object. For example, this rule turns a
@@ -87,7 +131,9 @@ type ConversionRule struct {
 	Scope string `json:"scope,omitempty" protobuf:"bytes,2,opt,name=scope"`
 
 	// rule is a CEL expression that returns the value of the field. 'self' is the
-	// value at scope of the object in fromVersion. If the result is null or
+	// value at scope of the object in fromVersion, 'root' the whole object. 'index' is
+	// the index of the list item, or the key of the map entry, that the last '[*]' of
+	// scope stands for. If the result is null or
 	// optional.none(), the field is left unset. The fields of an object that the
 	// expression constructs, such as 'Object.spec{size: 3}', are merged into the
 	// field; lists and maps replace its value. Required.

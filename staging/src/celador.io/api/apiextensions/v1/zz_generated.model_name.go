@@ -29,6 +29,16 @@ func (in ConversionRule) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ConversionTable) OpenAPIModelName() string {
+	return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionTable"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ConversionVariable) OpenAPIModelName() string {
+	return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionVariable"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Converter) OpenAPIModelName() string {
 	return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.Converter"
 }

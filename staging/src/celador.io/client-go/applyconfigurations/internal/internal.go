@@ -679,6 +679,29 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: scope
       type:
         scalar: string
+- name: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionTable
+  map:
+    fields:
+    - name: map
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+- name: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionVariable
+  map:
+    fields:
+    - name: expression
+      type:
+        scalar: string
+      default: ""
+    - name: name
+      type:
+        scalar: string
+      default: ""
 - name: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.Converter
   map:
     fields:
@@ -696,6 +719,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: variables
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionVariable
+          elementRelationship: atomic
 - name: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition
   map:
     fields:
@@ -733,6 +762,14 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: tables
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionTable
+          elementRelationship: associative
+          keys:
+          - name
     - name: webhook
       type:
         namedType: io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion

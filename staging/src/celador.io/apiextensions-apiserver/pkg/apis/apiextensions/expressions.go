@@ -15,6 +15,9 @@ type Expressions struct {
 
 	// Converters is spec.conversion.converters. Validation, not this type, ties it to the strategy.
 	Converters []v1.Converter
+
+	// Tables is spec.conversion.tables. Validation, not this type, ties it to the strategy.
+	Tables []v1.ConversionTable
 }
 
 // SchemaDefaults holds the values of x-kubernetes-default in the schema of one version. No value
@@ -31,8 +34,8 @@ func (e *Expressions) HasDefaults() bool {
 	return e != nil && len(e.Defaults) > 0
 }
 
-// HasConversion reports whether the strategy is ConversionRules, or there are converters. A nil
-// receiver has neither.
+// HasConversion reports whether the strategy is ConversionRules, or there are converters or tables. A nil
+// receiver has none of them.
 func (e *Expressions) HasConversion() bool {
-	return e != nil && (e.ConversionRules || len(e.Converters) > 0)
+	return e != nil && (e.ConversionRules || len(e.Converters) > 0 || len(e.Tables) > 0)
 }

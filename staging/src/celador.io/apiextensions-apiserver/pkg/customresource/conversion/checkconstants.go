@@ -100,10 +100,9 @@ func (c *checkedRules) replacesMetadata(rule checkedRule, name string) bool {
 	if len(path) < len(whole) && (rule.expression.KeepsField(whole[len(path):]) || !rule.expression.SetsField(whole[len(path):])) {
 		return false
 	}
-	for _, read := range rule.expression.SelfReads() {
-		from, _ := absolute(rule, read.Path)
-		from = from[:min(len(from), len(whole))]
-		if read.Whole && slices.Equal(names(from), whole[:len(from)]) {
+	for _, read := range c.reads(rule.scope, rule.expression) {
+		from := read.path[:min(len(read.path), len(whole))]
+		if read.whole && slices.Equal(names(from), whole[:len(from)]) {
 			return false
 		}
 	}

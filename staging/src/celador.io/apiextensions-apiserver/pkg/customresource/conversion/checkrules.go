@@ -14,6 +14,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
@@ -26,12 +27,15 @@ type checkedRules struct {
 	// path is the path of the converter's rules.
 	path  *field.Path
 	rules []checkedRule
+	// variablesPath is the path of the converter's variables.
+	variablesPath *field.Path
+	variables     []checkedVariable
 }
 
 type checkedRule struct {
 	*compiledRule
 	// cost is the estimated cost of evaluating the rule for all values that one object has at its scope.
-	cost uint64
+	cost rulelimit.Cost
 }
 
 // check checks a rule by itself.
@@ -60,47 +64,69 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 		value := map[string]string{"scope": rule.Scope, "field": rule.Field, "rule": rule.Rule}[problem.field]
 		return field.ErrorList{field.Invalid(path.Child(problem.field), ruleerror.Abbreviate(value), problem.detail)}
 	}
-	cost, err := compiled.expression.MaxCost()
+	cost, err := rulelimit.Estimate(compiled.expression, compiled.repetitions)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path.Child("rule"), fmt.Errorf("the cost of the rule cannot be estimated: %w", err))}
 	}
-	c.rules = append(c.rules, checkedRule{compiled, rulelimit.Multiply(cost, compiled.cardinality)})
+	c.rules = append(c.rules, checkedRule{compiled, cost})
 	return nil
 }
 
-const costAdvice = " (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
-
-// checkCosts checks the estimated costs of the rules.
+// checkCosts checks the estimated costs of the variables and rules.
 func (c *checkedRules) checkCosts() field.ErrorList {
 	var errs field.ErrorList
-	var total uint64
-	for i, rule := range c.rules {
-		total = rulelimit.Add(total, rule.cost)
-		if rule.cost > maxRuleCost {
-			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), excess("estimated rule cost", rule.cost, maxRuleCost)+costAdvice+c.unlimited(rule)))
+	var total rulelimit.Cost
+	for i, variable := range c.variables {
+		total = total.Add(variable.cost)
+		if variable.cost.Exceeds() {
+			errs = append(errs, field.Forbidden(c.variablesPath.Index(i).Child("expression"), variable.cost.Excess("estimated cost of the variable")+c.unlimited(nil, variable.expression)))
 		}
 	}
-	if total > maxConverterCost && len(errs) == 0 {
+	for i, rule := range c.rules {
+		total = total.Add(rule.cost)
+		if rule.cost.Exceeds() {
+			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), rule.cost.Excess("estimated rule cost")+c.unlimited(rule.scope, rule.expression)))
+		}
+	}
+	if total.Exceeds() && len(errs) == 0 {
 		var expensive []string
 		byCost := make([]int, len(c.rules))
 		for i := range byCost {
 			byCost[i] = i
 		}
-		slices.SortStableFunc(byCost, func(a, b int) int { return cmp.Compare(c.rules[b].cost, c.rules[a].cost) })
+		slices.SortStableFunc(byCost, func(a, b int) int { return cmp.Compare(c.rules[b].cost.Typical, c.rules[a].cost.Typical) })
 		for _, i := range byCost[:min(len(byCost), maxListed)] {
 			expensive = append(expensive, fmt.Sprintf("rules[%d]", i))
 		}
-		errs = append(errs, field.Forbidden(c.path, excess("estimated cost of all rules of the converter", total, maxConverterCost)+costAdvice+
+		errs = append(errs, field.Forbidden(c.path, total.Excess("estimated cost of all rules of the converter")+
 			". The most expensive rules are "+strings.Join(expensive, ", ")))
 	}
 	return errs
 }
 
+// costWarnings returns warnings about variables and rules that may cost more than an object may cost.
+func (c *checkedRules) costWarnings() []string {
+	var warnings []string
+	add := func(path *field.Path, cost rulelimit.Cost, scope rulepath.Path, expression *schemaexpression.Expression) {
+		if cost.MayExceed() {
+			warnings = append(warnings, fmt.Sprintf("%s: objects with long lists are refused if converting them costs more than %d units, because the rule loops over one list for each item of another%s",
+				path, maxObjectCost, c.unlimited(scope, expression)))
+		}
+	}
+	for i, variable := range c.variables {
+		add(c.variablesPath.Index(i).Child("expression"), variable.cost, nil, variable.expression)
+	}
+	for i, rule := range c.rules {
+		add(c.path.Index(i).Child("rule"), rule.cost, rule.scope, rule.expression)
+	}
+	return warnings
+}
+
 // maxListed bounds the names in an error.
 const maxListed = 5
 
-// unlimited names the lists, maps and strings without limits that a rule reads.
-func (c *checkedRules) unlimited(rule checkedRule) string {
+// unlimited names the lists, maps and strings without limits that an expression reads, and those that lead to its scope.
+func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpression.Expression) string {
 	var missing []string
 	add := func(limit string, path rulepath.Path) {
 		if text := limit + " of " + path.String(); !slices.Contains(missing, text) && (len(path) == 0 || path[0].Name != "metadata") {
@@ -108,10 +134,9 @@ func (c *checkedRules) unlimited(rule checkedRule) string {
 		}
 	}
 	root := c.edge.from.source().schema
-	unlimitedOnPath(root, rule.scope, false, add)
-	for _, read := range rule.expression.SelfReads() {
-		path, _ := absolute(rule, read.Path)
-		unlimitedOnPath(root, path, read.Whole, add)
+	unlimitedOnPath(root, scope, false, add)
+	for _, read := range c.reads(scope, expression) {
+		unlimitedOnPath(root, read.path, read.whole, add)
 	}
 	if len(missing) == 0 {
 		return ""
@@ -124,11 +149,36 @@ func (c *checkedRules) unlimited(rule checkedRule) string {
 	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s%s", c.edge.from.name, strings.Join(missing, ", "), more)
 }
 
-// absolute returns the path in the source of what an expression reads, and false if it reads a value that the schema
-// does not describe; the path ends before it then.
-func absolute(rule checkedRule, read []string) (rulepath.Path, bool) {
-	path := slices.Clone(rule.scope)
-	schema := rule.source
+// A sourceRead is a part of the source that an expression reads.
+type sourceRead struct {
+	path rulepath.Path
+	// whole is set if the expression may depend on everything in the value, or reads a value in it that the schema does not
+	// describe.
+	whole bool
+}
+
+// reads returns what an expression with a scope reads of the source: through self, root and variables.
+func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
+	var all []sourceRead
+	add := func(start rulepath.Path, reads []schemaexpression.Read) {
+		schema, err := start.Resolve(c.edge.from.source().schema)
+		if err != nil {
+			return // The scope has been checked.
+		}
+		for _, read := range reads {
+			path, described := absolute(start, schema, read.Path)
+			all = append(all, sourceRead{path, read.Whole || !described})
+		}
+	}
+	add(scope, expression.SelfReads())
+	add(nil, expression.RootReads())
+	return all
+}
+
+// absolute returns the path in the source of what an expression reads below a path with a schema, and false if it reads a value
+// that the schema does not describe; the path ends before it then.
+func absolute(start rulepath.Path, schema *structuralschema.Structural, read []string) (rulepath.Path, bool) {
+	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Step{Name: step}
 		if schema.Items != nil || valueSchema(schema) != nil {

@@ -19,6 +19,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -26,7 +27,7 @@ import (
 // compiler returns the compiler of conversion rules: that of all expressions of schemas, with the functions of rules, json.encode and
 // json.decode.
 var compiler = sync.OnceValue(func() *schemaexpression.Compiler {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options())
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options(), rulemacros.Options())
 	if err != nil {
 		panic(err) // The libraries are constant.
 	}
@@ -40,8 +41,8 @@ type compiledRule struct {
 	// source is the schema of the values at scope, self their type.
 	source *structuralschema.Structural
 	self   *apiservercel.DeclType
-	// cardinality is the highest number of values that one object has at scope.
-	cardinality uint64
+	// repetitions holds the declared limits of the lists and maps that the scope leads through.
+	repetitions []int64
 	// target is the schema of the field.
 	target     *structuralschema.Structural
 	expression *schemaexpression.Expression
@@ -60,10 +61,13 @@ type problem struct {
 // An edge compiles the rules of one converter. It is not safe for concurrent use.
 type edge struct {
 	from, to *typedVersion
+	tables   *tables
+	// shared holds the variables of the converter, as far as they have been declared.
+	shared *schemaexpression.Shared
 	// environments holds the environments of the scopes, which rules share.
 	environments map[environmentKey]*schemaexpression.Environment
-	// constructed holds the types that rules construct by scope.
-	constructed map[string]*ruleresult.Types
+	// constructed holds the types that rules construct. See types.
+	constructed *ruleresult.Types
 }
 
 type environmentKey struct {
@@ -71,8 +75,8 @@ type environmentKey struct {
 	origin environment.Type
 }
 
-func newEdge(from, to *typedVersion) *edge {
-	return &edge{from: from, to: to, environments: map[environmentKey]*schemaexpression.Environment{}, constructed: map[string]*ruleresult.Types{}}
+func newEdge(from, to *typedVersion, tables *tables) *edge {
+	return &edge{from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{}}
 }
 
 // compile checks a rule. Exactly one of the results is set.
@@ -92,7 +96,7 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	compiled.expression = expression
 
 	output := expression.OutputType()
-	if err := e.types(compiled).Assignable(output, compiled.self, compiled.target); err != nil {
+	if err := e.types().Assignable(output, e.from.source().self, compiled.target); err != nil {
 		return nil, &problem{"rule", err.Error()}
 	}
 	if path := compiled.path(); len(path) > 0 && path[len(path)-1].Each && e.isList(path[:len(path)-1]) && mayBeUnset(output) {
@@ -142,7 +146,7 @@ func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	if r.target, err = r.path().Resolve(to.schema); err != nil {
 		return &problem{"field", fmt.Sprintf("in version %s, %s", e.to.name, err)}
 	}
-	if r.self, r.cardinality = from.selfAt(r.scope); r.self == nil {
+	if r.self, r.repetitions = from.selfAt(r.scope); r.self == nil {
 		return &problem{"scope", fmt.Sprintf("the schema of version %s does not declare the type of %s, so that expressions cannot read it", e.from.name, r.scope)}
 	}
 	return nil
@@ -208,10 +212,11 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	env, err := compiler().Environment(schemaexpression.Scope{
 		Self:        r.self,
-		Types:       e.types(r),
+		Others:      e.declarations(r.scope),
+		Shared:      e.shared,
+		Types:       e.types(),
 		NullResults: true,
-		// Values without static type come out of json.decode.
-		MaxDynamicSize: jsonlibrary.MaxSize,
+		CostLimit:   maxObjectCost,
 	}, origin)
 	if err != nil {
 		return nil, err
@@ -220,13 +225,32 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	return env, nil
 }
 
-// types returns the types that the rules of a scope construct.
-func (e *edge) types(r *compiledRule) *ruleresult.Types {
-	scope := r.scope.String()
-	if _, ok := e.constructed[scope]; !ok {
-		e.constructed[scope] = e.to.target().types.ReadFrom(r.self)
+// types returns the types that rules construct.
+func (e *edge) types() *ruleresult.Types {
+	if e.constructed == nil {
+		e.constructed = e.to.target().types.ReadFrom(e.from.source().self)
 	}
-	return e.constructed[scope]
+	return e.constructed
+}
+
+// indexName is the name of the index or key of the entry that the last [*] of a scope stands for.
+const indexName = "index"
+
+// declarations returns the variables that rules with a scope read in addition to self.
+func (e *edge) declarations(scope rulepath.Path) []schemaexpression.Declaration {
+	declarations := []schemaexpression.Declaration{
+		{Name: schemaexpression.Root, Type: e.from.source().self},
+		{Name: tablesName, Type: e.tables.forward, IsNamespace: true},
+		{Name: invertedName, Type: e.tables.inverted, IsNamespace: true},
+	}
+	if last := lastEach(scope); last >= 0 {
+		key := apiservercel.StringType
+		if container, err := scope[:last].Resolve(e.from.source().schema); err == nil && container.Items != nil {
+			key = apiservercel.IntType
+		}
+		declarations = append(declarations, schemaexpression.Declaration{Name: indexName, Type: key})
+	}
+	return declarations
 }
 
 // explain returns the errors of the type checker with hints.
@@ -239,7 +263,7 @@ func (e *edge) explain(celErr *apiservercel.Error, text string, r *compiledRule,
 			}
 		}
 	}
-	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self, target: e.to.target().schema, to: e.to.name}.of(detail, text)
+	hints := hints{scope: r.scope.String(), self: r.self, root: e.from.source().self, target: e.to.target().schema, to: e.to.name, shared: e.shared, tables: e.tables}.of(detail, text)
 	if len(hints) > 0 {
 		detail += "\n" + strings.Join(hints, "\n")
 	}

@@ -12,11 +12,10 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/schemaexpression"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -37,12 +36,13 @@ type conversion struct {
 	results *ruleresult.Results
 	// values holds the values of the plan's scopes, as far as rules have needed them.
 	values []scopeValues
+	shared sharedValues
 }
 
 type scopeValues struct {
 	known   bool
 	matches []rulepath.Match
-	schema  *schemaexpression.Schema
+	scope   *plannedScope
 	// activations holds self for each match that a rule has been evaluated for, or for the last one if only one rule has
 	// the scope, so that large lists take little memory.
 	activations []schemaexpression.Activation
@@ -59,6 +59,7 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 	}
 	c.target = target
 	c.values = make([]scopeValues, len(c.plan.scopes))
+	c.shared.ctx = ctx
 	for i := range c.plan.rules {
 		if err := c.apply(ctx, &c.plan.rules[i]); err != nil {
 			return nil, err
@@ -92,22 +93,26 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	}
 	for i := range values.matches {
 		at := values.matches[i].Path
-		evaluation := rule.program.Evaluate(ctx, values.activation(i))
-		cost := max(evaluation.Cost, minEvaluationCost)
+		evaluation := rule.program.Evaluate(ctx, c.activation(values, i))
+		cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
 		if cost > c.budget {
 			return rule.fail(ReasonCost, at, errObjectCost)
 		}
 		c.budget -= cost
 		if evaluation.Err != nil {
-			reason := ReasonEvaluation
-			if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
+			reason, cause := ReasonEvaluation, explainFailure(evaluation.Err, rule.readsTable)
+			var variable *variableError
+			switch {
+			case errors.As(evaluation.Err, &variable):
+				reason, cause = variable.reason, variable
+			case evaluation.HasCost && evaluation.Cost > maxObjectCost:
 				reason = ReasonCost
 			}
 			if c.partial && reason == ReasonEvaluation {
 				c.unset(rule, at)
 				continue
 			}
-			return rule.fail(reason, at, ruleerror.Evaluation(evaluation.Err))
+			return rule.fail(reason, at, cause)
 		}
 		if err := c.assign(rule, at, evaluation); err != nil {
 			if c.partial {
@@ -132,7 +137,7 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	if err != nil {
 		return nil, err
 	}
-	values.known, values.matches, values.schema = true, matches, c.plan.scopes[scope].schema
+	values.known, values.matches, values.scope = true, matches, &c.plan.scopes[scope]
 	activations := min(len(matches), 1)
 	if c.plan.scopes[scope].shared {
 		activations = len(matches)
@@ -141,15 +146,23 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	return values, nil
 }
 
-// activation returns self for a match. The next call may change it if only one rule has the scope.
-func (v *scopeValues) activation(match int) *schemaexpression.Activation {
+// activation returns the variables of rules for a match. The next call may change them if only one rule has the scope.
+func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Activation {
 	isShared := len(v.activations) == len(v.matches)
 	a := &v.activations[0]
 	if isShared {
 		a = &v.activations[match]
 	}
 	if a.Self == nil || !isShared {
-		*a = schemaexpression.Activation{Self: schemaexpression.Value(v.matches[match].Value, v.schema), StopAtCostLimit: true}
+		*a = schemaexpression.Activation{Values: c, StopAtCostLimit: true}
+		if len(v.scope.path) == 0 {
+			a.Self = c.root()
+		} else {
+			a.Self = schemaexpression.Value(v.matches[match].Value, v.scope.schema)
+		}
+		if v.scope.lastEach >= 0 {
+			a.Values = entryValues{c, &v.matches[match].Path[v.scope.lastEach]}
+		}
 	}
 	return a
 }

@@ -47,11 +47,12 @@ func New(d *Definition) *Converter {
 		versions[v.Name] = newTypedVersion(v)
 		names = append(names, v.Name)
 	}
+	tables := newTables(d.Tables)
 	g := newGraph(names, d.Converters)
 	steps := map[pair]func() (*plan, *Error){}
 	for p, index := range g.converters {
 		steps[p] = sync.OnceValues(func() (*plan, *Error) {
-			return newPlan(versions[p.from], versions[p.to], &d.Converters[index], index)
+			return newPlan(versions[p.from], versions[p.to], tables, &d.Converters[index], index)
 		})
 	}
 	c := &Converter{kind: d.Kind, chains: map[pair]route{}}

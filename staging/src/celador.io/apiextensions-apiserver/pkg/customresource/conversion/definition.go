@@ -21,6 +21,8 @@ type Definition struct {
 	Versions []Version
 	// Converters is spec.conversion.converters.
 	Converters []v1.Converter
+	// Tables is spec.conversion.tables.
+	Tables []v1.ConversionTable
 }
 
 // A Version is a version of a CustomResourceDefinition.

@@ -153,9 +153,14 @@ func FuzzValidate(f *testing.F) {
 	f.Add("[*]", "[\"spec\"].list[0]", "oldSelf.x.y + spec.z")
 	f.Add("spec", "list", "self.list.filter(e, e.name != '').map(e, self.list.map(f, f.name + e.name))")
 	f.Add("spec.text", "", "self.?a[?0].optMap(x, x[1:])")
+	f.Add("spec.list[*]", "name", "root.spec.text + string(index) + variables.text")
+	f.Add("spec.map[*]", "", "tables.t[?self].orValue(inverted.t[index]) + variables.list[0].name")
+	f.Add("", "spec", "Object.spec{list: variables.list, text: has(variables.list) ? dyn(variables) : tables}")
 	f.Fuzz(func(t *testing.T, scope, field, rule string) {
 		const fields = "list: {type: array, items: {type: object, properties: {name: {type: string}}}}\nmap: {type: object, additionalProperties: {type: string}}\ntext: {type: string}"
 		d := widgets(t, fields, fields, "[]")
+		d.Tables = []v1.ConversionTable{{Name: "t", Map: map[string]string{"a": "b", "c": "d"}}}
+		d.Converters[0].Variables = []v1.ConversionVariable{{Name: "text", Expression: "self.spec.?text.orValue('')"}, {Name: "list", Expression: "self.spec.list"}}
 		d.Converters[0].Rules = []v1.ConversionRule{{Scope: scope, Field: field, Rule: rule}}
 		errs, _ := validate(d, nil)
 		in := widget(t, "list: [{name: a}, {}]\nmap: {a: b}\ntext: x")
@@ -177,7 +182,7 @@ func TestIdentity(t *testing.T) {
 		s := g.schema()
 		d := g.definition()
 		d.Versions[0].Schema, d.Versions[1].Schema = s, s.DeepCopy()
-		d.Converters[0].Rules, d.Converters[1].Rules = nil, nil
+		d.Converters[0].Rules, d.Converters[1].Rules, d.Converters[0].Variables = nil, nil, nil
 		if errs, warnings := validate(d, nil); len(errs)+len(warnings) > 0 {
 			t.Fatalf("seed %d: %v, %v", seed, errs, warnings)
 		}

@@ -235,6 +235,17 @@ func (g generator) definition() *conversion.Definition {
 		Versions: []conversion.Version{{Name: "v1", Schema: first}, {Name: "v2", Schema: second}},
 	}
 	d.Converters = []v1.Converter{{FromVersion: "v1", ToVersion: "v2"}, {FromVersion: "v2", ToVersion: "v1"}}
+	d.Tables = []v1.ConversionTable{{Name: "t", Map: map[string]string{"a": "x", "true": "12", "": "ü"}}}
+	for i := range g.IntN(4) {
+		source, target := g.path(first), g.path(second)
+		d.Converters[0].Variables = append(d.Converters[0].Variables, v1.ConversionVariable{Name: fmt.Sprintf("v%d", i), Expression: g.expression(source.expression, target.constructor)})
+		if errs, _ := validate(d, nil); slices.ContainsFunc(errs, func(err string) bool { return strings.HasPrefix(err, "spec.conversion.converters[0].variables") }) {
+			d.Converters[0].Variables[i].Expression = g.pick("1", "self.spec", "variables.v0", "self")
+			if i == 0 {
+				d.Converters[0].Variables[i].Expression = "self"
+			}
+		}
+	}
 	d.Converters[0].Rules = g.rules(d)
 	return d
 }
@@ -249,8 +260,12 @@ func (g generator) rules(d *conversion.Definition) []v1.ConversionRule {
 			rule.Scope, rule.Rule = source.path, g.expression("self", target.constructor)
 			rule.Field = g.pick("", "", target.name)
 		}
+		if g.IntN(3) == 0 {
+			other := g.path(d.Versions[0].Schema)
+			rule.Rule = g.expression(g.pick("variables.v0", "variables.v1", "index", "root"+strings.TrimPrefix(other.expression, "self"), "tables.t[string("+source.expression+")]", "inverted.t[?'x']"), target.constructor)
+		}
 		single := *d
-		single.Converters = []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{rule}}}
+		single.Converters = []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Variables: d.Converters[0].Variables, Rules: []v1.ConversionRule{rule}}}
 		errs, _ := validate(&single, nil)
 		isValid := !slices.ContainsFunc(errs, func(err string) bool { return strings.HasPrefix(err, "spec.conversion.converters[0].rules[0]") })
 		if isValid || g.IntN(200) == 0 {

@@ -5,6 +5,8 @@ package conversion
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/schemaexpression"
 	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
@@ -33,6 +36,9 @@ type hints struct {
 	// target is the schema of the fields that constructors have, in the version to.
 	target *structuralschema.Structural
 	to     string
+	// shared and tables are what the rule reads as variables, tables and inverted.
+	shared *schemaexpression.Shared
+	tables *tables
 }
 
 // of returns the hints for the errors that the type checker has about an expression, each as a sentence without a full stop.
@@ -52,6 +58,10 @@ func (h hints) of(detail, expression string) []string {
 	for _, match := range undefined.FindAllStringSubmatch(detail, -1) {
 		if hiddenMetadata[match[1]] && strings.Contains(detail, "metadata."+match[1]) {
 			add("Of metadata, rules can read name, generateName, namespace, labels and annotations")
+			continue
+		}
+		if hint, ok := h.namespaced(match[1], detail); ok {
+			add(hint)
 			continue
 		}
 		add(h.field(match[1]))
@@ -79,7 +89,10 @@ func (h hints) variable(name string) string {
 		return fmt.Sprintf("Fields are read through self: write self.%s", name)
 	}
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
-		return fmt.Sprintf("The rule has the scope %s, where self has no field %s. To read other parts of the object, use a scope further up, and put the rest of the path into field", h.scope, name)
+		return fmt.Sprintf("The rule has the scope %s, where self has no field %s. To read other parts of the object, write root.%s", h.scope, name, name)
+	}
+	if name == indexName {
+		return "index is the index or key of the entry that the last [*] of the scope stands for: this rule has no [*] in its scope"
 	}
 	if near := h.nearest(name, false); near != "" {
 		return fmt.Sprintf("Fields are read through self: did you mean self.%s?", near)
@@ -106,7 +119,36 @@ func (h hints) field(name string) string {
 }
 
 func (h hints) notRoot() string {
-	return fmt.Sprintf("self is the value at the scope %s, not the whole object", h.scope)
+	return fmt.Sprintf("self is the value at the scope %s, not the whole object, which is root", h.scope)
+}
+
+// namespaced returns a hint for a field of variables, tables or inverted that does not exist, and false if the expression in the
+// error does not read one of that name.
+func (h hints) namespaced(name, detail string) (string, bool) {
+	for _, namespace := range []struct {
+		name, what string
+		fields     iter.Seq[string]
+	}{
+		{schemaexpression.Variables, "variable", h.shared.Names()},
+		{tablesName, "table", maps.Keys(h.tables.forward.Fields)},
+		{invertedName, "table", maps.Keys(h.tables.inverted.Fields)},
+	} {
+		// The error repeats the line of the expression.
+		if !regexp.MustCompile(`\b` + namespace.name + `\s*\.\s*` + regexp.QuoteMeta(name) + `\b`).MatchString(detail) {
+			continue
+		}
+		if ambiguous := h.tables.ambiguity(name); ambiguous != "" && namespace.name == invertedName {
+			return ambiguous, true
+		}
+		if near := spelling.Nearest(name, namespace.fields); near != "" {
+			return fmt.Sprintf("Did you mean %s.%s instead of %s.%s?", namespace.name, near, namespace.name, name), true
+		}
+		if known := slices.Sorted(namespace.fields); len(known) > 0 {
+			return fmt.Sprintf("There is no %s %s: the expression can read %s", namespace.what, name, strings.Join(known[:min(len(known), maxListed)], ", ")), true
+		}
+		return fmt.Sprintf("There is no %s that the expression can read", namespace.what), true
+	}
+	return "", false
 }
 
 // escaped returns a hint for a field whose name has a character that is an operator of CEL, such as x-prop.

@@ -35,9 +35,8 @@ func (c *checkedRules) overwritten() []string {
 func (c *checkedRules) losses() []string {
 	var reads readFields
 	for _, rule := range c.rules {
-		for _, read := range rule.expression.SelfReads() {
-			path, described := absolute(rule, read.Path)
-			reads.add(path, read.Whole || !described)
+		for _, read := range c.reads(rule.scope, rule.expression) {
+			reads.add(read.path, read.whole)
 		}
 	}
 	from, to := c.edge.from.schema, c.edge.to.schema

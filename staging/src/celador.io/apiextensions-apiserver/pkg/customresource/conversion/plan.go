@@ -4,6 +4,10 @@
 package conversion
 
 import (
+	"errors"
+	"fmt"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -16,7 +20,16 @@ import (
 // A plan is a converter that is ready to convert objects. It is immutable and safe for concurrent use.
 type plan struct {
 	from, to *typedVersion
-	rules    []plannedRule
+	// converter is the index in spec.conversion.converters.
+	converter int
+	tables    *tables
+	rules     []plannedRule
+	// variables are the variables of the converter, in its order.
+	variables []plannedVariable
+	// positions holds the indices of the variables by the names that expressions have for them.
+	positions map[string]int
+	// root describes the objects of the source.
+	root *schemaexpression.Schema
 	// scopes holds the distinct scopes of the rules, which share the values there.
 	scopes []plannedScope
 	// edits are the places that the rules change.
@@ -28,16 +41,26 @@ type plan struct {
 }
 
 type plannedScope struct {
-	path   rulepath.Path
-	schema *schemaexpression.Schema
+	path rulepath.Path
+	// lastEach is the index of the last [*] in the path, or -1.
+	lastEach int
+	schema   *schemaexpression.Schema
 	// shared is set if several rules have the scope.
 	shared bool
+}
+
+type plannedVariable struct {
+	name       string
+	program    *schemaexpression.Program
+	readsTable bool
 }
 
 type plannedRule struct {
 	compiledRule
 	id      Rule
 	program *schemaexpression.Program
+	// readsTable is set if the rule reads a table.
+	readsTable bool
 	// scope is the index of the rule's scope in the plan.
 	scopeIndex int
 	// existing is the length of the part of the scope that must exist in the target: up to the last [*].
@@ -46,15 +69,24 @@ type plannedRule struct {
 
 // newPlan compiles and plans the rules of a converter, which has an index in spec.conversion.converters. An error has the
 // reason ReasonCompilation.
-func newPlan(from, to *typedVersion, converter *v1.Converter, index int) (*plan, *Error) {
-	p := &plan{from: from, to: to}
+func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, index int) (*plan, *Error) {
+	p := &plan{from: from, to: to, converter: index, tables: tables, positions: map[string]int{}}
 	fail := func(rule *Rule, err error) *Error {
 		return &Error{Reason: ReasonCompilation, From: from.name, To: to.name, Rule: rule, Err: err}
 	}
 	if from.schema == nil || to.schema == nil {
 		return nil, fail(nil, errNoSchema)
 	}
-	edge := newEdge(from, to)
+	edge := newEdge(from, to, tables)
+	newSchema := func(s *structuralschema.Structural) *schemaexpression.Schema {
+		return schemaexpression.NewOpenSchema(&model.Structural{Structural: s})
+	}
+	p.root = newSchema(from.source().schema)
+	for i := range converter.Variables {
+		if err := p.addVariable(edge, &converter.Variables[i]); err != nil {
+			return nil, fail(nil, fmt.Errorf("spec.conversion.converters[%d].variables[%d] (%q): %w", index, i, converter.Variables[i].Name, err))
+		}
+	}
 	scopes := map[string]int{}
 	for i := range converter.Rules {
 		rule := &converter.Rules[i]
@@ -72,17 +104,37 @@ func newPlan(from, to *typedVersion, converter *v1.Converter, index int) (*plan,
 			p.scopes[index].shared = true
 		} else {
 			scopes[scope] = len(p.scopes)
-			p.scopes = append(p.scopes, plannedScope{
-				path:   compiled.scope,
-				schema: schemaexpression.NewOpenSchema(&model.Structural{Structural: compiled.source}),
-			})
+			schema := p.root
+			if len(compiled.scope) > 0 {
+				schema = newSchema(compiled.source)
+			}
+			p.scopes = append(p.scopes, plannedScope{path: compiled.scope, lastEach: lastEach(compiled.scope), schema: schema})
 		}
 		p.rules = append(p.rules, plannedRule{
-			compiledRule: *compiled, id: id, program: program, scopeIndex: scopes[scope], existing: lastEach(compiled.scope) + 1,
+			compiledRule: *compiled, id: id, program: program, readsTable: readsTable(compiled.expression), scopeIndex: scopes[scope], existing: lastEach(compiled.scope) + 1,
 		})
 	}
 	p.planEdits()
 	return p, nil
+}
+
+// addVariable compiles and plans a variable.
+func (p *plan) addVariable(edge *edge, variable *v1.ConversionVariable) error {
+	name := schemaexpression.Variables + "." + variable.Name
+	if _, ok := p.positions[name]; ok {
+		return errors.New("the converter has several variables with this name")
+	}
+	expression, problem := edge.declare(variable, environment.StoredExpressions)
+	if problem != nil {
+		return problem
+	}
+	program, err := expression.Program()
+	if err != nil {
+		return err
+	}
+	p.positions[name] = len(p.variables)
+	p.variables = append(p.variables, plannedVariable{variable.Name, program, readsTable(expression)})
+	return nil
 }
 
 // lastEach returns the index of the last [*] in a path, or -1.

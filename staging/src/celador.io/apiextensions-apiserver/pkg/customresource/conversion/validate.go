@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -31,6 +32,10 @@ func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warni
 	if v.checkCounts(); len(v.errs) > 0 {
 		return v.errs, nil
 	}
+	if v.checkTables(path.Child("tables")); len(v.errs) > 0 {
+		return v.errs, nil // An expression could read any table.
+	}
+	v.tables = newTables(d.Tables)
 	for i := range d.Converters {
 		if v.checkVersions(i) && !v.isUnchanged(&d.Converters[i]) {
 			v.checkConverter(i)
@@ -46,6 +51,7 @@ type validator struct {
 	definition, old *Definition
 	names           []string
 	versions        map[string]*typedVersion
+	tables          *tables
 
 	errs     field.ErrorList
 	warnings []string
@@ -63,10 +69,13 @@ func (v *validator) checkCounts() {
 		if n > rulelimit.MaxRules {
 			v.errs = append(v.errs, field.TooMany(v.path.Index(i).Child("rules"), n, rulelimit.MaxRules))
 		}
-		all += n
+		if n := len(converter.Variables); n > maxVariables {
+			v.errs = append(v.errs, field.TooMany(v.path.Index(i).Child("variables"), n, maxVariables))
+		}
+		all += n + len(converter.Variables)
 	}
 	if all > maxAllRules && len(v.errs) == 0 {
-		v.errs = append(v.errs, field.Forbidden(v.path, fmt.Sprintf("the converters have %d rules, and may have at most %d", all, maxAllRules)))
+		v.errs = append(v.errs, field.Forbidden(v.path, fmt.Sprintf("the converters have %d rules and variables, and may have at most %d", all, maxAllRules)))
 	}
 }
 
@@ -117,10 +126,11 @@ func (v *validator) oldConverter(converter *v1.Converter) *v1.Converter {
 	return &v.old.Converters[i]
 }
 
-// isUnchanged reports whether neither the converter nor the schemas of its versions have changed.
+// isUnchanged reports whether neither the converter, the schemas of its versions nor the tables have changed.
 func (v *validator) isUnchanged(converter *v1.Converter) bool {
 	old := v.oldConverter(converter)
-	if old == nil || !slices.Equal(old.Rules, converter.Rules) {
+	if old == nil || !slices.Equal(old.Rules, converter.Rules) || !slices.Equal(old.Variables, converter.Variables) ||
+		!v.tablesUnchanged() {
 		return false
 	}
 	for _, name := range []string{converter.FromVersion, converter.ToVersion} {
@@ -132,6 +142,11 @@ func (v *validator) isUnchanged(converter *v1.Converter) bool {
 	return true
 }
 
+// tablesUnchanged reports whether the tables are those before the update.
+func (v *validator) tablesUnchanged() bool {
+	return v.old != nil && apiequality.Semantic.DeepEqual(v.old.Tables, v.definition.Tables)
+}
+
 // checkConverter checks the rules of a converter whose versions exist.
 func (v *validator) checkConverter(i int) {
 	converter := &v.definition.Converters[i]
@@ -139,10 +154,13 @@ func (v *validator) checkConverter(i int) {
 	if from.schema == nil || to.schema == nil {
 		return // The schemas' own errors are reported.
 	}
-	path := v.path.Index(i).Child("rules")
-	rules := checkedRules{edge: newEdge(from, to), path: path}
+	path := v.path.Index(i)
+	rules := checkedRules{edge: newEdge(from, to, v.tables), path: path.Child("rules"), variablesPath: path.Child("variables")}
 	old := v.oldConverter(converter)
 	before := len(v.errs)
+	v.errs = append(v.errs, rules.checkVariables(converter.Variables, func(variable v1.ConversionVariable) bool {
+		return old != nil && slices.Contains(old.Variables, variable)
+	})...)
 	for j := range converter.Rules {
 		if len(v.errs) >= maxErrors {
 			break // Each error repeats a part of a rule.
@@ -160,11 +178,13 @@ func (v *validator) checkConverter(i int) {
 	v.errs = append(v.errs, rules.checkRetypings()...)
 	v.errs = append(v.errs, rules.checkReplacedLists()...)
 	if len(v.errs) == before {
+		v.warnings = append(v.warnings, rules.unread()...)
 		v.warnings = append(v.warnings, rules.overwritten()...)
 		v.warnings = append(v.warnings, rules.unguarded()...)
 		v.warnings = append(v.warnings, rules.replacedMetadata()...)
 		v.warnings = append(v.warnings, rules.openings()...)
 		v.warnings = append(v.warnings, rules.losses()...)
+		v.warnings = append(v.warnings, rules.costWarnings()...)
 	}
 }
 

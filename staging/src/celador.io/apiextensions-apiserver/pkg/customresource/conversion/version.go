@@ -11,7 +11,6 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/schemaexpression"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -56,31 +55,31 @@ func newTypedVersion(v Version) *typedVersion {
 	}
 }
 
-// selfAt returns the type of the value that a scope leads to, and how many of them one object has at most. The type is
+// selfAt returns the type of the value that a scope leads to, and the declared limits of the lists and maps on the way. The type is
 // nil if expressions cannot read the value.
-func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, cardinality uint64) {
-	self, cardinality = s.self, 1
+func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, repetitions []int64) {
+	self = s.self
 	for _, step := range scope {
 		switch {
 		case step.Each:
-			cardinality = rulelimit.Multiply(cardinality, uint64(max(self.MaxElements, 0)))
+			repetitions = append(repetitions, self.MaxElements)
 			self = self.ElemType
 		case self.ElemType != nil:
 			self = self.ElemType
 		default:
 			name, ok := apiservercel.Escape(step.Name)
 			if !ok {
-				return nil, 0
+				return nil, nil
 			}
 			field, ok := self.Fields[name]
 			if !ok {
-				return nil, 0
+				return nil, nil
 			}
 			self = field.Type
 		}
 		if self == nil {
-			return nil, 0
+			return nil, nil
 		}
 	}
-	return self, min(cardinality, rulelimit.MostInRequest(self))
+	return self, repetitions
 }

@@ -9,13 +9,11 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -145,32 +143,25 @@ func (p *place) selfType() *apiservercel.DeclType {
 	return p.declared
 }
 
-// repetitions returns how many values of the schema an object has at most, as Kubernetes estimates it for validation rules: lists
-// and maps without a limit are as large as a request allows.
-func (p *place) repetitions() uint64 {
-	count := uint64(1)
-	for at := p; at.parent != nil; at = at.parent {
-		var limit *int64
-		values := at.parent.schema.ValueValidation
-		switch at {
-		case at.parent.items:
-			if values != nil {
-				limit = values.MaxItems
-			}
-		case at.parent.values:
-			if values != nil {
-				limit = values.MaxProperties
-			}
-		default:
-			continue
-		}
-		if limit == nil {
-			if self := p.selfType(); self != nil {
-				return rulelimit.MostInRequest(self)
-			}
-			return uint64(celconfig.MaxRequestSizeBytes)
-		}
-		count = rulelimit.Multiply(count, uint64(max(*limit, 0)))
+// repetitions returns the declared limits of the lists and maps around the place, outermost first. A negative number is no limit.
+func (p *place) repetitions() []int64 {
+	if p.parent == nil {
+		return nil
 	}
-	return count
+	outer := p.parent.repetitions()
+	limit := int64(-1)
+	values := p.parent.schema.ValueValidation
+	switch p {
+	case p.parent.items:
+		if values != nil && values.MaxItems != nil {
+			limit = *values.MaxItems
+		}
+	case p.parent.values:
+		if values != nil && values.MaxProperties != nil {
+			limit = *values.MaxProperties
+		}
+	default:
+		return outer
+	}
+	return append(outer, limit)
 }

@@ -11,7 +11,6 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -20,15 +19,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // expressions returns the compiler of default expressions: that of all expressions of schemas, with the functions of rules.
 var expressions = sync.OnceValue(func() *schemaexpression.Compiler {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options())
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), rulemacros.Options())
 	if err != nil {
-		panic(err) // The library is constant.
+		panic(err) // The libraries are constant.
 	}
 	return schemaexpression.NewCompiler(base)
 })
@@ -42,7 +42,7 @@ type rule struct {
 	// program is nil if the rule does not compile, and err is set.
 	program *schemaexpression.Program
 	err     error
-	cost    uint64
+	cost    rulelimit.Cost
 	// reads holds the fields of self that the expression reads.
 	reads []string
 	// readsAll is set if it reads self as a whole.
@@ -164,7 +164,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	}
 	types := c.types.ReadFrom(self)
 	environment, err := expressions().Environment(schemaexpression.Scope{
-		Self: self, Types: types, NullResults: true, MaxDynamicSize: uint64(celconfig.MaxRequestSizeBytes),
+		Self: self, Types: types, NullResults: true, CostLimit: objectBudget,
 	}, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
@@ -182,12 +182,10 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 		}
 		r.unguarded = rulepath.Unset(scope.resourceSchema(), expression.UnguardedReads())
 	}
-	cost, err := expression.MaxCost()
-	if err != nil {
+	if r.cost, err = rulelimit.Estimate(expression, scope.repetitions()); err != nil {
 		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))
 	}
 	r.reads, r.readsAll = reads(expression)
-	r.cost = rulelimit.Multiply(cost, scope.repetitions())
 	if r.program, err = expression.Program(); err != nil {
 		return field.InternalError(path, err)
 	}

@@ -16,12 +16,6 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
-// Limits of estimated costs, in CEL cost units. They are Kubernetes' limits for validation rules.
-const (
-	maxRuleCost    = 10_000_000
-	maxVersionCost = 100_000_000
-)
-
 const keyword = "x-kubernetes-default"
 
 // Validate checks the rules of a version that is written, and returns an error for each that is invalid or too expensive.
@@ -56,7 +50,7 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 		errs = append(errs, field.Forbidden(schema.Field(path).Child(keyword),
 			"rules are not allowed in allOf, anyOf, oneOf and not: move the rules to the schema of the same field under properties, items or additionalProperties"))
 	}
-	var total uint64
+	var total rulelimit.Cost
 	top.each(func(at *place) {
 		for i, source := range at.rules {
 			rulePath := at.path.Field(path).Child(keyword).Index(i)
@@ -73,14 +67,14 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), detail))
 			}
 			unguarded.add(rulePath, scope, r)
-			total = rulelimit.Add(total, r.cost)
-			if r.cost > maxRuleCost {
-				errs = append(errs, field.Forbidden(rulePath.Child("rule"), costDetail("the rule", r.cost, maxRuleCost)))
+			total = total.Add(r.cost)
+			if r.cost.Exceeds() {
+				errs = append(errs, field.Forbidden(rulePath.Child("rule"), r.cost.Excess("estimated rule cost")))
 			}
 		}
 	})
-	if total > maxVersionCost {
-		errs = append(errs, field.Forbidden(path, costDetail("all x-kubernetes-default of the version", total, maxVersionCost)))
+	if total.Exceeds() && len(errs) == 0 {
+		errs = append(errs, field.Forbidden(path, total.Excess("estimated cost of all x-kubernetes-default of the version")))
 	}
 	if len(errs) > 0 {
 		return errs, nil
@@ -97,14 +91,6 @@ func tooLong(source v1.DefaultRule, path *field.Path) field.ErrorList {
 		errs = append(errs, field.TooLong(path.Child("rule"), "", rulelimit.MaxRuleLength))
 	}
 	return errs
-}
-
-func costDetail(what string, cost, limit uint64) string {
-	factor := "more than 100 times"
-	if times := float64(cost) / float64(limit); times <= 100 {
-		factor = fmt.Sprintf("%.1f times", times)
-	}
-	return fmt.Sprintf("the estimated cost of %s is %s the limit of %d: simplify the expression, or set maxItems, maxProperties and maxLength of the lists, maps and strings that it reads and that it is in", what, factor, limit)
 }
 
 // each calls visit for the place and all places in it, parents first, properties by name.

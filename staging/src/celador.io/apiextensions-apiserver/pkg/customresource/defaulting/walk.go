@@ -10,14 +10,14 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/schemaexpression"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // objectBudget limits the cost of all rules for one object, in CEL cost units.
-const objectBudget = celconfig.RuntimeCELCostBudget
+const objectBudget = rulelimit.MaxObjectCost
 
 var errBudget = errors.New("the rules before it have used up the cost limit of an object")
 
@@ -190,11 +190,12 @@ func (w *walk) evaluate(s *scope, r *rule) (any, bool, reason, error) {
 		return nil, false, reasonCost, errBudget
 	}
 	evaluation := r.program.Evaluate(w.ctx, s.self(w))
+	w.budget -= rulelimit.MinEvaluationCost
 	if evaluation.HasCost {
 		w.budget -= int64(min(evaluation.Cost, objectBudget))
 	}
 	if evaluation.Err != nil {
-		if evaluation.HasCost && evaluation.Cost > celconfig.PerCallLimit {
+		if evaluation.HasCost && evaluation.Cost > objectBudget {
 			return nil, false, reasonCost, evaluation.Err
 		}
 		return nil, false, reasonEvaluation, evaluation.Err

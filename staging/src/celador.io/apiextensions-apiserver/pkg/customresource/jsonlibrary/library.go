@@ -17,7 +17,6 @@ import (
 	"math"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
@@ -55,9 +54,6 @@ func (library) CompileOptions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("json.encode", cel.Overload(encodeOverload, []*cel.Type{cel.DynType}, cel.StringType, cel.UnaryBinding(encode))),
 		cel.Function("json.decode", cel.Overload(decodeOverload, []*cel.Type{cel.StringType}, cel.DynType, cel.UnaryBinding(decode))),
-		cel.CostEstimatorOptions(
-			checker.OverloadCostEstimate(encodeOverload, estimateEncode),
-			checker.OverloadCostEstimate(decodeOverload, estimateDecode)),
 	}
 }
 
@@ -77,26 +73,4 @@ func cost(text ref.Val) *uint64 {
 	}
 	total := 1 + uint64(math.Ceil(float64(size)*costFactor))
 	return &total
-}
-
-// estimateEncode assumes that the text has the greatest size, because the size of a value is the number of its entries.
-func estimateEncode(checker.CostEstimator, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	size := checker.SizeEstimate{Min: 1, Max: MaxSize}
-	return &checker.CallEstimate{CostEstimate: estimate(size), ResultSize: &size}
-}
-
-func estimateDecode(estimator checker.CostEstimator, _ *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
-	size := checker.SizeEstimate{Min: 0, Max: MaxSize}
-	known := args[0].ComputedSize()
-	if known == nil {
-		known = estimator.EstimateSize(args[0])
-	}
-	if known != nil {
-		size.Min, size.Max = min(known.Min, MaxSize), min(known.Max, MaxSize)
-	}
-	return &checker.CallEstimate{CostEstimate: estimate(size), ResultSize: &checker.SizeEstimate{Max: size.Max}}
-}
-
-func estimate(size checker.SizeEstimate) checker.CostEstimate {
-	return size.MultiplyByCostFactor(costFactor).Add(checker.CostEstimate{Min: 1, Max: 1})
 }

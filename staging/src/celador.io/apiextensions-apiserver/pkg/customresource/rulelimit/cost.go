@@ -4,34 +4,62 @@
 package rulelimit
 
 import (
-	"math"
-	"math/bits"
+	"fmt"
 
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	apiservercel "k8s.io/apiserver/pkg/cel"
+	"celador.io/admission/schemaexpression"
 )
 
-// Multiply returns the product of two costs, or the highest cost if it overflows.
-func Multiply(a, b uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	if high > 0 {
-		return math.MaxUint64
-	}
-	return low
+// A Cost is an estimate of what rules cost for one object, in CEL cost units.
+type Cost struct {
+	// Typical is the highest cost for an object of the size Typical, Large for one of the size Large.
+	Typical, Large float64
+	// isBounded is set if limits in the schema, and not the size of the object, bound Large.
+	isBounded bool
 }
 
-// Add returns the sum of two costs, or the highest cost if it overflows.
-func Add(a, b uint64) uint64 {
-	sum, carry := bits.Add64(a, b, 0)
-	if carry > 0 {
-		return math.MaxUint64
+// Estimate returns the cost of an expression for all values of self in one object. repetitions holds the declared limits of the lists and maps that self is
+// in, outermost first; a negative number is no limit.
+func Estimate(expression *schemaexpression.Expression, repetitions []int64) (cost Cost, err error) {
+	if cost.Typical, err = estimate(expression, Typical, repetitions); err != nil {
+		return Cost{}, err
 	}
-	return sum
+	if cost.Large, err = estimate(expression, Large, repetitions); err != nil {
+		return Cost{}, err
+	}
+	double, err := estimate(expression, schemaexpression.ObjectSize{Entries: 2 * Large.Entries, Text: 2 * Large.Text}, repetitions)
+	cost.isBounded = double < 1.5*cost.Large
+	return cost, err
 }
 
-// MostInRequest returns how many values of a type an object has at most, because a request is limited in size.
-// Kubernetes estimates the evaluations of validation rules below lists and maps without limits likewise.
-func MostInRequest(t *apiservercel.DeclType) uint64 {
-	const separator = 1
-	return uint64(celconfig.MaxRequestSizeBytes / (max(t.MinSerializedSize, 0) + separator))
+func estimate(expression *schemaexpression.Expression, size schemaexpression.ObjectSize, repetitions []int64) (float64, error) {
+	cost, err := expression.MaxCost(size, repetitions...)
+	return cost + MinEvaluationCost*size.Evaluations(repetitions), err
+}
+
+// Add returns the cost of two rules.
+func (c Cost) Add(other Cost) Cost {
+	return Cost{Typical: c.Typical + other.Typical, Large: c.Large + other.Large}
+}
+
+// Exceeds reports whether an object of the size Typical may cost more than MaxObjectCost.
+func (c Cost) Exceeds() bool { return c.Typical > MaxObjectCost }
+
+// MayExceed reports whether a rule that is not refused may cost more than MaxObjectCost for an object whose lists are long although
+// the object is no larger than others: one loop is in another, or the schema has limits that are too high.
+func (c Cost) MayExceed() bool {
+	return !c.Exceeds() && c.Large > MaxObjectCost && (c.isBounded || c.Large > 2*growth*c.Typical)
+}
+
+// Excess says how much the cost of rules that Exceeds reports is above MaxObjectCost, and what to do.
+func (c Cost) Excess(what string) string {
+	factor := c.Typical / MaxObjectCost
+	text := fmt.Sprintf("%.1fx", factor)
+	switch {
+	case factor > 100:
+		text = "more than 100x"
+	case factor < 1.5:
+		text = fmt.Sprintf("%.2fx", factor)
+	}
+	return fmt.Sprintf("%s exceeds budget by factor of %s for an object of %.0f KiB whose lists have %.0f items (try looping over fewer lists for each item of another one, "+
+		"or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text, Typical.Text/1024, Typical.Entries)
 }

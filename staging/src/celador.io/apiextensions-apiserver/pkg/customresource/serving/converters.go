@@ -85,6 +85,7 @@ func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, express
 	definition := &conversion.Definition{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		Converters: expressions.Converters,
+		Tables:     expressions.Tables,
 	}
 	for _, v := range crd.Spec.Versions {
 		definition.Versions = append(definition.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})

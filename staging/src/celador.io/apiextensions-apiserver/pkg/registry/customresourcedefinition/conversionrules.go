@@ -24,7 +24,14 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 	}
 	path := field.NewPath("spec", "conversion")
 	if !crd.Expressions.ConversionRules {
-		return field.ErrorList{field.Forbidden(path.Child("converters"), "may only be set if strategy is ConversionRules")}, nil
+		var errs field.ErrorList
+		if len(crd.Expressions.Converters) > 0 {
+			errs = append(errs, field.Forbidden(path.Child("converters"), "may only be set if strategy is ConversionRules"))
+		}
+		if len(crd.Expressions.Tables) > 0 {
+			errs = append(errs, field.Forbidden(path.Child("tables"), "may only be set if strategy is ConversionRules"))
+		}
+		return errs, nil
 	}
 	if preserve := crd.Spec.PreserveUnknownFields; preserve != nil && *preserve {
 		return field.ErrorList{field.Invalid(path.Child("strategy"), v1.ConversionRules, "must be None if spec.preserveUnknownFields is true")}, nil
@@ -45,6 +52,7 @@ func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversi
 	d := &conversion.Definition{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 		Converters: crd.Expressions.Converters,
+		Tables:     crd.Expressions.Tables,
 	}
 	for _, v := range crd.Spec.Versions {
 		d.Versions = append(d.Versions, conversion.Version{Name: v.Name, Schema: structural(part(crd), v.Name)})

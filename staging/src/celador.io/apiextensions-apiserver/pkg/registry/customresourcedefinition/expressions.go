@@ -46,7 +46,7 @@ func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResou
 		if len(kept.Converters) > 0 {
 			warnDropped(ctx, "spec.conversion.converters", features.CustomResourceConversionRules)
 		}
-		kept.ConversionRules, kept.Converters = false, nil
+		kept.ConversionRules, kept.Converters, kept.Tables = false, nil, nil
 	}
 	crd.Expressions = &kept
 	if kept.IsEmpty() {

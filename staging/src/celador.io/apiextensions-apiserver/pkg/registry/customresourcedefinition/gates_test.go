@@ -35,6 +35,9 @@ const (
 
 	invalidDefault      = `spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[list].items.x-kubernetes-default[0].rule: Invalid value: "a"`
 	crossingDefault     = "spec.versions[0].schema.openAPIV3Schema.x-kubernetes-default[0].rule: Forbidden: the version has a status subresource"
+	tables              = `{"strategy": "ConversionRules", "tables": [{"name": "a", "map": {"b": "c"}}], "converters": [` + both + `, "variables": [{"name": "v", "expression": "1"}]}]}`
+	idleTables          = `{"strategy": "None", "tables": [{"name": "a", "map": {"b": "c"}}]}`
+	forbiddenTables     = "spec.conversion.tables: Forbidden"
 	forbiddenConverters = "spec.conversion.converters: Forbidden"
 	unknownStrategy     = `spec.conversion.strategy: Unsupported value: "ConversionRules": supported values: "None", "Webhook"`
 )
@@ -54,6 +57,9 @@ func TestGates(t *testing.T) {
 			{FromVersion: "v1", ToVersion: "v2"}, {FromVersion: "v2", ToVersion: "v1", Rules: rules},
 		}}
 	}
+	shared := conversion(true)
+	shared.Tables = []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}
+	shared.Converters[1].Variables = []v1.ConversionVariable{{Name: "v", Expression: "1"}}
 	computedStatus := &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {"": {{Rule: "self.spec.a", Field: "status.a"}}}}}
 	other := v1.ConversionRule{Field: "spec.size", Rule: "3"}
 	tests := []struct {
@@ -81,6 +87,14 @@ func TestGates(t *testing.T) {
 		{name: "create converters", updated: manifest(converters, object, object), gates: on, want: conversion(true)},
 		{name: "create idle converters", updated: manifest(idle, object, object), gates: off, want: nothing},
 		{name: "create idle converters", updated: manifest(idle, object, object), gates: on, want: conversion(false), errs: []string{forbiddenConverters}},
+
+		{name: "create tables and variables", updated: manifest(tables, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
+		{name: "create tables and variables", updated: manifest(tables, object, object), gates: on, want: shared},
+		{name: "create idle tables", updated: manifest(idleTables, object, object), gates: off, want: nothing},
+		{name: "create idle tables", updated: manifest(idleTables, object, object), gates: on, want: &apiextensions.Expressions{Tables: shared.Tables}, errs: []string{forbiddenTables}},
+		{name: "keep tables and variables", old: manifest(tables, object, object), updated: manifest(tables, object, object), gates: either, want: shared},
+		{name: "add tables and variables", old: manifest(converters, object, object), updated: manifest(tables, object, object), gates: either, want: shared, changed: true},
+		{name: "remove tables and variables", old: manifest(tables, object, object), updated: manifest(converters, object, object), gates: either, want: conversion(true), changed: true},
 
 		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: off, want: nothing},
 		{name: "add defaults", old: manifest(none, undefaulted), updated: manifest(none, defaulted), gates: on, want: defaults("1"), changed: true},

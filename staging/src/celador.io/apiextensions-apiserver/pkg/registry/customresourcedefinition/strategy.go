@@ -50,6 +50,9 @@ func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 
 // Validate implements rest.RESTCreateStrategy.
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
+		return errs
+	}
 	return append(nameStrategies(s.upstreamStrategy.Validate(ctx, part(obj))), validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
 }
 
@@ -70,6 +73,9 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
+		return errs
+	}
 	errs := withoutStoredCosts(nameStrategies(s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))), part(obj), part(old))
 	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
 }

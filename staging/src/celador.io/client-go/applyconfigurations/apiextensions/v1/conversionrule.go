@@ -25,7 +25,9 @@ type ConversionRuleApplyConfiguration struct {
 	// is evaluated once for each endpoint. Defaults to the whole object.
 	Scope *string `json:"scope,omitempty"`
 	// rule is a CEL expression that returns the value of the field. 'self' is the
-	// value at scope of the object in fromVersion. If the result is null or
+	// value at scope of the object in fromVersion, 'root' the whole object. 'index' is
+	// the index of the list item, or the key of the map entry, that the last '[*]' of
+	// scope stands for. If the result is null or
 	// optional.none(), the field is left unset. The fields of an object that the
 	// expression constructs, such as 'Object.spec{size: 3}', are merged into the
 	// field; lists and maps replace its value. Required.

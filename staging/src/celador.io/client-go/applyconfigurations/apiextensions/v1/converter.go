@@ -22,6 +22,10 @@ type ConverterApplyConfiguration struct {
 	// fromVersion. They are applied in order, and a converter without rules keeps all
 	// fields that both versions have.
 	Rules []ConversionRuleApplyConfiguration `json:"rules,omitempty"`
+	// variables are values that the rules share. An expression reads a variable as
+	// 'variables.<name>'. A variable is evaluated when an expression first reads it, at
+	// most once for each object, and may read the variables before it.
+	Variables []ConversionVariableApplyConfiguration `json:"variables,omitempty"`
 }
 
 // ConverterApplyConfiguration constructs a declarative configuration of the Converter type for use with
@@ -55,6 +59,19 @@ func (b *ConverterApplyConfiguration) WithRules(values ...*ConversionRuleApplyCo
 			panic("nil value passed to WithRules")
 		}
 		b.Rules = append(b.Rules, *values[i])
+	}
+	return b
+}
+
+// WithVariables adds the given value to the Variables field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Variables field.
+func (b *ConverterApplyConfiguration) WithVariables(values ...*ConversionVariableApplyConfiguration) *ConverterApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithVariables")
+		}
+		b.Variables = append(b.Variables, *values[i])
 	}
 	return b
 }

@@ -33,6 +33,11 @@ type CustomResourceConversionApplyConfiguration struct {
 	// or one shortest chain of them. Alpha: requires the feature gate
 	// CustomResourceConversionRules.
 	Converters []ConverterApplyConfiguration `json:"converters,omitempty"`
+	// tables are lookup tables for the rules and variables of all converters. An
+	// expression reads a table as 'tables.<name>[key]', and in the other direction as
+	// 'inverted.<name>[value]'. Alpha: requires the feature gate
+	// CustomResourceConversionRules.
+	Tables []ConversionTableApplyConfiguration `json:"tables,omitempty"`
 }
 
 // CustomResourceConversionApplyConfiguration constructs a declarative configuration of the CustomResourceConversion type for use with
@@ -66,6 +71,19 @@ func (b *CustomResourceConversionApplyConfiguration) WithConverters(values ...*C
 			panic("nil value passed to WithConverters")
 		}
 		b.Converters = append(b.Converters, *values[i])
+	}
+	return b
+}
+
+// WithTables adds the given value to the Tables field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Tables field.
+func (b *CustomResourceConversionApplyConfiguration) WithTables(values ...*ConversionTableApplyConfiguration) *CustomResourceConversionApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithTables")
+		}
+		b.Tables = append(b.Tables, *values[i])
 	}
 	return b
 }

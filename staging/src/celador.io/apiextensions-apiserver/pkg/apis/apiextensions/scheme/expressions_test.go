@@ -99,6 +99,20 @@ func TestExpressions(t *testing.T) {
 			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.ConversionRules, Webhook: &v1.WebhookConversion{ConversionReviewVersions: []string{"v1"}}}
 			return definition
 		}(), want: &apiextensions.Expressions{ConversionRules: true}},
+		{name: "tables and variables", definition: func() *v1.CustomResourceDefinition {
+			definition := definitionOf(plain())
+			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.ConversionRules,
+				Tables:     []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c", "": "d"}}, {Name: "e"}},
+				Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Variables: []v1.ConversionVariable{{Name: "f", Expression: "1"}}}}}
+			return definition
+		}(), want: &apiextensions.Expressions{ConversionRules: true,
+			Tables:     []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c", "": "d"}}, {Name: "e"}},
+			Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Variables: []v1.ConversionVariable{{Name: "f", Expression: "1"}}}}}},
+		{name: "tables without the strategy", definition: func() *v1.CustomResourceDefinition {
+			definition := definitionOf(plain())
+			definition.Spec.Conversion.Tables = []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}
+			return definition
+		}(), want: &apiextensions.Expressions{Tables: []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}}},
 		{name: "converters without the strategy", strategy: upstream.WebhookConverter, definition: func() *v1.CustomResourceDefinition {
 			definition := definitionOf(plain())
 			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.WebhookConverter, Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Rule: "self"}}}}}

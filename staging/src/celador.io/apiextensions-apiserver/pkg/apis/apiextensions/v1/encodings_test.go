@@ -116,8 +116,9 @@ func TestOwnFields(t *testing.T) {
 		[]v1.DefaultRule{{Rule: "self.name", Field: "title"}, {Rule: "1"}},
 		[]v1.Converter{
 			{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Field: "spec.size", Scope: "spec.items[*]", Rule: "self.count"}, {Rule: "self"}}},
-			{FromVersion: "v2", ToVersion: "v1"},
+			{FromVersion: "v2", ToVersion: "v1", Variables: []v1.ConversionVariable{{Name: "a", Expression: "self"}, {Name: "b", Expression: "variables.a"}}},
 		})
+	full.Spec.Conversion.Tables = []v1.ConversionTable{{Name: "sizes", Map: map[string]string{"small": "S", "": "none"}}, {Name: "empty"}}
 	plain := definition(nil, nil)
 	ours, theirs := codecs(t, v1.AddToScheme), codecs(t, upstreamv1.AddToScheme)
 	for _, mediaType := range mediaTypes {

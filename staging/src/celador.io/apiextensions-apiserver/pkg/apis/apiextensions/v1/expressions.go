@@ -20,6 +20,9 @@ func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.Express
 		if len(conversion.Converters) > 0 {
 			collected.Converters = conversion.Converters
 		}
+		if len(conversion.Tables) > 0 {
+			collected.Tables = conversion.Tables
+		}
 	}
 	for i := range crd.Spec.Versions {
 		version := &crd.Spec.Versions[i]
@@ -58,7 +61,7 @@ func insertExpressions(expressions *apiextensions.Expressions, crd *v1.CustomRes
 		if expressions.ConversionRules {
 			crd.Spec.Conversion.Strategy = v1.ConversionRules
 		}
-		crd.Spec.Conversion.Converters = expressions.Converters
+		crd.Spec.Conversion.Converters, crd.Spec.Conversion.Tables = expressions.Converters, expressions.Tables
 	}
 	if !expressions.HasDefaults() {
 		return nil

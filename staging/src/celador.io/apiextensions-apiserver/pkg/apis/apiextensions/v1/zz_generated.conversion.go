@@ -383,6 +383,7 @@ func autoConvert_v1_CustomResourceConversion_To_upstream_CustomResourceConversio
 	out.Strategy = apisapiextensionsv1.ConversionStrategyType(in.Strategy)
 	out.Webhook = (*apisapiextensionsv1.WebhookConversion)(unsafe.Pointer(in.Webhook))
 	// INFO: in.Converters opted out of conversion generation
+	// INFO: in.Tables opted out of conversion generation
 	return nil
 }
 

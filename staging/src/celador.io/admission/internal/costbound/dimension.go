@@ -1,0 +1,228 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package costbound
+
+import (
+	"slices"
+)
+
+// A dimension is a set of entries of a list or map, or of characters of a text.
+type dimension struct {
+	// parent holds the entries that the list, map or text is in. It is nil outside of all lists and maps.
+	parent *dimension
+	// each is the highest size within one entry of parent, total the highest size within all of them.
+	each, total float64
+}
+
+// within returns a dimension in the entries of parent. bound is the limit that the schema declares, or negative if there is none, size the
+// limit that the size of the object implies.
+func within(parent *dimension, bound int64, size float64) *dimension {
+	d := &dimension{parent: parent, each: size, total: size}
+	if bound >= 0 {
+		d.each = min(d.each, float64(bound))
+	}
+	if parent == nil {
+		d.total = d.each
+	} else {
+		d.total = min(d.total, parent.total*d.each)
+	}
+	return d
+}
+
+// isIn reports whether the dimension is in the entries of another.
+func (d *dimension) isIn(other *dimension) bool {
+	for at := d.parent; at != nil; at = at.parent {
+		if at == other {
+			return true
+		}
+	}
+	return false
+}
+
+// moved returns the dimension with another ancestor, or itself, instead of from.
+func (d *dimension) moved(from, to *dimension) *dimension {
+	switch d {
+	case nil:
+		return nil
+	case from:
+		return to
+	}
+	parent := d.parent.moved(from, to)
+	if parent == d.parent {
+		return d
+	}
+	return &dimension{parent: parent, each: d.each, total: d.total}
+}
+
+// dimensions is a set of dimensions. As a number it is that of the combinations of one element of each, in which an element
+// belongs to the element of each ancestor in the set.
+type dimensions []*dimension
+
+func (s dimensions) with(others ...*dimension) dimensions {
+	all := slices.Clip(s)
+	for _, d := range others {
+		if !slices.Contains(all, d) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// parent returns the nearest ancestor in the set, or nil.
+func (s dimensions) parent(d *dimension) *dimension {
+	for at := d.parent; at != nil; at = at.parent {
+		if slices.Contains(s, at) {
+			return at
+		}
+	}
+	return nil
+}
+
+// count returns the highest number of combinations in an object.
+func (s dimensions) count() float64 {
+	product := 1.0
+	for _, d := range s {
+		if s.parent(d) == nil {
+			product *= s.all(d)
+		}
+	}
+	return product
+}
+
+// countIn returns the highest number of combinations for one combination of the elements of context.
+func (s dimensions) countIn(context dimensions) float64 {
+	product := 1.0
+	for _, d := range s {
+		switch {
+		case slices.Contains(context, d) || s.parent(d) != nil && !slices.Contains(context, s.parent(d)):
+		case context.parent(d) != nil:
+			product *= s.each(d)
+		default:
+			product *= s.all(d)
+		}
+	}
+	return product
+}
+
+// all returns the number of combinations of d and the dimensions in it.
+func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total) }
+
+// each returns the number of combinations within one entry of d's parent.
+func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
+
+// combinations returns the number of combinations of own elements of d and the dimensions in it. The elements of one dimension in d
+// are counted together, those of the others for each of them.
+func (s dimensions) combinations(d *dimension, own float64) float64 {
+	var inside []*dimension
+	for _, other := range s {
+		if s.parent(other) == d {
+			inside = append(inside, other)
+		}
+	}
+	best := own
+	for _, other := range inside {
+		best *= s.each(other)
+	}
+	for _, counted := range inside {
+		product := s.all(counted)
+		for _, other := range inside {
+			if other != counted {
+				product *= s.each(other)
+			}
+		}
+		best = min(best, product)
+	}
+	return best
+}
+
+// A term is a multiple of a number of combinations.
+type term struct {
+	factor float64
+	dimensions
+}
+
+// A size is a sum.
+type size []term
+
+var one = size{{factor: 1}}
+
+func constant(n float64) size { return size{{factor: n}} }
+
+// maxTerms bounds the terms of a size. Further ones become a constant.
+const maxTerms = 24
+
+func (s size) plus(others ...size) size {
+	sum := slices.Clip(s)
+	for _, other := range others {
+		sum = append(sum, other...)
+	}
+	if len(sum) <= maxTerms {
+		return sum
+	}
+	rest := sum[maxTerms-1:]
+	return append(slices.Clip(sum[:maxTerms-1]), term{factor: rest.in(nil)})
+}
+
+func (s size) times(factor float64) size {
+	product := make(size, len(s))
+	for i, t := range s {
+		product[i] = term{t.factor * factor, t.dimensions}
+	}
+	return product
+}
+
+// product returns the size of all pairs.
+func (s size) product(other size) size {
+	var product size
+	for _, a := range s {
+		for _, b := range other {
+			product = append(product, term{a.factor * b.factor, a.dimensions.with(b.dimensions...)})
+		}
+	}
+	return product.plus()
+}
+
+// in returns the highest size for one combination of the elements of context.
+func (s size) in(context dimensions) float64 {
+	sum := 0.0
+	for _, t := range s {
+		sum += t.factor * t.countIn(context)
+	}
+	return sum
+}
+
+// over returns the highest sum of the sizes for all combinations of the elements of context.
+func (s size) over(context dimensions) float64 {
+	sum := 0.0
+	for _, t := range s {
+		sum += t.factor * context.with(t.dimensions...).count()
+	}
+	return sum
+}
+
+// separate returns the size with copies of the dimensions that context does not have, for a second value of this size.
+func (s size) separate(context dimensions) size {
+	copied := make(size, len(s))
+	for i, t := range s {
+		copied[i].factor = t.factor
+		for _, d := range t.dimensions {
+			if !slices.Contains(context, d) {
+				again := *d
+				d = &again
+			}
+			copied[i].dimensions = append(copied[i].dimensions, d)
+		}
+	}
+	return copied
+}
+
+// dimension returns a dimension of this size.
+func (s size) dimension(context dimensions) *dimension {
+	if len(s) == 1 && len(s[0].dimensions) == 1 {
+		d := s[0].dimensions[0]
+		return &dimension{parent: d.parent, each: d.each * s[0].factor, total: d.total * s[0].factor}
+	}
+	n := s.in(context)
+	return &dimension{each: n, total: n}
+}

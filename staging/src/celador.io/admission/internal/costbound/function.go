@@ -1,0 +1,281 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package costbound
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+const (
+	read  = common.StringTraversalCostFactor
+	write = 2 * read
+	// maxPattern is longer than the pattern of each named format.
+	maxPattern = 100
+	// scalarText is longer than the text of a number, time or duration.
+	scalarText = 48
+)
+
+// function returns the result of a call and its own cost.
+func (e *estimate) function(function string, id int64, operands []ast.Expr, args []value) (value, float64) {
+	scalarResult := value{kind: scalar}
+	if len(args) == 0 {
+		return scalarResult, e.each(1)
+	}
+	first := args[0]
+	second := value{kind: scalar}
+	if len(args) > 1 {
+		second = args[1]
+	}
+	units := func(s size) float64 { return e.each(1) + s.over(e.context) }
+	// Costs are rounded up, each factor of a product by itself.
+	rounded := func(s size, factor float64) size { return s.times(factor).plus(one) }
+
+	switch function {
+	case operators.Index, operators.OptIndex, operators.OptSelect:
+		if key, ok := name(operands[1]); ok {
+			return e.fieldOf(first, key), e.each(1)
+		}
+		return e.valueOf(first, second), e.each(1)
+	case "first", "last":
+		return e.entryOf(first), e.each(1)
+	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "optional.unwrap", "unwrapOpt":
+		return first, e.each(1)
+	case "or", "orValue":
+		return oneOf(first, second), e.each(1)
+	case "optional.none", "hasValue", "size", "type", operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
+		operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate:
+		return scalarResult, e.each(1)
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return scalarResult, e.each(1) + min(rounded(e.sizeOf(first), read).over(e.context), rounded(e.sizeOf(second), read).over(e.context))
+	case operators.In:
+		if second.kind == part && second.declared != nil && second.declared.IsMap() {
+			return scalarResult, e.each(1)
+		}
+		return scalarResult, units(e.sizeOf(second))
+	case operators.Add:
+		return e.add(id, args, units)
+	case "cel.@mapInsert":
+		return e.insert(args), e.each(1)
+	case "lowerAscii", "upperAscii", "trim", "substring", "charAt":
+		return text(e.sizeOf(first)), units(rounded(e.sizeOf(first), read))
+	case "replace":
+		return text(e.replaced(operands, args)), units(rounded(e.sizeOf(first), write))
+	case "split", "findAll":
+		cost := rounded(e.sizeOf(first), write)
+		if function == "findAll" {
+			cost = e.pattern(e.sizeOf(first), e.sizeOf(second))
+		}
+		return e.parts(e.sizeOf(first)), units(cost)
+	case "join":
+		joined := e.joined(first, second)
+		return text(joined), units(rounded(joined, write))
+	case "format":
+		return text(e.sizeOf(first).plus(e.content(second))), units(rounded(e.sizeOf(first), read))
+	case "matches", "find":
+		return text(e.sizeOf(first)), units(e.pattern(e.sizeOf(first), e.sizeOf(second)))
+	case "validate":
+		return e.parts(e.sizeOf(second)), units(e.pattern(e.sizeOf(second), constant(maxPattern)))
+	case "contains":
+		return scalarResult, units(rounded(e.sizeOf(first), read).product(rounded(e.sizeOf(second).separate(e.context), read)))
+	case "sets.contains", "sets.intersects", "sets.equivalent":
+		return scalarResult, units(e.sizeOf(first).product(e.sizeOf(second).separate(e.context)).times(2))
+	case "distinct", "sort", "@sortByAssociatedKeys":
+		compared := e.sizeOf(args[len(args)-1])
+		return first, e.each(2+common.ListCreateBaseCost) + units(compared.product(compared.separate(e.context)).times(2+read))
+	case "slice", "reverse":
+		return first, e.each(2+common.ListCreateBaseCost) + units(e.sizeOf(first))
+	case "flatten":
+		return e.flattened(first), e.each(2+common.ListCreateBaseCost) + units(e.sizeOf(first).times(maxDepth(operands)))
+	case "lists.range":
+		n := constant(e.limits.Text)
+		if len(operands) == 1 && operands[0].Kind() == ast.LiteralKind {
+			if literal, ok := operands[0].AsLiteral().(types.Int); ok {
+				n = constant(float64(max(literal, 0)))
+			}
+		}
+		return value{kind: made, size: n, entries: &value{kind: scalar}}, e.each(2+common.ListCreateBaseCost) + units(n)
+	case "string":
+		if e.resultOf(operands[0].ID()).Kind() == types.StringKind || first.kind == part || first.kind == made {
+			return text(e.sizeOf(first).plus(constant(scalarText))), units(rounded(e.sizeOf(first), read))
+		}
+		return text(constant(scalarText)), e.each(2)
+	case "merge", "set", "remove", "removeAll":
+		return e.changedMap(function, args), e.each(2+common.MapCreateBaseCost) + units(e.allSizes(args))
+	case "toText":
+		return text(constant(scalarText)), e.each(2)
+	case "base64.encode", "base64.decode":
+		return text(rounded(e.sizeOf(first), 2).plus(constant(4))), units(rounded(e.sizeOf(first), write))
+	case "regex.extract", "regex.extractAll":
+		matched := e.pattern(e.sizeOf(first), e.sizeOf(second))
+		if function == "regex.extract" {
+			return text(e.sizeOf(first)), units(matched)
+		}
+		return e.parts(e.sizeOf(first)), units(matched)
+	case "regex.replace":
+		result := e.sizeOf(first)
+		if len(args) > 2 {
+			result = result.plus(result.plus(one).product(e.sizeOf(args[2]).separate(e.context)))
+		}
+		return text(result), units(e.pattern(e.sizeOf(first), e.sizeOf(second)).plus(rounded(result, write)))
+	case "json.encode":
+		encoded := e.content(first)
+		return text(encoded), units(rounded(encoded, write))
+	}
+	return e.unknown(function, id, args)
+}
+
+// unknown bounds a function that is not known: it reads all its arguments once.
+func (e *estimate) unknown(function string, id int64, args []value) (value, float64) {
+	read := one
+	in := args[0].in
+	for _, argument := range args {
+		read = read.plus(e.sizeOf(argument))
+	}
+	cost := e.each(1) + read.over(e.context)
+	switch e.resultOf(id).Kind() {
+	case types.BoolKind, types.IntKind, types.UintKind, types.DoubleKind, types.DurationKind, types.TimestampKind, types.NullTypeKind, types.TypeKind:
+		return value{kind: scalar}, cost
+	case types.StringKind, types.BytesKind:
+		return text(read.plus(constant(scalarText))), cost
+	default:
+		return value{kind: part, in: in}, cost
+	}
+}
+
+// resultOf returns the static type of a subexpression.
+func (e *estimate) resultOf(id int64) *types.Type {
+	t := e.GetType(id)
+	if t.Kind() == types.OpaqueKind && len(t.Parameters()) == 1 {
+		return t.Parameters()[0]
+	}
+	return t
+}
+
+// pattern returns the cost of matching a text with a regular expression.
+func (*estimate) pattern(text, pattern size) size {
+	return text.plus(one).times(read).plus(one).product(pattern.times(common.RegexStringLengthCostFactor).plus(one))
+}
+
+// add returns the sum of numbers, texts or lists.
+func (e *estimate) add(id int64, args []value, units func(size) float64) (value, float64) {
+	first, second := args[0], args[1]
+	switch e.resultOf(id).Kind() {
+	case types.StringKind, types.BytesKind:
+		sum := e.sizeOf(first).plus(e.sizeOf(second))
+		return text(sum), units(sum.times(read).plus(one))
+	case types.ListKind:
+		return oneOf(first, second), e.each(1)
+	case types.DynKind:
+		sum := e.sizeOf(first).plus(e.sizeOf(second))
+		return oneOf(first, second, text(sum)), units(sum.times(read).plus(one))
+	default:
+		return value{kind: scalar}, e.each(1)
+	}
+}
+
+// insert returns a map with another entry, or with the entries of another map.
+func (e *estimate) insert(args []value) value {
+	entry := args[len(args)-1]
+	if len(args) == 2 {
+		entry = e.entryOf(entry)
+		return oneOf(args[0], value{kind: made, size: e.sizeOf(args[1]), entries: &entry})
+	}
+	return oneOf(args[0], value{kind: made, size: one, entries: &entry})
+}
+
+// changedMap returns the result of a function that returns a map with other entries.
+func (e *estimate) changedMap(function string, args []value) value {
+	if function == "merge" || function == "set" {
+		return e.insert(args)
+	}
+	return args[0]
+}
+
+func (e *estimate) allSizes(args []value) size {
+	all := one
+	for _, argument := range args {
+		all = all.plus(e.sizeOf(argument))
+	}
+	return all
+}
+
+// replaced returns the size of the result of replace.
+func (e *estimate) replaced(operands []ast.Expr, args []value) size {
+	s := e.sizeOf(args[0])
+	if len(args) < 3 {
+		return s
+	}
+	old, oldIsConstant := name(operands[1])
+	replacement, isConstant := name(operands[2])
+	if isConstant && oldIsConstant && old != "" && len(replacement) <= len(old) {
+		return s
+	}
+	return s.plus(s.plus(one).product(e.sizeOf(args[2]).separate(e.context)))
+}
+
+// parts returns the list of the parts of a text of a size.
+func (e *estimate) parts(s size) value {
+	d := s.dimension(e.context)
+	d.each, d.total = d.each+1, d.total+1
+	if d.parent != nil {
+		d.total += d.parent.total
+	}
+	characters := &dimension{parent: d, each: d.each, total: d.total}
+	part := text(size{{1, dimensions{characters}}})
+	return value{kind: made, size: size{{1, dimensions{d}}}, entries: &part}
+}
+
+// joined returns the size of a text that joins the texts of a list.
+func (e *estimate) joined(list, separator value) size {
+	joined := one
+	for _, l := range e.loops(list) {
+		count := size{{1, dimensions{l.dimension}}}
+		joined = joined.plus(count.product(e.sizeOf(l.entry)), count.product(e.sizeOf(separator)))
+	}
+	return joined
+}
+
+// flattened returns a list of the elements of the lists in a list.
+func (e *estimate) flattened(list value) value {
+	var flat []value
+	for _, outer := range e.loops(list) {
+		for _, inner := range outer.entry.each() {
+			if inner.kind == scalar {
+				continue
+			}
+			for _, l := range e.loops(inner) {
+				entry := l.entry
+				flat = append(flat, value{kind: made, size: e.flatSize(outer, l), entries: &entry})
+			}
+		}
+	}
+	return oneOf(flat...)
+}
+
+// flatSize returns the number of all entries of the lists that a loop visits.
+func (e *estimate) flatSize(outer, inner loop) size {
+	if inner.isIn(outer.dimension) {
+		return size{{1, dimensions{inner.dimension}}}
+	}
+	return size{{1, dimensions{outer.dimension, inner.dimension}}}
+}
+
+// maxDepth returns the depth of flatten.
+func maxDepth(operands []ast.Expr) float64 {
+	const unknown = 100
+	if len(operands) < 2 {
+		return 1
+	}
+	if i := slices.IndexFunc(operands[1:], func(x ast.Expr) bool { return x.Kind() == ast.LiteralKind }); i == 0 {
+		if depth, ok := operands[1].AsLiteral().(types.Int); ok {
+			return float64(max(depth, 1))
+		}
+	}
+	return unknown
+}

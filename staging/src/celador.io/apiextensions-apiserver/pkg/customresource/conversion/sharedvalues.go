@@ -1,0 +1,125 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/schemaexpression"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// sharedValues holds the values of one object that its rules share, as far as rules have read them.
+type sharedValues struct {
+	ctx  context.Context
+	root ref.Val
+	// activation is that of the variables.
+	activation schemaexpression.Activation
+	// variables holds the values or errors of the variables, by position.
+	variables []ref.Val
+}
+
+// root returns the value of root.
+func (c *conversion) root() ref.Val {
+	if c.shared.root == nil {
+		c.shared.root = schemaexpression.Value(c.source, c.plan.root)
+	}
+	return c.shared.root
+}
+
+// ResolveName returns the value of a variable other than self, for rules whose scope has no [*] and for variables.
+func (c *conversion) ResolveName(name string) (any, bool) {
+	switch name {
+	case schemaexpression.Root:
+		return c.root(), true
+	case tablesName, invertedName:
+		return c.plan.tables.values[name], true
+	default:
+		i, ok := c.plan.positions[name]
+		if !ok {
+			return nil, false
+		}
+		return c.variable(i), true
+	}
+}
+
+// variable returns the value of a variable, which it evaluates on the first read. A variable reads only those before it.
+func (c *conversion) variable(i int) ref.Val {
+	if c.shared.variables == nil {
+		c.shared.variables = make([]ref.Val, len(c.plan.variables))
+		c.shared.activation = schemaexpression.Activation{Self: c.root(), Values: c, StopAtCostLimit: true}
+	}
+	if c.shared.variables[i] == nil {
+		c.shared.variables[i] = c.evaluate(i)
+	}
+	return c.shared.variables[i]
+}
+
+// evaluate returns the value of a variable, or an error that names it, and charges the budget of the object.
+func (c *conversion) evaluate(i int) ref.Val {
+	variable := &c.plan.variables[i]
+	fail := func(reason Reason, err error) ref.Val {
+		return types.WrapErr(&variableError{reason, c.plan.converter, i, variable.name, err})
+	}
+	evaluation := variable.program.EvaluateShared(c.shared.ctx, &c.shared.activation)
+	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
+	if cost > c.budget {
+		c.budget = 0
+		return fail(ReasonCost, errObjectCost)
+	}
+	c.budget -= cost
+	var cause *variableError
+	switch {
+	case evaluation.Err == nil:
+		return evaluation.Value
+	case errors.As(evaluation.Err, &cause):
+		return fail(cause.reason, cause)
+	case evaluation.HasCost && evaluation.Cost > maxObjectCost:
+		return fail(ReasonCost, evaluation.Err)
+	default:
+		return fail(ReasonEvaluation, explainFailure(evaluation.Err, variable.readsTable))
+	}
+}
+
+// A variableError says why a variable has no value.
+type variableError struct {
+	reason           Reason
+	converter, index int
+	name             string
+	err              error
+}
+
+// Error implements error.
+func (e *variableError) Error() string {
+	return fmt.Sprintf("spec.conversion.converters[%d].variables[%d] (%s.%s): %v", e.converter, e.index, schemaexpression.Variables, e.name, e.err)
+}
+
+// Unwrap returns the cause.
+func (e *variableError) Unwrap() error { return e.err }
+
+// entryValues resolves the variables of a rule whose scope contains [*].
+type entryValues struct {
+	*conversion
+	// entry is the list item or map entry that the last [*] stands for.
+	entry *rulepath.Step
+}
+
+// ResolveName returns the value of a variable other than self.
+func (v entryValues) ResolveName(name string) (any, bool) {
+	switch {
+	case name != indexName:
+		return v.conversion.ResolveName(name)
+	case v.entry.Item:
+		return types.Int(v.entry.Index), true
+	default:
+		return types.String(v.entry.Name), true
+	}
+}

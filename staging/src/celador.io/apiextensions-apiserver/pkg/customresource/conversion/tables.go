@@ -1,0 +1,138 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/schemaexpression"
+	v1 "celador.io/api/apiextensions/v1"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+)
+
+// Names of the objects whose fields are the tables, and the tables with keys and values exchanged.
+const (
+	tablesName   = "tables"
+	invertedName = "inverted"
+)
+
+// tables holds spec.conversion.tables for expressions. It is immutable and safe for concurrent use.
+type tables struct {
+	// forward and inverted are the types of the objects.
+	forward, inverted *apiservercel.DeclType
+	// values holds the objects by their names in expressions.
+	values map[string]ref.Val
+	// shared holds two keys that have the same value, for the tables that cannot be inverted.
+	shared map[string][2]string
+}
+
+// newTables returns the tables of a definition.
+func newTables(all []v1.ConversionTable) *tables {
+	t := &tables{shared: map[string][2]string{}}
+	forward, inverted := map[string]*apiservercel.DeclField{}, map[string]*apiservercel.DeclField{}
+	forwardValues, invertedValues := map[ref.Val]ref.Val{}, map[ref.Val]ref.Val{}
+	add := func(name string, entries map[string]string, fields map[string]*apiservercel.DeclField, values map[ref.Val]ref.Val) {
+		fields[name] = apiservercel.NewDeclField(name, tableType(entries), true, nil, nil)
+		values[types.String(name)] = types.NewStringStringMap(types.DefaultTypeAdapter, entries)
+	}
+	for _, table := range all {
+		add(table.Name, table.Map, forward, forwardValues)
+		back := make(map[string]string, len(table.Map))
+		for _, key := range slices.Sorted(maps.Keys(table.Map)) {
+			value := table.Map[key]
+			if first, ok := back[value]; ok {
+				if _, known := t.shared[table.Name]; !known {
+					t.shared[table.Name] = [2]string{first, key}
+				}
+				continue
+			}
+			back[value] = key
+		}
+		if _, ambiguous := t.shared[table.Name]; !ambiguous {
+			add(table.Name, back, inverted, invertedValues)
+		}
+	}
+	// Expressions cannot contain the names of the types.
+	t.forward, t.inverted = apiservercel.NewObjectType("object(tables)", forward), apiservercel.NewObjectType("object(inverted)", inverted)
+	t.values = map[string]ref.Val{
+		tablesName:   types.NewRefValMap(types.DefaultTypeAdapter, forwardValues),
+		invertedName: types.NewRefValMap(types.DefaultTypeAdapter, invertedValues),
+	}
+	return t
+}
+
+// tableType returns the type of a table, with the sizes of its texts.
+func tableType(entries map[string]string) *apiservercel.DeclType {
+	text := func(texts func(yield func(string) bool)) *apiservercel.DeclType {
+		t := *apiservercel.StringType
+		t.MaxElements = 0
+		for text := range texts {
+			t.MaxElements = max(t.MaxElements, int64(utf8.RuneCountInString(text)))
+		}
+		return &t
+	}
+	return apiservercel.NewMapType(text(maps.Keys(entries)), text(maps.Values(entries)), int64(len(entries)))
+}
+
+const (
+	// maxTables bounds the tables of a CustomResourceDefinition.
+	maxTables = 100
+	// maxTableEntries bounds the entries of a table.
+	maxTableEntries = 1000
+)
+
+// checkTables checks spec.conversion.tables, unless the update leaves them unchanged.
+func (v *validator) checkTables(path *field.Path) {
+	all := v.definition.Tables
+	if v.tablesUnchanged() {
+		return
+	}
+	if len(all) > maxTables {
+		v.errs = append(v.errs, field.TooMany(path, len(all), maxTables))
+		return
+	}
+	seen := map[string]bool{}
+	for i, table := range all {
+		at := path.Index(i)
+		v.errs = append(v.errs, checkName(at.Child("name"), table.Name, seen, "table")...)
+		switch entries := at.Child("map"); {
+		case len(table.Map) == 0:
+			v.errs = append(v.errs, field.Required(entries, "must have an entry"))
+		case len(table.Map) > maxTableEntries:
+			v.errs = append(v.errs, field.TooMany(entries, len(table.Map), maxTableEntries))
+		}
+	}
+}
+
+// readsTable reports whether an expression reads a table.
+func readsTable(x *schemaexpression.Expression) bool {
+	return x.ReadsNamespace(tablesName) || x.ReadsNamespace(invertedName)
+}
+
+// explainFailure returns the error of an evaluation, and what to write instead if the mistake is a common one. It wraps err.
+func explainFailure(err error, readsTable bool) error {
+	if readsTable && strings.HasPrefix(err.Error(), "no such key") {
+		return fmt.Errorf("%w (the table has no such key, or the field is unset in this object; add the key to the table, or read it with [?...] and orValue(...))", err)
+	}
+	return ruleerror.Evaluation(err)
+}
+
+// ambiguity says why a table cannot be inverted. It returns "" if it can, or if there is no such table.
+func (t *tables) ambiguity(name string) string {
+	keys, ok := t.shared[name]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("The table %s cannot be inverted, because its keys %q and %q have the same value: give them different values, or write a conditional", name, keys[0], keys[1])
+}
