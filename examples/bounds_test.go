@@ -55,7 +55,7 @@ func TestRulesWithoutLimits(t *testing.T) {
 			for i := range c.Versions {
 				c.Versions[i].Schema = unbounded(c.Versions[i].Schema)
 				defaults := d.expressions.Defaults[c.Versions[i].Name]
-				if errs := defaulting.Validate(c.Versions[i].Schema, defaults, nil, false, field.NewPath("schema")); len(errs) > 0 {
+				if errs, _ := defaulting.Validate(c.Versions[i].Schema, defaults, nil, false, field.NewPath("schema")); len(errs) > 0 {
 					t.Error(errs.ToAggregate())
 				}
 			}

@@ -43,7 +43,7 @@ func FuzzPartialObjects(f *testing.F) {
 		for _, directory := range converted {
 			d := load(t, directory)
 			c := d.converter()
-			g := &generator{rand.New(rand.NewPCG(seed, 1)), t}
+			g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), t: t}
 			for _, version := range d.crd.Spec.Versions {
 				object := g.object(d, version.Name)
 				for _, field := range []string{"spec", "status"} {

@@ -27,7 +27,7 @@ func newApplications(storage rest.Patcher, scope *handlers.RequestScope, types m
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }
 	}
 	return func() (rest.Patcher, *handlers.RequestScope, error) {
-		converter := &applyConverter{rulesConverter: rules}
+		converter := &applyConverter{rulesConverter: rules, defaulter: scope.Defaulter}
 		converter.reset()
 		own, err := managed(*scope, types, converter, reset)
 		return applyStorage{storage, converter, scope.Kind.GroupKind()}, own, err

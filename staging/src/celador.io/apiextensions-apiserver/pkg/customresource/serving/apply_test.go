@@ -48,7 +48,7 @@ func newApplying(t *testing.T, before, after string) applying {
 func (a applying) apply(manager, version string, live *unstructured.Unstructured, spec map[string]any) (*unstructured.Unstructured, *conversion.Error, error) {
 	a.t.Helper()
 	gvk := schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"}
-	converter := &applyConverter{rulesConverter: a.converter}
+	converter := &applyConverter{rulesConverter: a.converter, defaulter: withoutDefaults{}}
 	converter.reset()
 	fields, err := managedfields.NewDefaultCRDFieldManager(managedfields.NewDeducedTypeConverter(), converter, withoutDefaults{}, codecs.Creater{}, gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {

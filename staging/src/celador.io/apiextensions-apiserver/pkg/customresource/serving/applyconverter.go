@@ -25,6 +25,7 @@ import (
 // An applyConverter is not safe for concurrent use.
 type applyConverter struct {
 	*rulesConverter
+	defaulter runtime.ObjectDefaulter
 	// live and whole are the contents of the live object and of the merged one, in each version.
 	live, whole contents
 	// started is set once an object other than the live one was converted.
@@ -47,7 +48,7 @@ func address(object *unstructured.Unstructured) uintptr {
 
 // reset forgets the objects of an earlier attempt.
 func (c *applyConverter) reset() {
-	*c = applyConverter{rulesConverter: c.rulesConverter, live: contents{}, whole: contents{}}
+	*c = applyConverter{rulesConverter: c.rulesConverter, defaulter: c.defaulter, live: contents{}, whole: contents{}}
 }
 
 // ConvertToVersion implements runtime.ObjectConvertor.
@@ -65,11 +66,7 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 		return c.copied(object), nil
 	}
 	whole := c.isWhole(object)
-	convert := c.rules.ConvertPartial
-	if whole {
-		convert = c.rules.Convert
-	}
-	out, err := c.coerced(convert(context.Background(), object.DeepCopy(), to.Version))
+	out, err := c.converted(object, to.Version, whole)
 	if err != nil {
 		c.refusal = asConversionError(object, to.Version, err)
 		return nil, c.refusal
@@ -78,6 +75,25 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 		c.whole.add(out)
 	}
 	return out, nil
+}
+
+// converted converts a copy of an object. Field managers do not set the defaults of the versions that they convert to and from. Rules may
+// need them, as they find them in what is read from the storage, but fields that are given up must not come back by them. So they are
+// set only for rules that fail.
+func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
+	out, err := c.coerced(c.rules.Convert(context.Background(), object.DeepCopy(), to))
+	if err == nil {
+		return out, nil
+	}
+	defaulted := object.DeepCopy()
+	c.defaulter.Default(defaulted)
+	if out, err := c.coerced(c.rules.Convert(context.Background(), defaulted, to)); err == nil {
+		return out, nil
+	}
+	if whole {
+		return nil, err
+	}
+	return c.coerced(c.rules.ConvertPartial(context.Background(), object.DeepCopy(), to))
 }
 
 // isWhole reports whether an object is the merged one.
