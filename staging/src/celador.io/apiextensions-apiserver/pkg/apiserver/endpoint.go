@@ -54,9 +54,9 @@ func (h *handler) main(ctx context.Context, version *serving.Version, verb strin
 	storage, scope := version.Storage.CustomResource, version.Scope
 	switch verb {
 	case "get":
-		return handlers.GetResource(storage, scope)
+		return markMetadataOnly(scope, handlers.GetResource(storage, scope))
 	case "list", "watch":
-		return handlers.ListResource(storage, storage, scope, verb == "watch", h.minRequestTimeout)
+		return markMetadataOnly(scope, handlers.ListResource(storage, storage, scope, verb == "watch", h.minRequestTimeout))
 	case "create":
 		awaitEstablished(ctx, crd)
 		return handlers.CreateResource(storage, scope, h.admissionOf(crd))
@@ -65,9 +65,9 @@ func (h *handler) main(ctx context.Context, version *serving.Version, verb strin
 	case "patch":
 		return handlers.PatchResource(storage, scope, h.admissionOf(crd), patchTypes())
 	case "delete":
-		return handlers.DeleteResource(storage, true, scope, h.admission)
+		return handlers.DeleteResource(version.Deleter(), true, scope, version.DeletionAdmission(h.admission))
 	case "deletecollection":
-		return handlers.DeleteCollection(storage, true, scope, h.admission)
+		return handlers.DeleteCollection(version.Deleter(), true, scope, version.DeletionAdmission(h.admission))
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ type converters struct {
 	safe, unsafe runtime.ObjectConvertor
 	// encoding is safe and decoding is not. Both coerce their results.
 	encoding, decoding runtime.ObjectConvertor
+	// rules is the unsafe converter with conversion rules, and metadata that of metadata. Nil without rules.
+	rules    *rulesConverter
+	metadata metadataConverter
 }
 
 func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
@@ -42,19 +45,20 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	if err != nil {
 		return converters{}, err
 	}
+	rules := newObjectConverter(crd, expressions, s)
 	unsafe := &rulesConverter{
 		ObjectConvertor: upstream,
 		crd:             crd.Name,
 		versions:        map[schema.GroupVersion]bool{},
 		schemas:         s,
-		rules:           newObjectConverter(crd, expressions, s),
+		rules:           rules,
 	}
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
 	}
 	safe := new(*unsafe)
 	safe.safe = true
-	return converters{safe: safe, unsafe: unsafe, encoding: safe, decoding: unsafe}, nil
+	return converters{safe: safe, unsafe: unsafe, encoding: safe, decoding: unsafe, rules: unsafe, metadata: rules}, nil
 }
 
 func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStrategyType {
@@ -66,7 +70,10 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 
 // newObjectConverter returns the converter of a CustomResourceDefinition with conversion rules. If the gate is off, all
 // conversions fail: without its rules, an object would be served or stored in a version that it does not have.
-func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) objectConverter {
+func newObjectConverter(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) interface {
+	objectConverter
+	metadataConverter
+} {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
 	}
@@ -85,6 +92,13 @@ var errDisabled = errors.New("the CustomResourceDefinition has conversion rules,
 
 // failing fails to convert objects.
 type failing struct{ cause *conversion.Error }
+
+// ConvertMetadata fails, because rules may write metadata.
+func (f failing) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	return f.Convert(ctx, in, toVersion)
+}
+
+func (failing) ChangesLabels(string, string) bool { return false }
 
 func (f failing) Convert(_ context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	failure := *f.cause

@@ -6,17 +6,20 @@
 package serving
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	upstream "k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
@@ -28,9 +31,12 @@ type Resource struct {
 	versions    map[string]*Version
 	types       managedfields.TypeConverter
 	stored      *Version
-	// tolerant configures the storage of Deleter. Nil unless there are conversion rules.
-	tolerant *customresource.Config
-	requests *leases
+	// asStored is the storage that the versions share, of objects in the version in which they are stored. Nil unless there are
+	// conversion rules.
+	asStored *upstream.REST
+	// stopCounting ends the count of objects that do not convert. Nil if they are not counted.
+	stopCounting context.CancelFunc
+	requests     *leases
 }
 
 // Version serves one version of the custom resources. It is immutable.
@@ -47,6 +53,10 @@ type Version struct {
 	// DeprecationWarning is the text of the warning, or empty if the version is not deprecated or
 	// declares an empty text.
 	DeprecationWarning string
+
+	// view is the storage of CustomResource if the versions share asStored. Nil without conversion rules.
+	view     *versionedstorage.View
+	asStored *upstream.REST
 }
 
 // Version returns a version by name, or nil if there is none that is served or stored.
@@ -106,8 +116,14 @@ func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
 
 // Destroy closes the storages, which ends the watches that they serve. It may be called more than once.
 func (r *Resource) Destroy() {
+	if r.stopCounting != nil {
+		r.stopCounting()
+	}
 	for _, version := range r.versions {
 		version.destroy()
+	}
+	if r.asStored != nil {
+		r.asStored.Destroy()
 	}
 }
 
