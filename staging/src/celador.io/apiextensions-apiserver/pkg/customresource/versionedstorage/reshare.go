@@ -12,16 +12,20 @@ const (
 
 // reshare returns value with the parts of original that are equal and at the same place, so that a converted object holds little more
 // memory than what its conversion has changed. It changes value, and does not change original. bytes estimates the memory that the
-// result does not share. Texts do not count: a conversion copies or joins few of them.
+// result does not share.
 func reshare(value, original any) (shared any, bytes int) {
 	switch value := value.(type) {
 	case map[string]any:
 		return reshareMap(value, original)
 	case []any:
 		return reshareList(value, original)
-	default:
-		return value, 0
+	case string:
+		// A text that is copied from elsewhere in the object shares its memory, but counts, too.
+		if value != original {
+			return value, len(value)
+		}
 	}
+	return value, 0
 }
 
 func reshareMap(value map[string]any, original any) (any, int) {
