@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// countDelay is how long counting waits for the first requests, which convert the same objects.
-	countDelay = 3 * time.Second
+	// countDelay is how long counting waits for the first requests, since these fill the watch cache and convert the same objects.
+	countDelay = 10 * time.Second
 	// reportDelay is the time from a change of the counts until their report.
 	reportDelay = time.Second
 )
