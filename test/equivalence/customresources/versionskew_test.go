@@ -141,7 +141,7 @@ func TestServersOfDifferentGates(t *testing.T) {
 		expectCall(t, on, http.MethodGet, timers("v2")+"/"+name, "", http.StatusOK, `"spec":{"timeout":"30s"}`)
 	}
 	expectCall(t, off, http.MethodGet, timers("v1"), "", http.StatusOK, "first", "second")
-	expectCall(t, off, http.MethodGet, timers("v2"), "", http.StatusInternalServerError, "StoreReadError", gateIsOff)
+	expectCall(t, off, http.MethodGet, timers("v2"), "", http.StatusInternalServerError, "StorageReadError", gateIsOff)
 	expectCall(t, off, http.MethodGet, timers("v2")+"?limit=1", "", http.StatusInternalServerError, gateIsOff)
 	expectCall(t, off, http.MethodPost, timers("v2"), strings.Replace(timerV2, "NAME", "third", 1), http.StatusInternalServerError, "from v2 to v1", gateIsOff)
 	expectCall(t, off, http.MethodPatch, timers("v2")+"/first", `{"spec":{"timeout":"31s"}}`, http.StatusInternalServerError, gateIsOff)

@@ -92,7 +92,7 @@ func TestTenantsOfAnObjectThatDoesNotConvert(t *testing.T) {
 			_, err := s.objects("v3", namespace).List(t.Context(), options)
 			status := apierrors.APIStatus(nil)
 			if !errors.As(err, &status) || status.Status().Reason != metav1.StatusReasonStoreReadError || !strings.Contains(err.Error(), s.hurt+"/broken") {
-				t.Errorf("list v3 in %q: got error %v, want StoreReadError that names the object", namespace, err)
+				t.Errorf("list v3 in %q: got error %v, want StorageReadError that names the object", namespace, err)
 			}
 		}
 	}

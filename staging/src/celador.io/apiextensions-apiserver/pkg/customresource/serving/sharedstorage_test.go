@@ -172,7 +172,7 @@ func TestObjectThatDoesNotConvert(t *testing.T) {
 			_, err := g.list(t.Context(), "v2", namespace, options)
 			status := apierrors.APIStatus(nil)
 			if !errors.As(err, &status) || status.Status().Reason != metav1.StatusReasonStoreReadError || status.Status().Code != 500 {
-				t.Fatalf("list of namespace %q: got error %v, want StoreReadError", namespace, err)
+				t.Fatalf("list of namespace %q: got error %v, want StorageReadError", namespace, err)
 			}
 			if causes := status.Status().Details.Causes; len(causes) != 1 || causes[0].Field != "/example.com/widgets/b/broken" {
 				t.Errorf("got causes %v, want the key of the object", causes)

@@ -17,7 +17,7 @@ import (
 
 // A View is the storage of one version of the custom resources in a Shared storage. It implements storage.Interface. Objects that do
 // not convert are errors of the code storage.ErrCodeCorruptObj, as objects that cannot be decoded are, and errors of the reason
-// StoreReadError for lists and watches.
+// StorageReadError for lists and watches.
 type View struct {
 	// Interface is the shared storage. Methods that read or write no objects need no conversion.
 	storage.Interface
