@@ -141,16 +141,15 @@ func TestServersOfDifferentGates(t *testing.T) {
 		expectCall(t, on, http.MethodGet, timers("v2")+"/"+name, "", http.StatusOK, `"spec":{"timeout":"30s"}`)
 	}
 	expectCall(t, off, http.MethodGet, timers("v1"), "", http.StatusOK, "first", "second")
-	// The watch cache never has all objects, so that the server asks the client to try again.
-	expectCall(t, off, http.MethodGet, timers("v2"), "", http.StatusTooManyRequests, gateIsOff)
+	expectCall(t, off, http.MethodGet, timers("v2"), "", http.StatusInternalServerError, "StorageReadError", gateIsOff)
 	expectCall(t, off, http.MethodGet, timers("v2")+"?limit=1", "", http.StatusInternalServerError, gateIsOff)
 	expectCall(t, off, http.MethodPost, timers("v2"), strings.Replace(timerV2, "NAME", "third", 1), http.StatusInternalServerError, "from v2 to v1", gateIsOff)
 	expectCall(t, off, http.MethodPatch, timers("v2")+"/first", `{"spec":{"timeout":"31s"}}`, http.StatusInternalServerError, gateIsOff)
-	expectCall(t, off, http.MethodDelete, timers("v2")+"/first", "", http.StatusInternalServerError, gateIsOff)
 	expectStoredTimers(t, store, "first", "second")
 	expectCall(t, off, http.MethodPost, timers("v1"), strings.Replace(timerV1, "NAME", "third", 1), http.StatusCreated)
 	expectCall(t, on, http.MethodGet, timers("v2")+"/third", "", http.StatusOK, `"spec":{"timeout":"30s"}`)
-	expectCall(t, off, http.MethodDelete, timers("v1")+"/third", "", http.StatusOK)
+	// Deleting an object needs no conversion.
+	expectCall(t, off, http.MethodDelete, timers("v2")+"/third", "", http.StatusOK)
 	expectStoredTimers(t, store, "first", "second")
 
 	// The fields are in use, so they stay, and may change.

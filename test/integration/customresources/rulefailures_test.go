@@ -84,7 +84,6 @@ func TestUnconvertibleObjects(t *testing.T) {
 	expectUnconvertible(t, "list", err)
 	_, err = other.Patch(t.Context(), "bad", "application/merge-patch+json", []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{})
 	expectUnconvertible(t, "patch", err)
-	expectUnconvertible(t, "delete", other.Delete(t.Context(), "bad", metav1.DeleteOptions{}))
 
 	// Repaired in its own version, it is served in all versions.
 	testserver.Must(stored.Patch(t.Context(), "bad", "application/merge-patch+json", []byte(`{"spec":{"timeout":"5s"}}`), metav1.PatchOptions{}))(t)
@@ -96,7 +95,12 @@ func TestUnconvertibleObjects(t *testing.T) {
 		}
 		return err
 	})
-	testserver.ExpectDeleted(t, other.Delete(t.Context(), "bad", metav1.DeleteOptions{}))
+
+	// A deletion needs no conversion.
+	testserver.Must(stored.Patch(t.Context(), "good", "application/merge-patch+json", []byte(`{"spec":{"timeout":"soon"}}`), metav1.PatchOptions{}))(t)
+	for _, name := range []string{"bad", "good"} {
+		testserver.ExpectDeleted(t, other.Delete(t.Context(), name, metav1.DeleteOptions{}))
+	}
 }
 
 // Objects that cannot be converted to the storage version are deleted in any way that Kubernetes has for objects that cannot

@@ -57,7 +57,8 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 		next = http.NotFoundHandler()
 	}
 	discoveryHandler := discovery.NewHandler(scheme.Codecs, next)
-	resources, err := newResources(generic, &config, crds.Lister(), expressions)
+	unreadable := newUnreadable(crds.Lister(), client.ApiextensionsV1().CustomResourceDefinitions())
+	resources, err := newResources(generic, &config, crds.Lister(), expressions, unreadable)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	generic.Handler.NonGoRestfulMux.HandlePrefix("/apis/", h)
 	generic.RegisterDestroyFunc(resources.destroy)
 
-	controllers, err := newControllers(crds, expressions, client, resources, discoveryHandler, generic, config.ExtraConfig.MasterCount)
+	controllers, err := newControllers(crds, expressions, client, resources, unreadable, discoveryHandler, generic, config.ExtraConfig.MasterCount)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, nil
 }
 
-func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister, expressions expressionsOf) (*resources, error) {
+func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister, expressions expressionsOf, unreadable *unreadable) (*resources, error) {
 	converters, err := conversion.NewCRConverterFactory(config.ExtraConfig.ServiceResolver, config.ExtraConfig.AuthResolverWrapper)
 	if err != nil {
 		return nil, err
@@ -93,6 +94,7 @@ func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.C
 		Converters:          converters,
 		Authorizer:          generic.Authorizer,
 		MaxRequestBodyBytes: config.GenericConfig.MaxRequestBodyBytes,
+		Unreadable:          unreadable.report,
 	}
 	return &resources{
 		lister: lister, expressions: expressions, build: builder.Build,

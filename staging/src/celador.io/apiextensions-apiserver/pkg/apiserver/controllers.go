@@ -35,7 +35,7 @@ type controllers struct {
 	run       []func(context.Context)
 }
 
-func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressions *crdinformer.Expressions, client clientset.Interface, resources *resources, handler *discovery.Handler, generic *genericapiserver.GenericAPIServer, masterCount int) (*controllers, error) {
+func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressions *crdinformer.Expressions, client clientset.Interface, resources *resources, unreadable *unreadable, handler *discovery.Handler, generic *genericapiserver.GenericAPIServer, masterCount int) (*controllers, error) {
 	aggregatedDiscovery := generic.AggregatedDiscoveryGroupManager
 	if aggregatedDiscovery != nil {
 		aggregatedDiscovery = aggregatedDiscovery.WithSource(aggregated.CRDSource)
@@ -60,6 +60,7 @@ func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressi
 		func(ctx context.Context) { nonStructural.RunWithContext(workers, ctx) },
 		func(ctx context.Context) { approval.RunWithContext(workers, ctx) },
 		func(ctx context.Context) { finalizing.RunWithContext(workers, ctx) },
+		unreadable.run,
 	}}, nil
 }
 
@@ -107,5 +108,5 @@ func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv
 	if err != nil {
 		return nil, err
 	}
-	return resource.Deleter(), nil
+	return resource.CollectionDeleter(), nil
 }

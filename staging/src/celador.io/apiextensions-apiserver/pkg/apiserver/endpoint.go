@@ -79,18 +79,18 @@ func (h *handler) main(ctx context.Context, version *serving.Version, verb strin
 	storage, scope := version.Storage.CustomResource, version.Scope
 	switch verb {
 	case "get":
-		return handlers.GetResource(storage, scope)
+		return markMetadataOnly(scope, handlers.GetResource(storage, scope))
 	case "list", "watch":
-		return handlers.ListResource(storage, storage, scope, verb == "watch", h.minRequestTimeout)
+		return markMetadataOnly(scope, handlers.ListResource(storage, storage, scope, verb == "watch", h.minRequestTimeout))
 	case "create":
 		awaitEstablished(ctx, crd)
 		return handlers.CreateResource(storage, scope, h.admissionOf(crd))
 	case "update":
 		return handlers.UpdateResource(storage, scope, h.admission)
 	case "delete":
-		return handlers.DeleteResource(storage, true, scope, h.admission)
+		return handlers.DeleteResource(version.Deleter(), true, scope, version.DeletionAdmission(h.admission))
 	case "deletecollection":
-		return handlers.DeleteCollection(storage, true, scope, h.admission)
+		return handlers.DeleteCollection(version.Deleter(), true, scope, version.DeletionAdmission(h.admission))
 	}
 	return nil
 }

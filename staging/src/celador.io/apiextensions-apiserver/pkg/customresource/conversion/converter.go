@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/admission/panics"
+	v1 "celador.io/api/apiextensions/v1"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -23,6 +24,10 @@ type Converter struct {
 	kind schema.GroupKind
 	// chains holds the steps from one version to another.
 	chains map[pair]route
+	// effects says what the chains may change in metadata.
+	effects map[pair]effects
+	// metadata converts with the rules that may write metadata only.
+	metadata *Converter
 }
 
 // A route holds the steps of a chain of converters.
@@ -49,18 +54,23 @@ func New(d *Definition) *Converter {
 	}
 	tables := newTables(d.Tables)
 	g := newGraph(names, d.Converters)
-	steps := map[pair]func() (*plan, *Error){}
+	steps, metadataSteps := map[pair]func() (*plan, *Error){}, map[pair]func() (*plan, *Error){}
 	for p, index := range g.converters {
-		steps[p] = sync.OnceValues(func() (*plan, *Error) {
-			return newPlan(versions[p.from], versions[p.to], tables, &d.Converters[index], index)
-		})
+		step := func(skip func(*v1.ConversionRule) bool) func() (*plan, *Error) {
+			return sync.OnceValues(func() (*plan, *Error) {
+				return newPlan(versions[p.from], versions[p.to], tables, &d.Converters[index], index, skip)
+			})
+		}
+		steps[p], metadataSteps[p] = step(nil), step(keepsMetadata)
 	}
-	c := &Converter{kind: d.Kind, chains: map[pair]route{}}
+	c := &Converter{kind: d.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
+	c.metadata = &Converter{kind: d.Kind, chains: map[pair]route{}}
 	for _, from := range names {
 		found := g.chains(from)
 		for _, to := range names {
-			if from != to {
-				c.chains[pair{from, to}] = newRoute(found[to], steps)
+			if p := (pair{from, to}); from != to {
+				c.chains[p], c.metadata.chains[p] = newRoute(found[to], steps), newRoute(found[to], metadataSteps)
+				c.effects[p] = effectsOf(found[to], g.converters, d.Converters)
 			}
 		}
 	}

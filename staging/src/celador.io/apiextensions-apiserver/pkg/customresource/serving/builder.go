@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 	"celador.io/apiextensions-apiserver/pkg/features"
-	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
 // Builder builds Resources. It is safe for concurrent use if its fields are not changed.
@@ -37,6 +37,9 @@ type Builder struct {
 	MaxRequestBodyBytes int64
 	// Tracer learns how the validation rules of served versions evaluate. Nil for none.
 	Tracer schemaexpression.Tracer
+	// Unreadable learns how many objects of a CustomResourceDefinition do not convert to each version, as long as its Resource exists.
+	// Nil if nobody wants to know.
+	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
 }
 
 // Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it. The strategy
@@ -55,7 +58,21 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 		resource.Destroy()
 		return nil, err
 	}
+	b.countUnreadable(resource, crd, kind.converters.rules)
 	return resource, nil
+}
+
+// countUnreadable starts counting the objects that do not convert. Without conversion rules, there are none.
+func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, rules *rulesConverter) {
+	switch {
+	case b.Unreadable == nil:
+	case rules == nil:
+		b.Unreadable(crd, nil)
+	default:
+		ctx, cancel := context.WithCancel(context.Background())
+		resource.stopCounting = cancel
+		go (&unreadableCounter{resource: resource, crd: crd, rules: rules, report: b.Unreadable}).run(ctx)
+	}
 }
 
 // kind holds the converters, schemas and names that the versions of a CustomResourceDefinition share. Build drops it.
@@ -68,8 +85,8 @@ type kind struct {
 	types       managedfields.TypeConverter
 	equivalents runtime.EquivalentResourceMapper
 	replicas    managedfields.ResourcePathMappings
-	// tolerant is that of the Resource.
-	tolerant *customresource.Config
+	// shared is the storage that the versions share. Nil unless there are conversion rules.
+	shared *versionedstorage.Shared
 }
 
 func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*kind, error) {
@@ -116,6 +133,11 @@ func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
 }
 
 func (k *kind) addVersions(resource *Resource) error {
+	if k.converters.rules != nil {
+		if err := k.openShared(resource); err != nil {
+			return err
+		}
+	}
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]
 		if !v.Served && !v.Storage {
@@ -125,14 +147,14 @@ func (k *kind) addVersions(resource *Resource) error {
 		resource.versions[v.Name] = version
 		options := codecs.NewOptionsScheme(k.gv(v.Name))
 		typer := codecs.NewTyper(options)
-		if err := k.addStorage(version, i, typer); err != nil {
+		if err := k.addStorage(version, i, typer, resource.asStored); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		if err := k.addScopes(version, v, options, typer); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		if v.Storage {
-			resource.stored, resource.tolerant = version, k.tolerant
+			resource.stored = version
 		}
 	}
 	return k.addStatusScopes(resource.versions)

@@ -28,10 +28,13 @@ type converters struct {
 	comparing runtime.ObjectConvertor
 	// encoding is safe and decoding is not. Both coerce their results.
 	encoding, decoding runtime.ObjectConvertor
-	// checked converts the objects that writeChecks check and field managers merge. Nil unless conversion rules are evaluated.
+	// checked converts the objects that writeChecks check and server-side apply merges. Nil unless conversion rules are evaluated.
 	checked *rulesConverter
 	// identical reports whether objects differ in their apiVersion alone between two versions. Nil if checked is.
 	identical func(from, to string) bool
+	// rules is the unsafe converter with conversion rules, and metadata that of metadata. Nil without rules.
+	rules    *rulesConverter
+	metadata metadataConverter
 }
 
 func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
@@ -49,12 +52,13 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 		return converters{}, err
 	}
 	definition := conversionDefinition(crd, expressions, s)
+	rules := newObjectConverter(definition)
 	unsafe := &rulesConverter{
 		ObjectConvertor: upstream,
 		crd:             crd.Name,
 		versions:        map[schema.GroupVersion]bool{},
 		schemas:         s,
-		rules:           newObjectConverter(definition),
+		rules:           rules,
 	}
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
@@ -63,7 +67,7 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	safe.safe = true
 	comparing := new(*safe)
 	comparing.partial = true
-	all := converters{safe: safe, unsafe: unsafe, comparing: comparing, encoding: safe, decoding: unsafe}
+	all := converters{safe: safe, unsafe: unsafe, comparing: comparing, encoding: safe, decoding: unsafe, rules: unsafe, metadata: rules}
 	if definition != nil {
 		all.checked, all.identical = safe, definition.Identical
 	}
@@ -94,7 +98,10 @@ func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, express
 }
 
 // newObjectConverter returns a converter that fails if there is no definition.
-func newObjectConverter(definition *conversion.Definition) objectConverter {
+func newObjectConverter(definition *conversion.Definition) interface {
+	objectConverter
+	metadataConverter
+} {
 	if definition == nil {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
 	}
@@ -106,6 +113,13 @@ var errDisabled = errors.New("the CustomResourceDefinition has conversion rules,
 
 // failing fails to convert objects.
 type failing struct{ cause *conversion.Error }
+
+// ConvertMetadata fails, because rules may write metadata.
+func (f failing) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	return f.Convert(ctx, in, toVersion)
+}
+
+func (failing) ChangesLabels(string, string) bool { return false }
 
 func (f failing) Convert(_ context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	failure := *f.cause

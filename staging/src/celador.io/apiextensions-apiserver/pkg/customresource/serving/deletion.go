@@ -10,87 +10,82 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
-
-	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
-	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apiserver/pkg/storage"
 )
 
-// Deleter returns the storage with which the objects of a deleted CustomResourceDefinition are deleted. Objects that conversion
-// rules do not convert are deleted, too.
-func (r *Resource) Deleter() finalizer.ListerCollectionDeleter {
-	if r.tolerant != nil {
-		return deleter{r.stored.Storage.CustomResource, *r.tolerant}
+// CollectionDeleter returns the storage with which the objects of a deleted CustomResourceDefinition are deleted. Objects that
+// conversion rules do not convert are deleted, too.
+func (r *Resource) CollectionDeleter() finalizer.ListerCollectionDeleter {
+	if r.asStored != nil {
+		return r.asStored
 	}
 	return r.stored.Storage.CustomResource
 }
 
-// deleter lists and deletes objects with a storage that is open for one call only.
+// Deleter deletes custom resources. It implements rest.CorruptObjectDeleterProvider.
+type Deleter interface {
+	rest.GracefulDeleter
+	rest.CollectionDeleter
+	rest.CorruptObjectDeleterProvider
+}
+
+// Deleter returns the storage that deletes objects in requests for the version. With conversion rules, it does not convert
+// objects, so that an object that does not convert can be deleted, and with it its namespace. Validation functions get objects in
+// the version in which they are stored; DeletionAdmission converts them if a plugin reads them.
+func (v *Version) Deleter() Deleter {
+	if v.view == nil {
+		return v.Storage.CustomResource
+	}
+	store := *v.asStored.Store
+	store.PredicateFunc = func(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
+		return v.view.Predicate(v.Storage.CustomResource.PredicateFunc(label, field))
+	}
+	return deleter{&store, v}
+}
+
 type deleter struct {
-	finalizer.ListerCollectionDeleter
-	config customresource.Config
+	store   *registry.Store
+	version *Version
 }
 
-// List implements rest.Lister.
-func (d deleter) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
-	storage, err := customresource.NewStorage(&d.config)
-	if err != nil {
-		return nil, err
+// Delete implements rest.GracefulDeleter. It returns no object if the object has finalizers and does not convert.
+func (d deleter) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+	out, deleted, err := d.store.Delete(ctx, name, validate, options)
+	u, ok := out.(*unstructured.Unstructured)
+	if err != nil || !ok {
+		return out, deleted, err
 	}
-	defer storage.CustomResource.Destroy()
-	return storage.CustomResource.List(ctx, options)
+	converted, conversionErr := d.version.view.Convert(u)
+	if conversionErr != nil {
+		return nil, deleted, nil
+	}
+	return converted, deleted, nil
 }
 
-// DeleteCollection implements rest.CollectionDeleter.
+// DeleteCollection implements rest.CollectionDeleter. It returns no objects, unless all of them have the version of the request, since
+// clients, such as the namespace controller, need none.
 func (d deleter) DeleteCollection(ctx context.Context, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions, selection *metainternalversion.ListOptions) (runtime.Object, error) {
-	storage, err := customresource.NewStorage(&d.config)
-	if err != nil {
-		return nil, err
+	out, err := d.store.DeleteCollection(ctx, validate, options, selection)
+	list, ok := out.(*unstructured.UnstructuredList)
+	if err != nil || !ok {
+		return out, err
 	}
-	defer storage.CustomResource.Destroy()
-	return storage.CustomResource.DeleteCollection(ctx, validate, options, selection)
-}
-
-// tolerantConfig returns the configuration of a storage that leaves objects in the version in which they are stored if
-// they cannot be converted. It has no cache.
-func tolerantConfig(config customresource.Config, options codecs.Storage) *customresource.Config {
-	options.RESTOptionsGetter = undecorated{options.RESTOptionsGetter}
-	options.Encoding, options.Decoding = tolerantConverter{options.Encoding}, tolerantConverter{options.Encoding}
-	config.RESTOptions = options
-	return &config
-}
-
-type undecorated struct{ generic.RESTOptionsGetter }
-
-func (u undecorated) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
-	options, err := u.RESTOptionsGetter.GetRESTOptions(resource, example)
-	options.Decorator = generic.UndecoratedStorage
-	return options, err
-}
-
-// tolerantConverter returns a copy of an object that it cannot convert.
-type tolerantConverter struct{ runtime.ObjectConvertor }
-
-// Convert implements runtime.ObjectConvertor.
-func (c tolerantConverter) Convert(in, out, context any) error {
-	err := c.ObjectConvertor.Convert(in, out, context)
-	from, fromOK := in.(*unstructured.Unstructured)
-	to, toOK := out.(*unstructured.Unstructured)
-	if err != nil && fromOK && toOK {
-		to.SetUnstructuredContent(from.DeepCopy().UnstructuredContent())
-		return nil
+	gv := d.version.Scope.Kind.GroupVersion()
+	for i := range list.Items {
+		if list.Items[i].GroupVersionKind().GroupVersion() != gv {
+			return nil, nil
+		}
 	}
-	return err
+	list.SetAPIVersion(gv.String())
+	return list, nil
 }
 
-// ConvertToVersion implements runtime.ObjectConvertor.
-func (c tolerantConverter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
-	out, err := c.ObjectConvertor.ConvertToVersion(in, target)
-	if u, ok := in.(*unstructured.Unstructured); ok && err != nil {
-		return u.DeepCopy(), nil
-	}
-	return out, err
+// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider. An object is corrupt if it cannot be read in the version.
+func (d deleter) GetCorruptObjDeleter() rest.GracefulDeleter {
+	return d.version.Storage.CustomResource.GetCorruptObjDeleter()
 }

@@ -37,9 +37,25 @@ var (
 		Help:           "Custom resources that conversion rules did not convert, by CustomResourceDefinition, versions and reason.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"crd", "from_version", "to_version", "reason"})
+
+	unreadableObjects = metrics.NewGaugeVec(&metrics.GaugeOpts{
+		Namespace:      namespace,
+		Subsystem:      "crd",
+		Name:           "unreadable_objects",
+		Help:           "Stored custom resources that conversion rules do not convert to a version, by CustomResourceDefinition and version.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"crd", "version"})
 )
 
-func init() { legacyregistry.MustRegister(conversionDuration, conversionErrors) }
+func init() { legacyregistry.MustRegister(conversionDuration, conversionErrors, unreadableObjects) }
+
+// RecordUnreadable sets the numbers of objects of a CustomResourceDefinition that do not convert to each version.
+func RecordUnreadable(crd string, counts map[string]int) {
+	unreadableObjects.DeletePartialMatch(map[string]string{"crd": crd})
+	for version, count := range counts {
+		unreadableObjects.WithLabelValues(crd, version).Set(float64(count))
+	}
+}
 
 // observeConversion records the conversion of one object. err is nil if it has succeeded.
 func observeConversion(crd, from, to string, duration time.Duration, err error) {
@@ -61,5 +77,6 @@ func DeleteMetrics(crd string) {
 	labels := map[string]string{"crd": crd}
 	conversionDuration.DeletePartialMatch(labels)
 	conversionErrors.DeletePartialMatch(labels)
+	unreadableObjects.DeletePartialMatch(labels)
 	defaulting.DeleteMetrics(crd)
 }

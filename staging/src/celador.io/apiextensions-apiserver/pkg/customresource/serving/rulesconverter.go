@@ -24,6 +24,12 @@ type objectConverter interface {
 	ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 }
 
+// metadataConverter converts the metadata of custom resources to another version. *conversion.Converter implements it.
+type metadataConverter interface {
+	ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
+	ChangesLabels(from, to string) bool
+}
+
 // rulesConverter converts custom resources between versions with conversion rules, and coerces the results. It may
 // change its input unless it is safe. Like Kubernetes' converter of webhooks, it leaves objects of the requested
 // version alone and fails as a whole if it cannot convert an item of a list.

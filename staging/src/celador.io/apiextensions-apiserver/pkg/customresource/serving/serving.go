@@ -6,18 +6,21 @@
 package serving
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	upstream "k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
@@ -29,9 +32,12 @@ type Resource struct {
 	versions    map[string]*Version
 	types       managedfields.TypeConverter
 	stored      *Version
-	// tolerant configures the storage of Deleter. Nil unless there are conversion rules.
-	tolerant *customresource.Config
-	requests *leases
+	// asStored is the storage that the versions share, of objects in the version in which they are stored. Nil unless there are
+	// conversion rules.
+	asStored *upstream.REST
+	// stopCounting ends the count of objects that do not convert. Nil if they are not counted.
+	stopCounting context.CancelFunc
+	requests     *leases
 }
 
 // Version serves one version of the custom resources. It is immutable.
@@ -50,6 +56,10 @@ type Version struct {
 	DeprecationWarning string
 
 	applications, statusApplications applications
+
+	// view is the storage of CustomResource if the versions share asStored. Nil without conversion rules.
+	view     *versionedstorage.View
+	asStored *upstream.REST
 }
 
 // Apply returns the storage and the request scope that serve one server-side apply of the resource. They must not be used for another
@@ -118,8 +128,14 @@ func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
 
 // Destroy closes the storages, which ends the watches that they serve. It may be called more than once.
 func (r *Resource) Destroy() {
+	if r.stopCounting != nil {
+		r.stopCounting()
+	}
 	for _, version := range r.versions {
 		version.destroy()
+	}
+	if r.asStored != nil {
+		r.asStored.Destroy()
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	upstream "k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 
-	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
@@ -20,26 +20,70 @@ import (
 )
 
 // addStorage sets the storage of a version, which is at an index in spec.versions.
-func (k *kind) addStorage(version *Version, index int, typer codecs.Typer) error {
+func (k *kind) addStorage(version *Version, index int, typer codecs.Typer, asStored *upstream.REST) error {
+	config, err := k.config(index, typer)
+	if err != nil {
+		return err
+	}
+	if err := k.addRules(config, index); err != nil {
+		return err
+	}
+	if check := k.writeCheck(k.crd.Spec.Versions[index].Name); check != nil {
+		config.Conversions = check
+	}
+	options := codecs.Storage{
+		RESTOptionsGetter: k.RESTOptions, Encoding: k.converters.encoding, Decoding: k.converters.decoding, Schemas: k.schemas,
+		Served: config.Kind.GroupVersion(), Stored: k.stored,
+	}
+	config.RESTOptions = options
+	if k.shared != nil {
+		config.RESTOptions = viewOptions{options, k.shared, config.Kind, &version.view}
+		version.asStored = asStored
+	}
+	version.Storage, err = customresource.NewStorage(config)
+	return err
+}
+
+// addRules adds the validation rules and default expressions of a version.
+func (k *kind) addRules(config *customresource.Config, index int) error {
+	v := &k.crd.Spec.Versions[index]
+	if defaults := k.schemas.DefaultRules(v.Name); defaults != nil {
+		config.Defaults = defaults
+	}
+	rules := k.schemas.ValidationRules(v.Name)
+	if rules == nil {
+		return nil
+	}
+	config.Rules = rules
+	if k.Tracer == nil || !v.Served {
+		return nil
+	}
+	traced, err := k.tracedRules(index)
+	config.Rules = traced
+	return err
+}
+
+// config returns the configuration of a version's storage without rules and RESTOptions.
+func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, error) {
 	v := &k.crd.Spec.Versions[index]
 	gv, names := k.gv(v.Name), &k.crd.Status.AcceptedNames
 	gvk := gv.WithKind(names.Kind)
 
 	schema, err := schemas.Internal(v.Schema)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	validator, _, err := validation.NewSchemaValidator(schema)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	status, statusValidator, err := statusSubresource(v, schema)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	scale, err := scaleSubresource(v)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// New returns a convertor of the names and ages together with the error.
 	table, err := tableconvertor.New(columns(v))
@@ -47,41 +91,23 @@ func (k *kind) addStorage(version *Version, index int, typer codecs.Typer) error
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
 	}
 
-	options := codecs.Storage{RESTOptionsGetter: k.RESTOptions, Encoding: k.converters.encoding, Decoding: k.converters.decoding, Schemas: k.schemas, Served: gv, Stored: k.stored}
 	config := &customresource.Config{
 		Resource: gv.WithResource(names.Plural).GroupResource(), Singular: gv.WithResource(names.Singular).GroupResource(),
 		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
 		Namespaced: !k.clusterScoped(), Categories: names.Categories,
 		Schema: k.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
 		Status: status, Scale: scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
-		Typer:       typer,
-		RESTOptions: options,
-		Table:       table,
+		Typer: typer, Table: table,
 	}
-	if rules := k.schemas.DefaultRules(v.Name); rules != nil {
-		config.Defaults = rules
-	}
-	rules := k.schemas.ValidationRules(v.Name)
-	if rules != nil && k.Tracer != nil && v.Served {
-		if rules, err = k.tracedRules(index, schema); err != nil {
-			return err
-		}
-	}
-	if rules != nil {
-		config.Rules = rules
-	}
-	if check := k.writeCheck(v.Name); check != nil {
-		config.Conversions = check
-	}
-	if v.Storage && strategyOf(k.crd) == v1.ConversionRules {
-		k.tolerant = tolerantConfig(*config, options)
-	}
-	version.Storage, err = customresource.NewStorage(config)
-	return err
+	return config, nil
 }
 
-// tracedRules returns the validation rules of a schema, which report to the tracer.
-func (k *kind) tracedRules(index int, schema *apiextensionsinternal.JSONSchemaProps) (*validationrules.Rules, error) {
+// tracedRules returns the validation rules of a version, which report to the tracer.
+func (k *kind) tracedRules(index int) (*validationrules.Rules, error) {
+	schema, err := schemas.Internal(k.crd.Spec.Versions[index].Schema)
+	if err != nil {
+		return nil, err
+	}
 	structural, err := structuralschema.NewStructural(schema)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
+	apiserverstorage "k8s.io/apiserver/pkg/storage"
 )
 
 // Config describes the custom resources of one version.
@@ -76,4 +77,9 @@ func NewStorage(c *Config) (Storage, error) {
 		storage.Status = newStatusREST(store, upstream.NewStatusStrategy(kubernetes), validation)
 	}
 	return storage, nil
+}
+
+// Attributes returns the function that reads the labels and fields by which requests select objects in a version.
+func Attributes(kind schema.GroupVersionKind, namespaced bool, selectable []apiextensionsv1.SelectableField) apiserverstorage.AttrFunc {
+	return upstream.NewStrategy(nil, namespaced, kind, nil, nil, nil, nil, nil, selectable).GetAttrs
 }

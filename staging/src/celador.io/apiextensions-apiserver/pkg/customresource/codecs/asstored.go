@@ -1,0 +1,67 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package codecs
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
+	"k8s.io/apiserver/pkg/registry/generic"
+
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
+)
+
+// AsStored is a RESTOptionsGetter for custom resources in the versions in which they are stored. Its codec coerces and defaults
+// an object that it decodes, in the object's own version, and encodes objects in the version that they have.
+type AsStored struct {
+	// RESTOptionsGetter provides options with a codec of unstructured objects.
+	generic.RESTOptionsGetter
+	Schemas *schemas.Schemas
+}
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (s AsStored) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	options, err := s.RESTOptionsGetter.GetRESTOptions(resource, nil)
+	if err != nil {
+		return options, err
+	}
+	c := options.StorageConfig.Codec
+	decoder := versioning.NewCodec(c,
+		s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
+		unconverted{},
+		Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
+		s.Schemas.Defaulter(scheme.Scheme),
+		nil, nil, "customResourceAsStored")
+	options.StorageConfig.Codec = runtime.NewCodec(c, decoder)
+	return options, nil
+}
+
+// unconverted is a converter that leaves objects in their version.
+type unconverted struct{}
+
+// Convert implements runtime.ObjectConvertor.
+func (unconverted) Convert(in, out, _ any) error {
+	from, fromOK := in.(*unstructured.Unstructured)
+	to, toOK := out.(*unstructured.Unstructured)
+	if !fromOK || !toOK {
+		return fmt.Errorf("cannot decode a %T into a %T", in, out)
+	}
+	to.Object = from.Object
+	return nil
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (unconverted) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+	return in, nil
+}
+
+// ConvertFieldLabel implements runtime.ObjectConvertor.
+func (unconverted) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}

@@ -1,0 +1,99 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "celador.io/api/apiextensions/v1"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+)
+
+// effects says what a chain of converters may change in metadata.
+type effects struct {
+	labels, metadata bool
+	// whole is set if rules that write metadata read the result of another converter.
+	whole bool
+}
+
+// ChangesLabels reports whether converting an object from one version to another may change labels.
+func (c *Converter) ChangesLabels(from, to string) bool { return c.effects[pair{from, to}].labels }
+
+// ConvertMetadata returns an object in another version that has apiVersion, kind and metadata, but no other fields. It evaluates only the
+// rules that may write metadata, unless these read what other converters of a chain return. It does not change in, with which
+// the result shares values. Errors have the type *Error.
+func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	effects := c.effects[pair{in.GroupVersionKind().Version, toVersion}]
+	source := in
+	if effects.metadata {
+		converter := c.metadata
+		if effects.whole {
+			converter = c
+		}
+		converted, err := converter.Convert(ctx, in, toVersion)
+		if err != nil {
+			return nil, err
+		}
+		source = converted
+	}
+	out := map[string]any{"apiVersion": c.gv(toVersion), "kind": in.Object["kind"]}
+	if metadata, ok := source.Object["metadata"]; ok {
+		out["metadata"] = metadata
+	}
+	return &unstructured.Unstructured{Object: out}, nil
+}
+
+// effectsOf returns the effects of a chain. converters holds the converter of each pair of versions.
+func effectsOf(chains []chain, converters map[pair]int, all []v1.Converter) effects {
+	var e effects
+	if len(chains) != 1 {
+		return e
+	}
+	versions := chains[0]
+	for i := range versions[:len(versions)-1] {
+		for _, rule := range all[converters[pair{versions[i], versions[i+1]}]].Rules {
+			labels, metadata := writesMetadata(&rule)
+			e.labels = e.labels || labels
+			e.metadata = e.metadata || metadata
+			e.whole = e.whole || metadata && i > 0
+		}
+	}
+	return e
+}
+
+// keepsMetadata reports whether a rule writes neither labels nor annotations.
+func keepsMetadata(rule *v1.ConversionRule) bool {
+	_, metadata := writesMetadata(rule)
+	return !metadata
+}
+
+// writesMetadata reports whether a rule may write labels, and whether it may write metadata at all. A rule for the whole object may.
+func writesMetadata(rule *v1.ConversionRule) (labels, metadata bool) {
+	path := pathOf(rule)
+	metadata = len(path) == 0 || path[0].Name == "metadata"
+	return metadata && (len(path) < 2 || path[1].Name == "labels"), metadata
+}
+
+// pathOf returns the path of the field that a rule sets. It is empty, as for the whole object, if the rule is invalid.
+func pathOf(rule *v1.ConversionRule) rulepath.Path {
+	var path rulepath.Path
+	if rule.Scope != "" {
+		scope, err := rulepath.ParseScope(rule.Scope)
+		if err != nil {
+			return nil
+		}
+		path = scope
+	}
+	if rule.Field == "" {
+		return path
+	}
+	field, err := rulepath.ParseField(rule.Field)
+	if err != nil {
+		return nil
+	}
+	return path.Join(field)
+}

@@ -1,0 +1,177 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package versionedstorage
+
+import (
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/storage"
+)
+
+// Attributes are the labels and fields by which requests of all versions select the objects of a shared storage. Labels and fields that
+// differ between versions are there once for each of them, under names that begin with the version. They are found when an object enters
+// the watch cache, which therefore knows what an update changes for a watch that selects objects in another version.
+type Attributes struct {
+	base     storage.AttrFunc
+	versions []versionAttributes
+}
+
+type versionAttributes struct {
+	gv        schema.GroupVersion
+	view      storage.AttrFunc
+	converter Converter
+}
+
+// of returns the labels and fields of an object in the version.
+func (a versionAttributes) of(object *unstructured.Unstructured) (labels.Set, fields.Set, error) {
+	if !hasVersion(object, a.gv) {
+		converted, err := a.converter.ConvertObject(object.DeepCopy(), a.gv)
+		if err != nil {
+			return nil, nil, err
+		}
+		object = converted
+	}
+	return a.view(object)
+}
+
+// NewAttributes returns the attributes that objects have in all versions, which base reads.
+func NewAttributes(base storage.AttrFunc) *Attributes { return &Attributes{base: base} }
+
+// Add adds the attributes that attributes reads from objects converted to a version. It must not be called once Of is.
+func (a *Attributes) Add(gv schema.GroupVersion, attributes storage.AttrFunc, c Converter) {
+	a.versions = append(a.versions, versionAttributes{gv, attributes, c})
+}
+
+// Of implements storage.AttrFunc.
+func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
+	allLabels, allFields, err := a.base(object)
+	if err != nil || len(a.versions) == 0 {
+		return allLabels, allFields, err
+	}
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return nil, nil, errNotUnstructured(object)
+	}
+	// The base may return the labels of the object itself.
+	allLabels, allFields = maps.Clone(allLabels), maps.Clone(allFields)
+	if allLabels == nil {
+		allLabels = labels.Set{}
+	}
+	for _, version := range a.versions {
+		prefix := prefixOf(version.gv)
+		own, ownFields, err := version.of(u)
+		if err != nil {
+			// Unknown attributes match every selector, so that requests that may select the object get the error.
+			allLabels[prefix], allFields[prefix] = "", ""
+			continue
+		}
+		for name, value := range own {
+			allLabels[prefix+name] = value
+		}
+		for name, value := range ownFields {
+			allFields[prefix+name] = value
+		}
+	}
+	return allLabels, allFields, nil
+}
+
+// has reports whether the version has attributes of its own.
+func (a *Attributes) has(gv schema.GroupVersion) bool {
+	for _, version := range a.versions {
+		if version.gv == gv {
+			return true
+		}
+	}
+	return false
+}
+
+// prefixOf returns the beginning of the names of a version's attributes. No label or field begins like that.
+func prefixOf(gv schema.GroupVersion) string { return gv.Version + "\x00" }
+
+// predicate returns the predicate of a request in the version for the objects of the shared storage.
+func (a *Attributes) predicate(p storage.SelectionPredicate, gv schema.GroupVersion) storage.SelectionPredicate {
+	p.GetAttrs = a.Of
+	if !a.has(gv) {
+		return p
+	}
+	prefix := prefixOf(gv)
+	if p.Label != nil && !p.Label.Empty() {
+		p.Label = labelSelector{p.Label, prefix}
+	}
+	if p.Field != nil && !p.Field.Empty() {
+		p.Field = fieldSelector{p.Field, prefix}
+	}
+	return p
+}
+
+// labelSelector selects by the labels that objects have in a version.
+type labelSelector struct {
+	labels.Selector
+	prefix string
+}
+
+// Matches implements labels.Selector.
+func (s labelSelector) Matches(l labels.Labels) bool {
+	return l.Has(s.prefix) || s.Selector.Matches(labelView{l, s.prefix})
+}
+
+// DeepCopySelector implements labels.Selector.
+func (s labelSelector) DeepCopySelector() labels.Selector {
+	return labelSelector{s.Selector.DeepCopySelector(), s.prefix}
+}
+
+type labelView struct {
+	labels.Labels
+	prefix string
+}
+
+func (v labelView) Has(name string) bool              { return v.Labels.Has(v.prefix + name) }
+func (v labelView) Get(name string) string            { return v.Labels.Get(v.prefix + name) }
+func (v labelView) Lookup(name string) (string, bool) { return v.Labels.Lookup(v.prefix + name) }
+
+// fieldSelector selects by the fields that objects have in a version.
+type fieldSelector struct {
+	fields.Selector
+	prefix string
+}
+
+// Matches implements fields.Selector.
+func (s fieldSelector) Matches(f fields.Fields) bool {
+	return s.Selector.Matches(fieldView{f, s.prefix}) || f.Has(s.prefix) && s.mayMatch(f)
+}
+
+// mayMatch reports whether an object with unknown fields has the metadata that the selector requires.
+func (s fieldSelector) mayMatch(f fields.Fields) bool {
+	for _, requirement := range s.Requirements() {
+		if strings.HasPrefix(requirement.Field, "metadata.") {
+			single := fields.OneTermEqualSelector(requirement.Field, requirement.Value)
+			if requirement.Operator == "!=" {
+				single = fields.OneTermNotEqualSelector(requirement.Field, requirement.Value)
+			}
+			if !single.Matches(f) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// DeepCopySelector implements fields.Selector.
+func (s fieldSelector) DeepCopySelector() fields.Selector {
+	return fieldSelector{s.Selector.DeepCopySelector(), s.prefix}
+}
+
+type fieldView struct {
+	fields.Fields
+	prefix string
+}
+
+func (v fieldView) Has(name string) bool   { return v.Fields.Has(v.prefix + name) }
+func (v fieldView) Get(name string) string { return v.Fields.Get(v.prefix + name) }

@@ -1,0 +1,95 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package versionedstorage
+
+// Estimates of memory in bytes, for values on a 64-bit machine.
+const (
+	mapBytes   = 48
+	entryBytes = 40
+	itemBytes  = 16
+)
+
+// reshare returns value with the parts of original that are equal and at the same place, so that a converted object holds little more
+// memory than what its conversion has changed. It changes value, and does not change original. bytes estimates the memory that the
+// result does not share.
+func reshare(value, original any) (shared any, bytes int) {
+	switch value := value.(type) {
+	case map[string]any:
+		return reshareMap(value, original)
+	case []any:
+		return reshareList(value, original)
+	case string:
+		// A text that is copied from elsewhere in the object shares its memory, but counts, too.
+		if value != original {
+			return value, len(value)
+		}
+	}
+	return value, 0
+}
+
+func reshareMap(value map[string]any, original any) (any, int) {
+	before, ok := original.(map[string]any)
+	same := ok && value != nil && len(before) == len(value)
+	bytes := mapBytes + entryBytes*len(value)
+	for key, field := range value {
+		old, found := before[key]
+		shared, size := reshare(field, old)
+		bytes += size
+		if isContainer(field) {
+			value[key] = shared
+		}
+		same = same && found && size == 0 && equalLeaf(shared, old)
+	}
+	if same {
+		return before, 0
+	}
+	return value, bytes
+}
+
+func reshareList(value []any, original any) (any, int) {
+	before, ok := original.([]any)
+	same := ok && value != nil && before != nil && len(before) == len(value)
+	bytes := itemBytes * len(value)
+	for i, item := range value {
+		var old any
+		if i < len(before) {
+			old = before[i]
+		}
+		shared, size := reshare(item, old)
+		bytes += size
+		value[i] = shared
+		same = same && size == 0 && equalLeaf(shared, old)
+	}
+	if same {
+		return before, 0
+	}
+	return value, bytes
+}
+
+func isContainer(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+// equalLeaf reports whether reshare has found the values equal: containers without memory of their own are those of the original,
+// unless they are empty lists, which have none.
+func equalLeaf(shared, original any) bool {
+	switch shared := shared.(type) {
+	case map[string]any:
+		_, ok := original.(map[string]any)
+		return ok
+	case []any:
+		before, ok := original.([]any)
+		return ok && (shared == nil) == (before == nil) && len(shared) == len(before)
+	default:
+		switch original.(type) {
+		case map[string]any, []any:
+			return false
+		}
+		return shared == original
+	}
+}

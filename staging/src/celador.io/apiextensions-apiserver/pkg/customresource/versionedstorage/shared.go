@@ -1,0 +1,79 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package versionedstorage serves custom resources in several versions from one storage, and so from one watch cache.
+//
+// The shared storage holds every object in the version in which etcd has it. A View converts objects when they are read, and
+// back to the storage version when they are written. With a watch cache for each version, as Kubernetes has it, an object that
+// does not convert keeps the cache of that version from starting, and so breaks all lists and watches of all namespaces. With one
+// cache such an object is an error where it is read, and the objects are in memory once. Each View keeps the objects that it has
+// converted as long as they are read; see convertedObjects.
+package versionedstorage
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/storage"
+)
+
+// A Converter converts custom resources between versions. It is safe for concurrent use.
+type Converter interface {
+	// ConvertObject returns the object in another version, or in itself if it has the version. It may change in, and the result
+	// may share values with it.
+	ConvertObject(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)
+	// ConvertMetadata returns an object in another version that has only apiVersion, kind and metadata. It does not change in, and the
+	// result shares values with it. It fails only if a rule that writes metadata does.
+	ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)
+	// ChangesLabels reports whether a conversion to the version may change labels.
+	ChangesLabels(to schema.GroupVersion) bool
+}
+
+// Shared describes the storage that the Views of a resource share. It must not be changed once there is a View.
+type Shared struct {
+	Resource schema.GroupResource
+	// Stored is the storage version, in which objects are written.
+	Stored    schema.GroupVersion
+	Converter Converter
+	// Attributes are those of the objects in the Storage.
+	Attributes *Attributes
+	// Storage holds objects in the version in which they are stored. Its list and watch predicates use Attributes.
+	Storage storage.Interface
+}
+
+// convertShared converts an object that others read as well.
+func convertShared(c Converter, in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, int, error) {
+	out, err := c.ConvertObject(in.DeepCopy(), to)
+	if err != nil {
+		return nil, 0, err
+	}
+	content, size := reshare(out.Object, in.Object)
+	return &unstructured.Unstructured{Object: content.(map[string]any)}, size, nil
+}
+
+// isEmpty reports whether the object has no metadata, as an object that was not found.
+func isEmpty(u *unstructured.Unstructured) bool {
+	_, ok := u.Object["metadata"]
+	return !ok
+}
+
+func hasVersion(u *unstructured.Unstructured, gv schema.GroupVersion) bool {
+	apiVersion, _ := u.Object["apiVersion"].(string)
+	return apiVersion == gv.String()
+}
+
+func newObject(gvk schema.GroupVersionKind) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u
+}
+
+// setContent makes out the object in.
+func setContent(out runtime.Object, in *unstructured.Unstructured) error {
+	u, ok := out.(*unstructured.Unstructured)
+	if !ok {
+		return errNotUnstructured(out)
+	}
+	u.Object = in.Object
+	return nil
+}

@@ -1,0 +1,261 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package versionedstorage
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/features"
+	"k8s.io/apiserver/pkg/storage"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+)
+
+// A View is the storage of one version of the custom resources in a Shared storage. It implements storage.Interface. Objects that do
+// not convert are errors of the code storage.ErrCodeCorruptObj, as objects that cannot be decoded are, and errors of the reason
+// StorageReadError for lists and watches.
+type View struct {
+	// Interface is the shared storage. Methods that read or write no objects need no conversion.
+	storage.Interface
+	shared *Shared
+	served schema.GroupVersionKind
+	// key returns the key of an object.
+	key       func(runtime.Object) (string, error)
+	converted convertedObjects
+}
+
+// NewView returns the storage of objects of a kind in the version to serve. key returns the key of an object. The caller must close it.
+func NewView(shared *Shared, served schema.GroupVersionKind, key func(runtime.Object) (string, error)) *View {
+	return &View{Interface: shared.Storage, shared: shared, served: served, key: key}
+}
+
+// Close frees the converted objects. It does not close the shared storage.
+func (v *View) Close() { v.converted.close() }
+
+// Predicate returns a predicate of requests in the version of the View for the objects of the shared storage.
+func (v *View) Predicate(p storage.SelectionPredicate) storage.SelectionPredicate {
+	return v.shared.Attributes.predicate(p, v.served.GroupVersion())
+}
+
+// Convert returns an object of the shared storage in the version of the View. It does not change in.
+func (v *View) Convert(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return v.convertOwn(in.DeepCopy())
+}
+
+// convertOwn converts an object that no one else has.
+func (v *View) convertOwn(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return v.convertTo(in, v.served.GroupVersion())
+}
+
+func (v *View) convertTo(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+	if hasVersion(in, to) || isEmpty(in) {
+		return in, nil
+	}
+	return v.shared.Converter.ConvertObject(in, to)
+}
+
+// convertRead converts an object of the watch cache. It does not change in. The result must not be changed, either.
+func (v *View) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	gv := v.served.GroupVersion()
+	if hasVersion(in, gv) || isEmpty(in) {
+		return in, nil
+	}
+	uid, resourceVersion := in.GetUID(), in.GetResourceVersion()
+	if found := v.converted.get(uid, resourceVersion); found != nil {
+		return found, nil
+	}
+	if isMetadataOnly(ctx) {
+		return v.shared.Converter.ConvertMetadata(in, gv)
+	}
+	out, size, err := convertShared(v.shared.Converter, in, gv)
+	if err != nil {
+		return nil, err
+	}
+	v.converted.put(uid, resourceVersion, out, size)
+	return out, nil
+}
+
+func (v *View) newStored() *unstructured.Unstructured {
+	return newObject(v.shared.Stored.WithKind(v.served.Kind))
+}
+
+// Get implements storage.Interface.
+func (v *View) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
+	stored := v.newStored()
+	if err := v.Interface.Get(ctx, key, opts, stored); err != nil {
+		return err
+	}
+	var converted *unstructured.Unstructured
+	var err error
+	if opts.ResourceVersion == "" && !isMetadataOnly(ctx) {
+		// The object does not come from the watch cache. Callers may change it, as dry runs do.
+		converted, err = v.convertOwn(stored)
+	} else {
+		converted, err = v.convertRead(ctx, stored)
+	}
+	if err != nil {
+		return storage.NewCorruptObjError(key, err)
+	}
+	return setContent(out, converted)
+}
+
+// Create implements storage.Interface.
+func (v *View) Create(ctx context.Context, key string, object, out runtime.Object, ttl uint64) error {
+	toStore, err := v.toStored(object)
+	if err != nil {
+		return err
+	}
+	stored := v.newStored()
+	if err := v.Interface.Create(ctx, key, toStore, stored, ttl); err != nil {
+		return err
+	}
+	return v.setWritten(key, out, stored)
+}
+
+// toStored returns a written object in the storage version.
+func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return nil, errNotUnstructured(object)
+	}
+	if hasVersion(u, v.shared.Stored) {
+		return u, nil
+	}
+	return v.convertTo(u.DeepCopy(), v.shared.Stored)
+}
+
+// setWritten makes out the stored object in the version of the View. out may be nil.
+func (v *View) setWritten(key string, out runtime.Object, stored *unstructured.Unstructured) error {
+	if out == nil {
+		return nil
+	}
+	converted, err := v.convertOwn(stored)
+	if err != nil {
+		return storage.NewCorruptObjError(key, err)
+	}
+	return setContent(out, converted)
+}
+
+// GuaranteedUpdate implements storage.Interface. The shared storage finds the object itself, so cachedExistingObject is not used.
+func (v *View) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object) error {
+	stored := v.newStored()
+	err := v.Interface.GuaranteedUpdate(ctx, key, stored, ignoreNotFound, preconditions, func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
+		u, ok := input.(*unstructured.Unstructured)
+		if !ok {
+			return nil, nil, errNotUnstructured(input)
+		}
+		current, err := v.convertOwn(u)
+		if err != nil {
+			return nil, nil, storage.NewCorruptObjError(key, err)
+		}
+		updated, ttl, err := tryUpdate(current, meta)
+		if err != nil {
+			return nil, nil, err
+		}
+		toStore, err := v.toStored(updated)
+		return toStore, ttl, err
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return v.setWritten(key, destination, stored)
+}
+
+// Delete implements storage.Interface. As in GuaranteedUpdate, cachedExistingObject is not used.
+func (v *View) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions, validate storage.ValidateObjectFunc, _ runtime.Object, opts storage.DeleteOptions) error {
+	if opts.ExpectTransformOrDecodeError && utilfeature.DefaultFeatureGate.Enabled(features.AllowUnsafeMalformedObjectDeletion) {
+		return v.deleteUnreadable(ctx, key, validate)
+	}
+	stored := v.newStored()
+	err := v.Interface.Delete(ctx, key, stored, preconditions, func(ctx context.Context, object runtime.Object) error {
+		u, ok := object.(*unstructured.Unstructured)
+		if !ok {
+			return errNotUnstructured(object)
+		}
+		converted, err := v.convertOwn(u)
+		if err != nil {
+			return storage.NewCorruptObjError(key, err)
+		}
+		return validate(ctx, converted)
+	}, nil, opts)
+	if err != nil {
+		return err
+	}
+	return v.setWritten(key, out, stored)
+}
+
+// deleteUnreadable deletes an object that cannot be read in the version of the View, as the delete option
+// ignoreStoreReadErrorWithClusterBreakingPotential demands.
+func (v *View) deleteUnreadable(ctx context.Context, key string, validate storage.ValidateObjectFunc) error {
+	stored := v.newStored()
+	if err := v.Interface.Get(ctx, key, storage.GetOptions{}, stored); err != nil {
+		// The object does not exist or cannot even be decoded.
+		return v.Interface.Delete(ctx, key, stored, nil, validate, nil, storage.DeleteOptions{ExpectTransformOrDecodeError: true})
+	}
+	if _, err := v.Convert(stored); err == nil {
+		return storage.NewInvalidObjError(key, "unsafe deletion is not allowed because the object is decodable from storage")
+	}
+	uid, resourceVersion := stored.GetUID(), stored.GetResourceVersion()
+	unchanged := &storage.Preconditions{UID: &uid, ResourceVersion: &resourceVersion}
+	return v.Interface.Delete(ctx, key, v.newStored(), unchanged, validate, nil, storage.DeleteOptions{})
+}
+
+// GetList implements storage.Interface.
+func (v *View) GetList(ctx context.Context, key string, opts storage.ListOptions, listObject runtime.Object) error {
+	out, ok := listObject.(*unstructured.UnstructuredList)
+	if !ok {
+		return errNotUnstructured(listObject)
+	}
+	stored := &unstructured.UnstructuredList{}
+	stored.SetGroupVersionKind(v.shared.Stored.WithKind(out.GetKind()))
+	opts.Predicate = v.Predicate(opts.Predicate)
+	if err := v.Interface.GetList(ctx, key, opts, stored); err != nil {
+		return err
+	}
+	items := make([]unstructured.Unstructured, len(stored.Items))
+	failed := unreadable{resource: v.shared.Resource}
+	for i := range stored.Items {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		item, err := v.convertRead(ctx, &stored.Items[i])
+		switch {
+		case err == nil:
+			items[i] = *item
+		case !failed.add(v.keyOf(&stored.Items[i]), err):
+			return failed.status()
+		}
+	}
+	if len(failed.errors) > 0 {
+		return failed.status()
+	}
+	out.Items = items
+	if metadata, ok := stored.Object["metadata"]; ok {
+		out.Object["metadata"] = metadata
+	}
+	return nil
+}
+
+func (v *View) keyOf(u *unstructured.Unstructured) string {
+	key, err := v.key(u)
+	if err != nil {
+		return u.GetNamespace() + "/" + u.GetName()
+	}
+	return key
+}
+
+// Watch implements storage.Interface. The watch ends with an error event at the first object that does not convert.
+func (v *View) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
+	opts.Predicate = v.Predicate(opts.Predicate)
+	source, err := v.Interface.Watch(ctx, key, opts)
+	if err != nil {
+		return nil, err
+	}
+	return newWatcher(ctx, source, v), nil
+}
+
+var _ storage.Interface = &View{}

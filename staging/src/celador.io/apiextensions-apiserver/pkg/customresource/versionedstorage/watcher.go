@@ -1,0 +1,105 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package versionedstorage
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// watcher converts the events of a watch of the shared storage.
+type watcher struct {
+	ctx    context.Context
+	source watch.Interface
+	view   *View
+	events chan watch.Event
+	stop   sync.Once
+	done   chan struct{}
+}
+
+func newWatcher(ctx context.Context, source watch.Interface, view *View) *watcher {
+	// The watch cache has a buffer and time limits for slow watches, so this channel needs none.
+	w := &watcher{ctx: ctx, source: source, view: view, events: make(chan watch.Event), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+// ResultChan implements watch.Interface.
+func (w *watcher) ResultChan() <-chan watch.Event { return w.events }
+
+// Stop implements watch.Interface.
+func (w *watcher) Stop() {
+	w.stop.Do(func() {
+		close(w.done)
+		w.source.Stop()
+	})
+}
+
+func (w *watcher) run() {
+	defer close(w.events)
+	defer w.Stop()
+	for event := range w.source.ResultChan() {
+		object, err := w.convert(event)
+		if err != nil {
+			event.Type, object = watch.Error, err
+		}
+		event.Object = object
+		select {
+		case w.events <- event:
+		case <-w.done:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// convert returns the object of an event, or the status that ends the watch.
+func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
+	if event.Type == watch.Error {
+		return event.Object, nil
+	}
+	if event.Object.GetObjectKind().GroupVersionKind().GroupVersion() == w.view.served.GroupVersion() {
+		// If there are several watches, the object caches its encoding for them.
+		return event.Object, nil
+	}
+	if accessor, err := meta.Accessor(event.Object); err == nil && event.Type != watch.Bookmark {
+		if found := w.view.converted.get(accessor.GetUID(), accessor.GetResourceVersion()); found != nil {
+			return found, nil
+		}
+	}
+	in, ok := CustomResource(event.Object)
+	if !ok {
+		return event.Object, nil
+	}
+	if event.Type == watch.Bookmark {
+		bookmark := newObject(w.view.served)
+		bookmark.Object["metadata"] = in.Object["metadata"]
+		return bookmark, nil
+	}
+	out, err := w.view.convertRead(w.ctx, in)
+	if err != nil {
+		failed := unreadable{resource: w.view.shared.Resource}
+		failed.add(w.view.keyOf(in), err)
+		status := failed.status().Status()
+		return nil, &status
+	}
+	return out, nil
+}
+
+// CustomResource returns the custom resource of a watch event. Objects of the watch cache may be wrapped.
+func CustomResource(object runtime.Object) (*unstructured.Unstructured, bool) {
+	if cacheable, ok := object.(runtime.CacheableObject); ok {
+		object = cacheable.GetObject()
+	}
+	u, ok := object.(*unstructured.Unstructured)
+	return u, ok
+}
