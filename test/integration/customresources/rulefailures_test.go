@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -97,9 +98,8 @@ func TestUnconvertibleObjects(t *testing.T) {
 	})
 
 	// A deletion needs no conversion.
-	testserver.Must(stored.Patch(t.Context(), "good", "application/merge-patch+json", []byte(`{"spec":{"timeout":"soon"}}`), metav1.PatchOptions{}))(t)
-	for _, name := range []string{"bad", "good"} {
-		testserver.ExpectDeleted(t, other.Delete(t.Context(), name, metav1.DeleteOptions{}))
+	for _, clients := range []dynamic.ResourceInterface{other, in(admin, unconvertible(t), "v2")} {
+		testserver.ExpectDeleted(t, clients.Delete(t.Context(), "bad", metav1.DeleteOptions{}))
 	}
 }
 
