@@ -122,10 +122,11 @@ func withoutOurWords(document map[string]any) map[string]any {
 				schemas[name] = withoutDescriptions(schema)
 			}
 		}
-		for _, name := range []string{"ConversionRule", "Converter", "DefaultRule"} {
+		for _, name := range []string{"ConversionRule", "ConversionTable", "ConversionVariable", "Converter", "DefaultRule"} {
 			delete(schemas, modelPrefix+name)
 		}
 		delete(object(schemas[modelPrefix+"CustomResourceConversion"], "properties"), "converters")
+		delete(object(schemas[modelPrefix+"CustomResourceConversion"], "properties"), "tables")
 		delete(object(schemas[modelPrefix+"JSONSchemaProps"], "properties"), "x-kubernetes-default")
 	}
 	return document
