@@ -158,6 +158,27 @@ spec:
 		probe:   object{"/apis/shared.example.com/v1/chests", "{apiVersion: shared.example.com/v1, kind: Chest, metadata: {name: probe}, size: 4}"},
 		before:  `"size":4`, after: "", refused: true,
 	},
+	{
+		field: "CustomResourceConversion.Tables",
+		objects: []object{{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `
+metadata: {name: trunks.shared.example.com}
+spec:
+  group: shared.example.com
+  names: {kind: Trunk, plural: trunks}
+  scope: Cluster
+  conversion:
+    strategy: ConversionRules
+    tables: [{name: sizes, map: {small: S}}]
+    converters:
+    - {fromVersion: v1, toVersion: v2, rules: [{field: width, rule: 'tables.sizes[self.size]'}]}
+    - {fromVersion: v2, toVersion: v1, rules: [{field: size, rule: 'inverted.sizes[self.width]'}]}
+  versions:
+  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {size: {type: string}}}}}
+  - {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {width: {type: string}}}}}`}},
+		touched: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/trunks.shared.example.com",
+		probe:   object{"/apis/shared.example.com/v1/trunks", "{apiVersion: shared.example.com/v1, kind: Trunk, metadata: {name: probe}, size: small}"},
+		before:  `"size":"small"`, after: "", refused: true,
+	},
 }
 
 // mutationCase returns the case of a field of mutations in a policy that a binding binds.

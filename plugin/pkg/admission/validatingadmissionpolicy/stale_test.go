@@ -103,15 +103,17 @@ func TestStaleParams(t *testing.T) {
 				s.kube.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
 				s.freshness = kubeadmission.Freshness{Limit: 5 * time.Second, Check: func(context.Context, string, string) error { return nil }}
 				s.initialize(t, plugin)
+				var silent atomic.Bool
+				s.params.PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+					return silent.Load(), nil, errors.New("no progress")
+				})
 				s.start()
 				<-time.After(time.Minute)
 				synctest.Wait()
 				if err := plugin.Validate(t.Context(), create(3), interfaces()); err != nil {
 					t.Errorf("while the watch of params goes on: %v", err)
 				}
-				s.params.PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-					return true, nil, errors.New("no progress")
-				})
+				silent.Store(true)
 				<-time.After(time.Minute)
 				synctest.Wait()
 				if got := text(plugin.Validate(t.Context(), create(3), interfaces())); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {

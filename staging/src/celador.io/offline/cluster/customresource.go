@@ -64,6 +64,7 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, tracer schemaexpression.Tracer) error {
 	// The zero factory suffices without webhooks.
 	builder := &serving.Builder{
+		SeparateStorages: true,
 		RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, MaxRequestBodyBytes: maxRequestBodyBytes, Tracer: tracer,
 	}
 	built, err := builder.Build(ctx, crd, expressions)

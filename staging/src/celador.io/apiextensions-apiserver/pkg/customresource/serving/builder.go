@@ -37,6 +37,9 @@ type Builder struct {
 	MaxRequestBodyBytes int64
 	// Tracer learns how the validation rules of served versions evaluate. Nil for none.
 	Tracer schemaexpression.Tracer
+	// SeparateStorages gives each version a storage of its own, which converts what it reads and writes, also with conversion rules. The
+	// RESTOptions of a server make watch caches, which the versions share.
+	SeparateStorages bool
 	// Unreadable learns how many objects of a CustomResourceDefinition do not convert to each version, as long as its Resource exists.
 	// Nil if nobody wants to know.
 	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
@@ -133,7 +136,7 @@ func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
 }
 
 func (k *kind) addVersions(resource *Resource) error {
-	if k.converters.rules != nil {
+	if k.converters.rules != nil && !k.SeparateStorages {
 		if err := k.openShared(resource); err != nil {
 			return err
 		}
