@@ -65,7 +65,7 @@ func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomRe
 	// The zero factory suffices without webhooks.
 	builder := &serving.Builder{
 		SeparateStorages: true,
-		RESTOptions: customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, MaxRequestBodyBytes: maxRequestBodyBytes, Tracer: tracer,
+		RESTOptions:      customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, MaxRequestBodyBytes: maxRequestBodyBytes, Tracer: tracer,
 	}
 	built, err := builder.Build(ctx, crd, expressions)
 	if err != nil {
