@@ -59,7 +59,7 @@ func (library) LibraryName() string { return "celador.rules" }
 func (library) CompileOptions() []cel.EnvOption {
 	key, value := cel.TypeParamType("K"), cel.TypeParamType("V")
 	entries := cel.MapType(key, value)
-	options := []cel.EnvOption{
+	return []cel.EnvOption{
 		cel.Function("merge", cel.MemberOverload("map_merge_map", []*cel.Type{entries, entries}, entries, cel.BinaryBinding(merge))),
 		cel.Function("set", cel.MemberOverload("map_set_key", []*cel.Type{entries, key, value}, entries, cel.FunctionBinding(set))),
 		cel.Function("remove", cel.MemberOverload("map_remove_key", []*cel.Type{entries, key}, entries, cel.BinaryBinding(remove))),
@@ -69,7 +69,6 @@ func (library) CompileOptions() []cel.EnvOption {
 			cel.MemberOverload("quantity_to_text", []*cel.Type{apiservercel.QuantityType}, cel.StringType, cel.UnaryBinding(quantityText))),
 		cel.Function("asMilliValue", cel.MemberOverload("quantity_get_milli", []*cel.Type{apiservercel.QuantityType}, cel.IntType, cel.UnaryBinding(milliValue))),
 	}
-	return append(options, cel.CostEstimatorOptions(estimates()...))
 }
 
 // ProgramOptions implements cel.Library.
