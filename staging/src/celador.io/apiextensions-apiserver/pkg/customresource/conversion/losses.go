@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
@@ -49,19 +48,10 @@ func (c *checkedRules) losses() []string {
 	if len(l.lost) == 0 {
 		return nil
 	}
-	lost := l.lost
-	more := ""
-	if len(lost) > maxLosses {
-		more = fmt.Sprintf(" and %d more fields", len(lost)-maxLosses)
-		lost = lost[:maxLosses]
-	}
-	return []string{fmt.Sprintf("%s: converting an object from %s to %s loses %s%s: %s cannot hold them, and no rule reads them. "+
+	return []string{fmt.Sprintf("%s: converting an object from %s to %s loses %s: %s cannot hold them, and no rule reads them. "+
 		"If they matter, add rules that set other fields from them, or keep them in an annotation, such as {field: \"metadata.annotations['example.com/%s']\", rule: \"json.encode(...)\"}",
-		c.path, c.edge.from.name, c.edge.to.name, strings.Join(lost, ", "), more, c.edge.to.name, c.edge.from.name)}
+		c.path, c.edge.from.name, c.edge.to.name, listed(l.lost, ", ", "fields"), c.edge.to.name, c.edge.from.name)}
 }
-
-// maxLosses bounds the fields that a warning names.
-const maxLosses = 10
 
 // readFields are the fields that rules read, as a tree of names.
 type readFields struct {

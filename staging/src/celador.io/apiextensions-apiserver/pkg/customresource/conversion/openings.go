@@ -6,7 +6,6 @@ package conversion
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
@@ -58,11 +57,6 @@ func (c *checkedRules) openings() []string {
 	if len(unset) == 0 {
 		return nil
 	}
-	more := ""
-	if len(unset) > maxLosses {
-		more = fmt.Sprintf(" and %d more fields", len(unset)-maxLosses)
-		unset = unset[:maxLosses]
-	}
-	return []string{fmt.Sprintf("%s: version %s allows values of any type in %s%s: objects with a value of another type cannot be converted. Add rules that convert these values",
-		c.path, c.edge.from.name, strings.Join(unset, ", in "), more)}
+	return []string{fmt.Sprintf("%s: version %s allows values of any type in %s: objects with a value of another type cannot be converted. Add rules that convert these values",
+		c.path, c.edge.from.name, listed(unset, ", in ", "fields"))}
 }

@@ -5,7 +5,6 @@ package conversion
 
 import (
 	"fmt"
-	"strings"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
@@ -28,14 +27,6 @@ func (c *checkedRules) unguarded() []string {
 	if len(failing) == 0 {
 		return nil
 	}
-	more := ""
-	if len(failing) > maxFailing {
-		more = fmt.Sprintf(" and %d more rules", len(failing)-maxFailing)
-		failing = failing[:maxFailing]
-	}
-	return []string{fmt.Sprintf("%s: objects in %s that lack what a rule reads cannot be converted: %s%s. %s",
-		c.path, c.edge.from.name, strings.Join(failing, ", "), more, ruleerror.GuardAdvice(*example))}
+	return []string{fmt.Sprintf("%s: objects in %s that lack what a rule reads cannot be converted: %s. %s",
+		c.path, c.edge.from.name, listed(failing, ", ", "rules"), ruleerror.GuardAdvice(*example))}
 }
-
-// maxFailing bounds the rules that a warning names.
-const maxFailing = 10
