@@ -32,9 +32,8 @@ type converters struct {
 	checked *rulesConverter
 	// identical reports whether objects differ in their apiVersion alone between two versions. Nil if checked is.
 	identical func(from, to string) bool
-	// rules is the unsafe converter with conversion rules, and metadata that of metadata. Nil without rules.
-	rules    *rulesConverter
-	metadata metadataConverter
+	// rules is the unsafe converter with conversion rules. Nil without rules.
+	rules *rulesConverter
 }
 
 func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
@@ -52,13 +51,12 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 		return converters{}, err
 	}
 	definition := conversionDefinition(crd, expressions, s)
-	rules := newObjectConverter(definition)
 	unsafe := &rulesConverter{
 		ObjectConvertor: upstream,
 		crd:             crd.Name,
 		versions:        map[schema.GroupVersion]bool{},
 		schemas:         s,
-		rules:           rules,
+		rules:           newObjectConverter(definition),
 	}
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
@@ -67,7 +65,7 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	safe.safe = true
 	comparing := new(*safe)
 	comparing.partial = true
-	all := converters{safe: safe, unsafe: unsafe, comparing: comparing, encoding: safe, decoding: unsafe, rules: unsafe, metadata: rules}
+	all := converters{safe: safe, unsafe: unsafe, comparing: comparing, encoding: safe, decoding: unsafe, rules: unsafe}
 	if definition != nil {
 		all.checked, all.identical = safe, definition.Identical
 	}
@@ -98,10 +96,7 @@ func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, express
 }
 
 // newObjectConverter returns a converter that fails if there is no definition.
-func newObjectConverter(definition *conversion.Definition) interface {
-	objectConverter
-	metadataConverter
-} {
+func newObjectConverter(definition *conversion.Definition) objectConverter {
 	if definition == nil {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
 	}

@@ -22,11 +22,9 @@ type objectConverter interface {
 	Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 	// ConvertPartial leaves the fields of rules that fail unset.
 	ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
-}
-
-// metadataConverter converts the metadata of custom resources to another version. *conversion.Converter implements it.
-type metadataConverter interface {
+	// ConvertMetadata evaluates only the rules that write labels or annotations.
 	ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
+	// ChangesLabels reports whether rules between two versions may write labels.
 	ChangesLabels(from, to string) bool
 }
 

@@ -38,7 +38,7 @@ var (
 
 // rename moves spec.old of v1 to spec.new of v2. It fails for objects without spec.old, and leaves spec.old, which v2 does
 // not specify, in place.
-type rename struct{}
+type rename struct{ objectConverter }
 
 func (rename) Convert(_ context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	value, ok, _ := unstructured.NestedFieldNoCopy(in.Object, "spec", "old")

@@ -24,7 +24,7 @@ import (
 // openShared opens the storage that all versions share, with which objects are read and deleted in the version in which they are
 // stored. Only resources with conversion rules share one: Kubernetes' strategies keep a storage for each version, as in Kubernetes.
 func (k *kind) openShared(resource *Resource) error {
-	converter := sharedConverter{k.converters.rules, k.converters.metadata, k.versionNames()}
+	converter := sharedConverter{k.converters.rules, k.versionNames()}
 	k.shared = &versionedstorage.Shared{Stored: k.stored, Converter: converter}
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]
@@ -113,7 +113,6 @@ func (v viewOptions) GetRESTOptions(resource schema.GroupResource, example runti
 // sharedConverter converts between the shared storage and its views.
 type sharedConverter struct {
 	rules    *rulesConverter
-	metadata metadataConverter
 	versions []string
 }
 
@@ -130,7 +129,7 @@ func (c sharedConverter) ConvertObject(in *unstructured.Unstructured, to schema.
 func (c sharedConverter) ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	from := in.GroupVersionKind().Version
 	start := time.Now()
-	out, err := c.metadata.ConvertMetadata(context.Background(), in, to.Version)
+	out, err := c.rules.rules.ConvertMetadata(context.Background(), in, to.Version)
 	if err != nil {
 		observeConversion(c.rules.crd, from, to.Version, time.Since(start), err)
 		return nil, conversionFailed(in, to.Version, err)
@@ -141,7 +140,7 @@ func (c sharedConverter) ConvertMetadata(in *unstructured.Unstructured, to schem
 // ChangesLabels implements versionedstorage.Converter.
 func (c sharedConverter) ChangesLabels(to schema.GroupVersion) bool {
 	for _, from := range c.versions {
-		if c.metadata.ChangesLabels(from, to.Version) {
+		if c.rules.rules.ChangesLabels(from, to.Version) {
 			return true
 		}
 	}
