@@ -102,9 +102,10 @@ type reader struct {
 	converter apiruntime.ObjectConvertor
 }
 
-// routeReader returns a reader of HTTPRoutes that are converted with the converters, or with strategy None without any.
-func routeReader(converters []v1.Converter) (*reader, error) {
-	crd := crdtest.HTTPRoute("v1", "v2")
+// buildRoutes builds the resource of HTTPRoutes of versions, the first of which is stored. Their objects are converted with the
+// converters, or with strategy None without any. The caller must destroy the resource.
+func buildRoutes(options generic.RESTOptionsGetter, converters []v1.Converter, versions ...string) (*serving.Resource, error) {
+	crd := crdtest.HTTPRoute(versions...)
 	var expressions *apiextensions.Expressions
 	if converters != nil {
 		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.CustomResourceConversionRules): true}); err != nil {
@@ -117,20 +118,26 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	builder := &serving.Builder{RESTOptions: options, Converters: factory}
+	return builder.Build(context.Background(), crd, expressions)
+}
+
+// routeReader returns a reader of HTTPRoutes that are converted with the converters, or with strategy None without any.
+func routeReader(converters []v1.Converter) (*reader, error) {
 	storages := &codecRecorder{}
-	builder := &serving.Builder{RESTOptions: storages, Converters: factory}
-	resource, err := builder.Build(context.Background(), crd, expressions)
+	versions := []string{"v1", "v2"}
+	resource, err := buildRoutes(storages, converters, versions...)
 	if err != nil {
 		return nil, err
 	}
 	defer resource.Destroy()
 	// With rules, the versions share one storage, whose objects are converted when they are served.
-	want := len(crd.Spec.Versions)
+	want := len(versions)
 	if converters != nil {
 		want = 1
 	}
 	if len(storages.codecs) != want {
-		return nil, fmt.Errorf("%d codecs of %d versions, want %d", len(storages.codecs), len(crd.Spec.Versions), want)
+		return nil, fmt.Errorf("%d codecs of %d versions, want %d", len(storages.codecs), len(versions), want)
 	}
 	stored, err := apiruntime.Encode(unstructured.UnstructuredJSONScheme, crdtest.HTTPRouteObject("v1"))
 	if err != nil {

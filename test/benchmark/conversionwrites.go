@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"runtime"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
@@ -20,14 +18,11 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "celador.io/api/apiextensions/v1"
-	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/crdtest"
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
-	"celador.io/apiextensions-apiserver/pkg/features"
 
 	"celador.io/celador/test/benchmark/measure"
 	"celador.io/celador/test/benchmark/report"
@@ -92,21 +87,7 @@ type writer struct{ resource *serving.Resource }
 
 // newWriter returns a writer of HTTPRoutes that are converted with the converters, or with strategy None without any.
 func newWriter(converters []v1.Converter) (*writer, error) {
-	crd := crdtest.HTTPRoute("v1", "v2", "v3")
-	var expressions *apiextensions.Expressions
-	if converters != nil {
-		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.CustomResourceConversionRules): true}); err != nil {
-			return nil, err
-		}
-		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.ConversionStrategyType(v1.ConversionRules)}
-		expressions = &apiextensions.Expressions{ConversionRules: true, Converters: converters}
-	}
-	factory, err := conversion.NewCRConverterFactory(nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	builder := &serving.Builder{RESTOptions: forgetful{}, Converters: factory}
-	resource, err := builder.Build(context.Background(), crd, expressions)
+	resource, err := buildRoutes(forgetful{}, converters, "v1", "v2", "v3")
 	if err != nil {
 		return nil, err
 	}
