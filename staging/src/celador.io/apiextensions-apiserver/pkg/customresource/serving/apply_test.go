@@ -8,14 +8,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	v1 "celador.io/api/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/crdtest"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
 // withoutDefaults implements runtime.ObjectDefaulter.
@@ -27,28 +30,41 @@ func (withoutDefaults) Default(runtime.Object) {}
 type applying struct {
 	t         *testing.T
 	converter *rulesConverter
+	defaulter runtime.ObjectDefaulter
 }
 
 // newApplying returns an applying whose rules are "" for the whole value of a field, or read the field with the text before and after.
 func newApplying(t *testing.T, before, after string) applying {
 	t.Helper()
+	return newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": {Type: "string"}}, map[string]apiextensionsv1.JSONSchemaProps{"new": {Type: "string"}},
+		v1.ConversionRule{Field: "spec.new", Rule: before + "old" + after}, v1.ConversionRule{Field: "spec.old", Rule: before + "new" + after})
+}
+
+// newApplyingSchemas returns an applying for two versions with fields of spec, and a rule for each direction.
+func newApplyingSchemas(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSONSchemaProps, toV2, toV1 v1.ConversionRule) applying {
+	t.Helper()
+	s, err := schemas.New(crdtest.New(crdtest.Stored(crdtest.Version("v1", inV1)), crdtest.Version("v2", inV2)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	converter := newRules(t, nil).safe.(*rulesConverter)
+	converter.schemas = s
 	converter.rules = conversion.New(&conversion.Definition{
 		Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
-		Versions: []conversion.Version{{Name: "v1", Schema: converter.schemas.Structural("v1")}, {Name: "v2", Schema: converter.schemas.Structural("v2")}},
+		Versions: []conversion.Version{{Name: "v1", Schema: s.Structural("v1")}, {Name: "v2", Schema: s.Structural("v2")}},
 		Converters: []v1.Converter{
-			{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Field: "spec.new", Rule: before + "old" + after}}},
-			{FromVersion: "v2", ToVersion: "v1", Rules: []v1.ConversionRule{{Field: "spec.old", Rule: before + "new" + after}}},
+			{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{toV2}},
+			{FromVersion: "v2", ToVersion: "v1", Rules: []v1.ConversionRule{toV1}},
 		},
 	})
-	return applying{t, converter}
+	return applying{t, converter, s.Defaulter(withoutDefaults{})}
 }
 
 // apply returns the result of a request in a version for a live object, which it converts first, and what the converter refuses.
 func (a applying) apply(manager, version string, live *unstructured.Unstructured, spec map[string]any) (*unstructured.Unstructured, *conversion.Error, error) {
 	a.t.Helper()
 	gvk := schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"}
-	converter := &applyConverter{rulesConverter: a.converter, defaulter: withoutDefaults{}}
+	converter := &applyConverter{rulesConverter: a.converter, defaulter: a.defaulter}
 	converter.reset()
 	fields, err := managedfields.NewDefaultCRDFieldManager(managedfields.NewDeducedTypeConverter(), converter, withoutDefaults{}, codecs.Creater{}, gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
@@ -111,6 +127,49 @@ func TestApplyValueThatDoesNotConvert(t *testing.T) {
 	_, refusal, err = a.apply("other", "v2", applied, map[string]any{"new": "wrong"})
 	if err == nil || refusal == nil || !strings.Contains(refusal.Error(), "from v2 to v1: spec.conversion.converters[1].rules[0]") {
 		t.Errorf("got error %v and refusal %v, want that of the rule", err, refusal)
+	}
+}
+
+// v2 has two names for the value of v1, and conversion returns one of them. The value of a manager that applies the other one is not lost.
+func TestApplyAlias(t *testing.T) {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	a := newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": text}, map[string]apiextensionsv1.JSONSchemaProps{"new": text, "alias": text},
+		v1.ConversionRule{Field: "spec.new", Rule: "self.?spec.?old"}, v1.ConversionRule{Field: "spec.old", Rule: "self.?spec.?alias.or(self.?spec.?new)"})
+	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	applied, _, err := a.apply("manager", "v1", empty, map[string]any{"old": "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied, _, err = a.apply("manager", "v2", applied, map[string]any{"alias": "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inV1, err := a.converter.ConvertToVersion(applied, v1Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"old": "b"}, inV1.(*unstructured.Unstructured).Object["spec"]); diff != "" {
+		t.Errorf("spec in v1 (-want +got):\n%s", diff)
+	}
+}
+
+// Rules read defaults of their version, which field managers do not set.
+func TestApplyDefaults(t *testing.T) {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	unit := apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"s"`)}}
+	a := newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": text}, map[string]apiextensionsv1.JSONSchemaProps{"new": text, "unit": unit},
+		v1.ConversionRule{Field: "spec.new", Rule: "self.spec.old.replace('s', '')"}, v1.ConversionRule{Field: "spec.old", Rule: "self.spec.new + self.spec.unit"})
+	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	applied, _, err := a.apply("manager", "v1", empty, map[string]any{"old": "1s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied, refusal, err := a.apply("manager", "v2", applied, map[string]any{"new": "2"})
+	if err != nil || refusal != nil {
+		t.Fatalf("got error %v and refusal %v", err, refusal)
+	}
+	if got, _, _ := unstructured.NestedString(applied.Object, "spec", "new"); got != "2" {
+		t.Errorf("got %q, want what is applied", got)
 	}
 }
 

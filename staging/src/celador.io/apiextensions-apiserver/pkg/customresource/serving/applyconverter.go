@@ -22,12 +22,17 @@ import (
 // fail. Field managers copy the live object first, by converting it to the version that it has. The merged object is the next one
 // that they convert, and is then converted further as it is. All other objects are parts, or are only compared.
 //
+// The merged object is the same in a version whenever it is converted to it. Conversion back and forth may move a value, such as that of
+// a deprecated field, to where its owner has not applied it, and the value would be removed.
+//
 // An applyConverter is not safe for concurrent use.
 type applyConverter struct {
 	*rulesConverter
 	defaulter runtime.ObjectDefaulter
 	// live and whole are the contents of the live object and of the merged one, in each version.
 	live, whole contents
+	// merged is the merged object by version.
+	merged map[schema.GroupVersion]*unstructured.Unstructured
 	// started is set once an object other than the live one was converted.
 	started bool
 	// refusal is why the request has to fail. Nil if there is no reason.
@@ -48,7 +53,7 @@ func address(object *unstructured.Unstructured) uintptr {
 
 // reset forgets the objects of an earlier attempt.
 func (c *applyConverter) reset() {
-	*c = applyConverter{rulesConverter: c.rulesConverter, defaulter: c.defaulter, live: contents{}, whole: contents{}}
+	*c = applyConverter{rulesConverter: c.rulesConverter, defaulter: c.defaulter, live: contents{}, whole: contents{}, merged: map[schema.GroupVersion]*unstructured.Unstructured{}}
 }
 
 // ConvertToVersion implements runtime.ObjectConvertor.
@@ -66,13 +71,17 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 		return c.copied(object), nil
 	}
 	whole := c.isWhole(object)
+	if whole && c.merged[to.GroupVersion()] != nil {
+		return c.mergedIn(to.GroupVersion()), nil
+	}
 	out, err := c.converted(object, to.Version, whole)
 	if err != nil {
 		c.refusal = asConversionError(object, to.Version, err)
 		return nil, c.refusal
 	}
 	if whole {
-		c.whole.add(out)
+		c.merged[to.GroupVersion()] = out
+		return c.mergedIn(to.GroupVersion()), nil
 	}
 	return out, nil
 }
@@ -101,9 +110,19 @@ func (c *applyConverter) isWhole(object *unstructured.Unstructured) bool {
 	if c.live.has(object) {
 		return false
 	}
-	whole := c.whole.has(object) || !c.started
-	c.started = true
-	return whole
+	if !c.started {
+		c.started = true
+		c.whole.add(object)
+		c.merged[object.GroupVersionKind().GroupVersion()] = object.DeepCopy()
+	}
+	return c.whole.has(object)
+}
+
+// mergedIn returns a copy of the merged object in a version that it has been converted to.
+func (c *applyConverter) mergedIn(version schema.GroupVersion) *unstructured.Unstructured {
+	out := c.merged[version].DeepCopy()
+	c.whole.add(out)
+	return out
 }
 
 // copied returns a copy of an object that has the version to convert to.
