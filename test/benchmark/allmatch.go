@@ -22,7 +22,7 @@ func allMatch(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.addTime("S2", "100 policies, all match", points[100], 80)
-	s.addTime("S3", "1 policy, matches", points[1], 12)
+	s.addTime("S2", "100 policies, all match", points[100], 40)
+	s.addTime("S3", "1 policy, matches", points[1], 8)
 	return nil
 }
