@@ -217,8 +217,13 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
 	} else {
 		bound[c.IterVar()] = origin{}
+		if c.HasIterVar2() {
+			bound[c.IterVar2()] = origin{}
+		}
 		iterated := g.origin(c.IterRange())
-		if iterated.place != nil && !iterated.optional {
+		if iterated.keysOf != nil {
+			entry = present(iterated.keysOf)
+		} else if iterated.place != nil && !iterated.optional {
 			g.bindings++
 			value := origin{place: &place{parent: iterated.place, name: Entry, id: g.bindings}}
 			key := origin{key: value.place}
@@ -232,9 +237,8 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 			case isMap:
 				bound[c.IterVar()] = key
 			}
-			entry = iterated.entries.at(value.place)
-		} else if c.HasIterVar2() {
-			bound[c.IterVar2()] = origin{}
+			// What has an entry is set.
+			entry = iterated.entries.at(value.place).and(present(value.place))
 		}
 	}
 	shadowed := maps.Clone(g.scope)
@@ -257,6 +261,8 @@ type origin struct {
 	entries facts
 	// key is the entry that a value is the key of.
 	key *place
+	// keysOf is the map that a list has keys of, so that the map is set if the list has items.
+	keysOf *place
 	// outcome is that of a variable.
 	outcome outcome
 }
@@ -308,6 +314,10 @@ func (g *guards) origin(e ast.Expr) origin {
 			of.optional = false
 			return of
 		}
+	case "sort", "reverse", "distinct":
+		if call.IsMemberFunction() {
+			return origin{keysOf: g.origin(call.Target()).keysOf}
+		}
 	case "value":
 		if call.IsMemberFunction() && len(args) == 0 {
 			of := g.origin(call.Target())
@@ -326,7 +336,7 @@ func (o origin) below(name string, optional bool) origin {
 	return origin{place: &place{parent: o.place, name: name}, optional: optional}
 }
 
-// originOfList returns the origin of the result of filter(), or of the result that an expression has with a variable.
+// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result that an expression has with a variable.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
 	if isBinding(c) {
@@ -334,11 +344,18 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 		return of
 	}
 	item, step := mappedItem(c), c.LoopStep()
-	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() || !isConditional(step) {
+	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() {
 		return origin{}
 	}
 	of = g.origin(c.IterRange())
-	if of.place == nil || g.GetType(c.IterRange().ID()).Kind() != types.ListKind {
+	switch {
+	case of.keysOf != nil:
+		return origin{keysOf: of.keysOf}
+	case of.place == nil:
+		return origin{}
+	case g.GetType(c.IterRange().ID()).Kind() == types.MapKind:
+		return origin{keysOf: of.place}
+	case !isConditional(step) || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
 		return origin{}
 	}
 	g.in(c, func(facts) {

@@ -110,7 +110,17 @@ func TestUnguardedReads(t *testing.T) {
 		{"has(self.m) ? self.m.transformList(k, v, v.n) : []", "m.[*].n"},
 		{"has(self.m) ? self.m.transformList(k, v, has(v.n), v.n) : []", ""},
 
+		{"self.?m.orValue({}).map(k, self.m[k].?a.orValue(''))", ""},
+		{"self.?m.orValue({}).map(k, self.m[k].a)", "m.[*].a"},
+		{"self.?m.orValue({}).map(k, k).sort().map(k, has(self.m[k].a) ? self.m[k].a : self.m[k].?b.orValue(''))", ""},
+		{"self.?m.orValue({}).map(k, k).sort().map(k, self.m[k].a)", ""},
+		{"self.?m.orValue({}).map(k, has(self.m[k].a), k).filter(k, k != '').map(k, self.o.a)", "o o.a"},
+		{"self.?m.orValue({}).transformList(k, v, has(v.a) ? self.m[k].a : '')", ""},
+		{"self.?m.orValue({}).map(k, k).sort().map(k, self.o.?a)", "o"},
+
 		// Lists.
+		{"self.?l.orValue([]).map(i, size(self.l))", ""},
+		{"self.?l.orValue([]).map(i, has(i.a)).exists(b, b) ? self.l[0].?a : optional.none()", "l"},
 		{"has(self.l) ? self.l.map(i, i.a) : []", "l.[*].a"},
 		{"self.?l.orValue([]).map(i, i.a)", "l.[*].a"},
 		{"self.?l.orValue([]).map(i, has(i.a), i.a)", ""},
