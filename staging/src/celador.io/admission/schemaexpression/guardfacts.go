@@ -146,7 +146,7 @@ func (g *guards) outcome(e ast.Expr) outcome {
 	}
 	switch e.Kind() {
 	case ast.IdentKind:
-		return g.scope[e.AsIdent()].outcome
+		return g.variable(e.AsIdent()).outcome
 	case ast.LiteralKind:
 		return decided(e.AsLiteral() == types.True, facts{impossible: true}).not()
 	case ast.SelectKind:
@@ -209,7 +209,7 @@ func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
 	return outcome{}
 }
 
-// A fallback is a value that an expression has if a part of self is unset.
+// A fallback is a value that an expression has if a part of the object is unset.
 type fallback struct {
 	place *place
 	value ref.Val
@@ -218,7 +218,14 @@ type fallback struct {
 // fallback returns the constant that the value of an expression falls back to, as in self.?a.orValue(0). The place is nil
 // if there is none.
 func (g *guards) fallback(e ast.Expr) fallback {
-	if e.Kind() != ast.CallKind {
+	switch e.Kind() {
+	case ast.IdentKind:
+		if definition := g.definition(e.AsIdent()); definition != nil {
+			return definition.fallback(definition.Expr())
+		}
+		return fallback{}
+	case ast.CallKind:
+	default:
 		return fallback{}
 	}
 	call := e.AsCall()

@@ -4,12 +4,14 @@
 package schemaexpression_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/google/cel-go/common/types"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/openapi"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -27,6 +29,19 @@ const guardedSchema = `{"type": "object", "properties": {"a": {"type": "string"}
 type guardGenerator struct {
 	*rand.Rand
 	variables int
+	// texts and conditions are shared variables.
+	texts, conditions []string
+}
+
+// whole returns a variable that is the whole object.
+func (g *guardGenerator) whole() string { return []string{"self", "self", "root"}[g.IntN(3)] }
+
+// shared returns one of the shared variables, or another expression if there are none.
+func (g *guardGenerator) shared(names []string, other func() string) func() string {
+	if len(names) == 0 {
+		return other
+	}
+	return func() string { return "variables." + names[g.IntN(len(names))] }
 }
 
 func (g *guardGenerator) variable() string {
@@ -49,7 +64,7 @@ func (g *guardGenerator) text(depth int, object string) string {
 	conditional := func() string {
 		return fmt.Sprintf("(%s ? %s : %s)", g.condition(depth-1, object), g.text(depth-1, object), g.text(depth-1, object))
 	}
-	return g.pick(constant, read, optional, conditional, conditional, conditional,
+	return g.pick(constant, read, optional, conditional, conditional, conditional, g.shared(g.texts, read),
 		func() string { return g.text(depth-1, object) + " + " + g.text(depth-1, object) },
 		func() string {
 			v := g.variable()
@@ -57,18 +72,18 @@ func (g *guardGenerator) text(depth int, object string) string {
 		},
 		func() string {
 			v := g.variable()
-			return fmt.Sprintf("[%s].map(%s, %s)[0]", object, v, g.text(depth-1, "self"))
+			return fmt.Sprintf("[%s].map(%s, %s)[0]", object, v, g.text(depth-1, g.whole()))
 		},
 		func() string {
-			if object != "self" {
+			if object != "self" && object != "root" {
 				return read()
 			}
 			return g.pick(
-				func() string { return "self.o.a" },
-				func() string { return "string(self.x.a)" },
+				func() string { return object + ".o.a" },
+				func() string { return "string(" + object + ".x.a)" },
 				func() string {
 					v := g.variable()
-					return fmt.Sprintf("self.?o.optMap(%s, %s).orValue('')", v, g.text(depth-1, v))
+					return fmt.Sprintf("%s.?o.optMap(%s, %s).orValue('')", object, v, g.text(depth-1, v))
 				},
 				func() string { return g.list(depth-1) + ".join(',')" },
 			)
@@ -82,7 +97,7 @@ func (g *guardGenerator) list(depth int) string {
 	if g.IntN(2) == 0 {
 		filter = fmt.Sprintf(".filter(%s, %s)", item, g.condition(depth-1, item))
 	}
-	return fmt.Sprintf("%s%s.map(%s, %s)", g.pick(func() string { return "self.l" }, func() string { return "self.?l.orValue([])" }), filter, item, g.text(depth-1, item))
+	return fmt.Sprintf("%s%s.map(%s, %s)", g.whole()+g.pick(func() string { return ".l" }, func() string { return ".?l.orValue([])" }), filter, item, g.text(depth-1, item))
 }
 
 // condition returns an expression of type bool over an object.
@@ -97,7 +112,7 @@ func (g *guardGenerator) condition(depth int, object string) string {
 			func() string { return "has(" + object + ".n)" },
 			func() string { return "true" })
 	}
-	return g.pick(has,
+	return g.pick(has, g.shared(g.conditions, has),
 		func() string { return g.condition(depth-1, object) + " && " + g.condition(depth-1, object) },
 		func() string { return "(" + g.condition(depth-1, object) + " || " + g.condition(depth-1, object) + ")" },
 		func() string { return "!(" + g.condition(depth-1, object) + ")" },
@@ -106,17 +121,17 @@ func (g *guardGenerator) condition(depth int, object string) string {
 		},
 		func() string { return g.text(depth-1, object) + " == 'x'" },
 		func() string {
-			if object != "self" {
+			if object != "self" && object != "root" {
 				return has()
 			}
 			item := g.variable()
 			return g.pick(
-				func() string { return "has(self.l)" },
-				func() string { return "has(self.o) && has(self.o.a)" },
-				func() string { return "has(self.x) && has(self.x.a)" },
-				func() string { return fmt.Sprintf("self.l.all(%s, %s)", item, g.condition(depth-1, item)) },
+				func() string { return fmt.Sprintf("has(%s.l)", object) },
+				func() string { return fmt.Sprintf("has(%s.o) && has(%s.o.a)", object, object) },
+				func() string { return fmt.Sprintf("has(%s.x) && has(%s.x.a)", object, object) },
+				func() string { return fmt.Sprintf("%s.l.all(%s, %s)", object, item, g.condition(depth-1, item)) },
 				func() string {
-					return fmt.Sprintf("self.?l.orValue([]).exists(%s, %s)", item, g.condition(depth-1, item))
+					return fmt.Sprintf("%s.?l.orValue([]).exists(%s, %s)", object, item, g.condition(depth-1, item))
 				},
 			)
 		})
@@ -145,8 +160,29 @@ func (g *guardGenerator) object(whole bool) map[string]any {
 	return object
 }
 
+// sharedPrograms evaluates shared variables for one object when they are read. It implements the Values of an activation.
+type sharedPrograms struct {
+	programs   map[string]*schemaexpression.Program
+	activation *schemaexpression.Activation
+}
+
+func (s sharedPrograms) ResolveName(name string) (any, bool) {
+	if name == schemaexpression.Root {
+		return s.activation.Self, true
+	}
+	program, ok := s.programs[name]
+	if !ok {
+		return nil, false
+	}
+	evaluation := program.EvaluateShared(context.Background(), s.activation)
+	if evaluation.Err != nil {
+		return types.WrapErr(evaluation.Err), true
+	}
+	return evaluation.Value, true
+}
+
 // TestReportsUnguardedReads evaluates generated expressions over objects that lack fields: those without unguarded reads never
-// fail because a field is unset.
+// fail because a field is unset, neither in the expression nor in the shared variables that it reads.
 func TestReportsUnguardedReads(t *testing.T) {
 	var source spec.Schema
 	if err := json.Unmarshal([]byte(guardedSchema), &source); err != nil {
@@ -154,39 +190,66 @@ func TestReportsUnguardedReads(t *testing.T) {
 	}
 	schema := &openapi.Schema{Schema: &source}
 	values := schemaexpression.NewOpenSchema(schema)
-	env, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: schemaexpression.OpenDeclType(schema, false).MaybeAssignTypeName("object(v1)")}, environment.StoredExpressions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guarded, failed := 0, 0
-	for seed := range uint64(600) {
+	root := schemaexpression.OpenDeclType(schema, false).MaybeAssignTypeName("object(v1)")
+	guarded, failed, shared := 0, 0, 0
+	for seed := range uint64(1200) {
 		g := &guardGenerator{Rand: rand.New(rand.NewPCG(seed, 35))}
-		source := g.text(4, "self")
-		x, invalid := env.Compile(source)
-		if invalid != nil {
-			t.Fatalf("%s: %v", source, invalid)
-		}
-		program, err := x.Program()
+		scope := schemaexpression.Scope{Self: root, Others: []schemaexpression.Declaration{{Name: schemaexpression.Root, Type: root}}, Shared: schemaexpression.NewShared()}
+		env, err := schemaexpression.Default().Environment(scope, environment.StoredExpressions)
 		if err != nil {
 			t.Fatal(err)
 		}
+		var sources []string
+		compile := func(source string) (*schemaexpression.Expression, *schemaexpression.Program) {
+			t.Helper()
+			sources = append(sources, source)
+			x, invalid := env.Compile(source)
+			if invalid != nil {
+				t.Fatalf("%q: %v", sources, invalid)
+			}
+			program, err := x.Program()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x, program
+		}
+		programs := map[string]*schemaexpression.Program{}
+		declare := func(name, source string) {
+			var x *schemaexpression.Expression
+			x, programs[schemaexpression.Variables+"."+name] = compile(source)
+			scope.Shared.Declare(name, x)
+		}
+		if seed%2 == 1 {
+			declare("c0", g.condition(2, "self"))
+			g.conditions = append(g.conditions, "c0")
+			declare("t0", g.text(2, "self"))
+			g.texts = append(g.texts, "t0")
+			declare("t1", g.text(2, "root"))
+			g.texts = append(g.texts, "t1")
+		}
+		x, program := compile(g.text(4, g.whole()))
 		reads := x.UnguardedReads()
 		if len(reads) == 0 {
 			guarded++
+			if strings.Contains(x.Source(), schemaexpression.Variables) {
+				shared++
+			}
 		}
 		for range 20 {
 			object := g.object(true)
-			evaluation := program.Evaluate(t.Context(), &schemaexpression.Activation{Self: schemaexpression.Value(object, values)})
+			activation := &schemaexpression.Activation{Self: schemaexpression.Value(object, values)}
+			activation.Values = sharedPrograms{programs, activation}
+			evaluation := program.Evaluate(t.Context(), activation)
 			if evaluation.Err == nil {
 				continue
 			}
 			failed++
 			if strings.Contains(evaluation.Err.Error(), "no such key") && len(reads) == 0 {
-				t.Errorf("%s is guarded, but fails for %v: %v", source, object, evaluation.Err)
+				t.Errorf("%q is guarded, but fails for %v: %v", sources, object, evaluation.Err)
 			}
 		}
 	}
-	if guarded < 50 || failed < 50 {
-		t.Errorf("only %d expressions are guarded, and only %d evaluations fail", guarded, failed)
+	if guarded < 100 || failed < 100 || shared < 20 {
+		t.Errorf("only %d expressions are guarded, %d of them read variables, and only %d evaluations fail", guarded, shared, failed)
 	}
 }

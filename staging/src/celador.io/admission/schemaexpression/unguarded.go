@@ -10,22 +10,42 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/internal/costbound"
 )
 
-// UnguardedReads returns the paths of the parts of self that the expression reads without asking before whether they are set,
-// in the order of the expression: an evaluation may fail with 'no such key' if such a part is unset. Steps of a path are
-// names of fields as the expression spells them, constant keys of maps, and Entry for the items of lists and the values of maps.
+// An UnguardedRead is a part of an object that an expression reads without asking before whether it is set: an evaluation may fail
+// with 'no such key' if the part is unset.
+type UnguardedRead struct {
+	// Variable is the variable that the path begins at: Self or Root.
+	Variable string
+	// Path leads from the variable to the part. Steps are names of fields as the expression spells them, constant keys of maps, and
+	// Entry for the items of lists and the values of maps.
+	Path []string
+	// Shared is the name of the shared variable whose expression reads the part; Self is Root there. It is empty if the expression
+	// reads the part itself.
+	Shared string
+}
+
+// UnguardedReads returns the unguarded reads of self, of root and of the shared variables, in the order of the expression. A
+// shared variable counts where it is used: what guards its use guards the reads in it, too. scope is the path from root to self.
+//
 // Questions are has(), 'key in map', hasValue() and comparisons of orValue(), in the operands of &&, || and conditionals, and in
 // filter() and all(). UnguardedReads does not follow values through computed lists and maps: it may return less, but
 // nothing that a question guards in one of these ways.
-func (x *Expression) UnguardedReads() [][]string {
+func (x *Expression) UnguardedReads(scope ...string) []UnguardedRead {
 	checked, err := x.ast()
 	if err != nil {
 		return nil
 	}
-	g := guards{AST: checked.NativeRep(), scope: map[string]origin{Self: {place: &place{}}}, seen: map[string]bool{}}
-	g.visit(g.Expr(), nil)
-	return g.reads
+	state := &guardState{bindings: len(scope), seen: map[string]bool{}, variables: map[string]origin{}}
+	if shared := x.environment.scope.Shared; shared != nil {
+		state.definitions = shared.definitions
+	}
+	g := newGuards(state, checked.NativeRep(), "", scope)
+	// The expression is evaluated only if there is a self.
+	g.visit(g.Expr(), present(g.self))
+	return state.reads
 }
 
 // maxVisits bounds the work for an expression whose macros copy their operands.
@@ -34,13 +54,63 @@ const maxVisits = 100_000
 // guards finds the reads of an expression that no question guards.
 type guards struct {
 	*ast.AST
+	*guardState
+	// shared is the name of the shared variable that the expression defines. Empty if it defines none.
+	shared string
+	// self is the place of self.
+	self *place
 	// scope holds what the variables stand for.
 	scope map[string]origin
+}
+
+// guardState is what an expression and the shared variables that it reads have in common.
+type guardState struct {
+	// definitions holds the expressions of the shared variables, variables what those stand for that have been read.
+	definitions map[string]costbound.Definition
+	variables   map[string]origin
 	// bindings counts the iterations, so that entries of the same list have different places in nested ones.
 	bindings int
 	visits   int
 	seen     map[string]bool
-	reads    [][]string
+	reads    []UnguardedRead
+}
+
+// newGuards returns the guards of an expression whose self is at a path in root.
+func newGuards(state *guardState, checked *ast.AST, shared string, path []string) *guards {
+	self := &place{}
+	for i, name := range path {
+		self = &place{parent: self, name: name}
+		if name == Entry {
+			self.id = i + 1
+		}
+	}
+	return &guards{AST: checked, guardState: state, shared: shared, self: self, scope: map[string]origin{Self: {place: self}, Root: {place: &place{}}}}
+}
+
+// definition returns the guards of the expression that defines a shared variable, or nil if the name is that of another variable.
+func (g *guards) definition(name string) *guards {
+	if defined, ok := g.definitions[name]; ok {
+		return newGuards(g.guardState, defined.Checked, strings.TrimPrefix(name, sharedPrefix), nil)
+	}
+	return nil
+}
+
+// variable returns what a variable stands for.
+func (g *guards) variable(name string) origin {
+	if of, ok := g.scope[name]; ok {
+		return of
+	}
+	if of, ok := g.variables[name]; ok {
+		return of
+	}
+	definition := g.definition(name)
+	if definition == nil {
+		return origin{}
+	}
+	g.variables[name] = origin{} // A definition reads only variables that are defined before it.
+	of := definition.origin(definition.Expr()).with(definition.outcome(definition.Expr()))
+	g.variables[name] = of
+	return of
 }
 
 // visit records the unguarded reads in an expression that is evaluated if the facts hold.
@@ -49,6 +119,10 @@ func (g *guards) visit(e ast.Expr, known facts) {
 		return
 	}
 	switch e.Kind() {
+	case ast.IdentKind:
+		if definition := g.definition(e.AsIdent()); definition != nil {
+			definition.visit(definition.Expr(), known)
+		}
 	case ast.SelectKind:
 		selected := e.AsSelect()
 		g.visit(selected.Operand(), known)
@@ -121,11 +195,18 @@ func (g *guards) read(p *place, known facts) {
 	if p == nil || known.has(p) {
 		return
 	}
-	path := p.path()
-	if key := strings.Join(path, "\x00"); !g.seen[key] {
-		g.seen[key] = true
-		g.reads = append(g.reads, path)
+	key := strings.Join(p.path(nil), separator)
+	if g.seen[key] {
+		return
 	}
+	g.seen[key] = true
+	read := UnguardedRead{Variable: Root, Path: p.path(nil), Shared: g.shared}
+	for at := p; at != nil; at = at.parent {
+		if at == g.self {
+			read.Variable, read.Path = Self, p.path(g.self)
+		}
+	}
+	g.reads = append(g.reads, read)
 }
 
 // in binds the variables of a comprehension while it calls f, with what is known about the entry that it iterates over.
@@ -136,8 +217,13 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
 	} else {
 		bound[c.IterVar()] = origin{}
+		if c.HasIterVar2() {
+			bound[c.IterVar2()] = origin{}
+		}
 		iterated := g.origin(c.IterRange())
-		if iterated.place != nil && !iterated.optional {
+		if iterated.keysOf != nil {
+			entry = present(iterated.keysOf)
+		} else if iterated.place != nil && !iterated.optional {
 			g.bindings++
 			value := origin{place: &place{parent: iterated.place, name: Entry, id: g.bindings}}
 			key := origin{key: value.place}
@@ -151,9 +237,8 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 			case isMap:
 				bound[c.IterVar()] = key
 			}
-			entry = iterated.entries.at(value.place)
-		} else if c.HasIterVar2() {
-			bound[c.IterVar2()] = origin{}
+			// What has an entry is set.
+			entry = iterated.entries.at(value.place).and(present(value.place))
 		}
 	}
 	shadowed := maps.Clone(g.scope)
@@ -169,13 +254,15 @@ func isBinding(c ast.ComprehensionExpr) bool {
 
 // An origin says what a value stands for.
 type origin struct {
-	// place is the part of self that the value is, or is an optional of. Nil if it is computed.
+	// place is the part of the object that the value is, or is an optional of. Nil if it is computed.
 	place    *place
 	optional bool
 	// entries holds what is known about all entries, relative to them.
 	entries facts
 	// key is the entry that a value is the key of.
 	key *place
+	// keysOf is the map that a list has keys of, so that the map is set if the list has items.
+	keysOf *place
 	// outcome is that of a variable.
 	outcome outcome
 }
@@ -189,7 +276,7 @@ func (o origin) with(known outcome) origin {
 func (g *guards) origin(e ast.Expr) origin {
 	switch e.Kind() {
 	case ast.IdentKind:
-		return g.scope[strings.TrimPrefix(e.AsIdent(), ".")]
+		return g.variable(strings.TrimPrefix(e.AsIdent(), "."))
 	case ast.SelectKind:
 		selected := e.AsSelect()
 		return g.origin(selected.Operand()).below(selected.FieldName(), isOptionalType(g.GetType(selected.Operand().ID())))
@@ -227,6 +314,10 @@ func (g *guards) origin(e ast.Expr) origin {
 			of.optional = false
 			return of
 		}
+	case "sort", "reverse", "distinct":
+		if call.IsMemberFunction() {
+			return origin{keysOf: g.origin(call.Target()).keysOf}
+		}
 	case "value":
 		if call.IsMemberFunction() && len(args) == 0 {
 			of := g.origin(call.Target())
@@ -245,7 +336,7 @@ func (o origin) below(name string, optional bool) origin {
 	return origin{place: &place{parent: o.place, name: name}, optional: optional}
 }
 
-// originOfList returns the origin of the result of filter(), or of the result that an expression has with a variable.
+// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result that an expression has with a variable.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
 	if isBinding(c) {
@@ -253,11 +344,18 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 		return of
 	}
 	item, step := mappedItem(c), c.LoopStep()
-	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() || !isConditional(step) {
+	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() {
 		return origin{}
 	}
 	of = g.origin(c.IterRange())
-	if of.place == nil || g.GetType(c.IterRange().ID()).Kind() != types.ListKind {
+	switch {
+	case of.keysOf != nil:
+		return origin{keysOf: of.keysOf}
+	case of.place == nil:
+		return origin{}
+	case g.GetType(c.IterRange().ID()).Kind() == types.MapKind:
+		return origin{keysOf: of.place}
+	case !isConditional(step) || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
 		return origin{}
 	}
 	g.in(c, func(facts) {
@@ -266,7 +364,7 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	return of
 }
 
-// A place is a part of self. The root has no parent.
+// A place is a part of the object that root is, or self if there is no root. The object itself has no parent.
 type place struct {
 	parent *place
 	name   string
@@ -280,12 +378,12 @@ const (
 	ofIndex = -2
 )
 
-// path returns the names that lead from self to the place.
-func (p *place) path() []string {
-	if p.parent == nil {
+// path returns the names that lead to the place from another one that it is in, or from the object itself if the other one is nil.
+func (p *place) path(from *place) []string {
+	if p == from || p.parent == nil {
 		return nil
 	}
-	return append(p.parent.path(), p.name)
+	return append(p.parent.path(from), p.name)
 }
 
 func isOptionalType(t *types.Type) bool {

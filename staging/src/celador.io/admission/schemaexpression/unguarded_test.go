@@ -4,6 +4,7 @@
 package schemaexpression_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -109,7 +110,17 @@ func TestUnguardedReads(t *testing.T) {
 		{"has(self.m) ? self.m.transformList(k, v, v.n) : []", "m.[*].n"},
 		{"has(self.m) ? self.m.transformList(k, v, has(v.n), v.n) : []", ""},
 
+		{"self.?m.orValue({}).map(k, self.m[k].?a.orValue(''))", ""},
+		{"self.?m.orValue({}).map(k, self.m[k].a)", "m.[*].a"},
+		{"self.?m.orValue({}).map(k, k).sort().map(k, has(self.m[k].a) ? self.m[k].a : self.m[k].?b.orValue(''))", ""},
+		{"self.?m.orValue({}).map(k, k).sort().map(k, self.m[k].a)", ""},
+		{"self.?m.orValue({}).map(k, has(self.m[k].a), k).filter(k, k != '').map(k, self.o.a)", "o o.a"},
+		{"self.?m.orValue({}).transformList(k, v, has(v.a) ? self.m[k].a : '')", ""},
+		{"self.?m.orValue({}).map(k, k).sort().map(k, self.o.?a)", "o"},
+
 		// Lists.
+		{"self.?l.orValue([]).map(i, size(self.l))", ""},
+		{"self.?l.orValue([]).map(i, has(i.a)).exists(b, b) ? self.l[0].?a : optional.none()", "l"},
 		{"has(self.l) ? self.l.map(i, i.a) : []", "l.[*].a"},
 		{"self.?l.orValue([]).map(i, i.a)", "l.[*].a"},
 		{"self.?l.orValue([]).map(i, has(i.a), i.a)", ""},
@@ -134,12 +145,131 @@ func TestUnguardedReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			var reads []string
-			for _, path := range x.UnguardedReads() {
-				reads = append(reads, strings.Join(path, "."))
+			for _, read := range x.UnguardedReads() {
+				reads = append(reads, strings.Join(read.Path, "."))
 			}
 			if got := strings.Join(reads, " "); got != test.reads {
 				t.Errorf("got %q, want %q", got, test.reads)
 			}
 		})
+	}
+}
+
+// TestUnguardedReadsOfVariables checks the reads of root, and those of shared variables where they are used. self is o.l[*].
+func TestUnguardedReadsOfVariables(t *testing.T) {
+	root := guardedSelf()
+	scope := schemaexpression.Scope{
+		Self: root, Others: []schemaexpression.Declaration{{Name: schemaexpression.Root, Type: root}}, Shared: schemaexpression.NewShared(), NullResults: true,
+	}
+	compile := func(scope schemaexpression.Scope, source string) *schemaexpression.Expression {
+		t.Helper()
+		env, err := schemaexpression.Default().Environment(scope, environment.StoredExpressions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, invalid := env.Compile(source)
+		if invalid != nil {
+			t.Fatal(invalid)
+		}
+		return x
+	}
+	for _, variable := range [][2]string{
+		{"a", "self.a"},
+		{"o", "self.o"},
+		{"safeA", "self.?a.orValue('')"},
+		{"guardedA", "has(self.a) ? self.a : ''"},
+		{"optionalA", "self.?a"},
+		{"hasA", "has(self.a)"},
+		{"hasAll", "self.?l.orValue([]).all(i, has(i.a))"},
+		{"list", "self.?l.orValue([])"},
+		{"named", "variables.list.filter(i, has(i.a))"},
+		{"sum", "variables.a + root.b"},
+		{"later", "variables.hasA && variables.a != ''"},
+	} {
+		scope.Shared.Declare(variable[0], compile(scope, variable[1]))
+	}
+	entry := scope
+	entry.Self = root.Fields["o"].Type.Fields["l"].Type.ElemType
+	for _, test := range []struct{ expression, reads string }{
+		// root
+		{"root.a", "root.a"},
+		{"root.a + self.a", "root.a self.a"},
+		{"has(root.a) ? root.a : ''", ""},
+		{"has(self.a) ? root.a : ''", "root.a"},
+		{"root.?a.orValue('') + root.o.?a.orValue('')", ""},
+		{"root.o.l.map(i, i.a)[0]", "root.o.l.[*].a"},
+		{"root.o.l.all(i, has(i.a)) ? self.a : ''", ""},
+		{"root.o.l.all(i, has(i.b)) ? self.a : ''", "self.a"},
+		{"root.o.l.map(i, has(i.a), self.a)[0]", "self.a"},
+		{"root.o.l[0].a == self.b && has(self.b)", "root.o.l.[*].a"},
+
+		// variables
+		{"variables.a", "self.a in a"},
+		{"variables.a + variables.a + root.a", "self.a in a"},
+		{"variables.safeA + variables.guardedA + string(variables.hasA)", ""},
+		{"variables.optionalA.orValue('')", ""},
+		{"variables.optionalA.value()", "root.a"},
+		{"variables.optionalA.hasValue() ? variables.a : ''", ""},
+		{"variables.sum", "self.a in a root.b in sum"},
+		{"has(root.a) ? variables.sum : ''", "root.b in sum"},
+		{"has(root.a) && has(root.b) ? variables.sum : ''", ""},
+		{"has(self.a) ? variables.a : ''", "self.a in a"},
+		{"variables.later ? variables.a : ''", ""},
+		{"variables.hasA ? root.a : ''", ""},
+		{"variables.hasA ? variables.a : ''", ""},
+		{"!variables.hasA ? '' : variables.a", ""},
+		{"variables.hasA ? '' : variables.a", "self.a in a"},
+		{"variables.safeA != '' ? variables.a : ''", ""},
+		{"size(variables.safeA) > 0 && root.a == 'x'", ""},
+		// There is no self without o.
+		{"variables.o.a", "root.o.a"},
+		{"has(root.o.a) ? variables.o.a : ''", ""},
+		{"has(variables.o.a) ? root.o.a : ''", ""},
+		{"variables.list.map(i, i.a)", "root.l.[*].a"},
+		{"variables.named.map(i, i.a)", ""},
+		{"variables.named.map(i, i.b)", "root.l.[*].b"},
+		{"variables.hasAll ? variables.list.map(i, i.a) : []", ""},
+		{"variables.list.map(self, self.a)", "root.l.[*].a"},
+	} {
+		t.Run(test.expression, func(t *testing.T) {
+			var reads []string
+			for _, read := range compile(entry, test.expression).UnguardedReads("o", "l", schemaexpression.Entry) {
+				text := read.Variable + "." + strings.Join(read.Path, ".")
+				if read.Shared != "" {
+					text += " in " + read.Shared
+				}
+				reads = append(reads, text)
+			}
+			if got := strings.Join(reads, " "); got != test.reads {
+				t.Errorf("got %q, want %q", got, test.reads)
+			}
+		})
+	}
+}
+
+// Variables that read each other several times are analyzed in bounded time.
+func TestUnguardedReadsAreBounded(t *testing.T) {
+	root := guardedSelf()
+	scope := schemaexpression.Scope{Self: root, Others: []schemaexpression.Declaration{{Name: schemaexpression.Root, Type: root}}, Shared: schemaexpression.NewShared()}
+	env, err := schemaexpression.Default().Environment(scope, environment.StoredExpressions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := "self.a == 'x'"
+	for i := range 60 {
+		x, invalid := env.Compile(source)
+		if invalid != nil {
+			t.Fatal(invalid)
+		}
+		name := fmt.Sprintf("v%d", i)
+		scope.Shared.Declare(name, x)
+		source = fmt.Sprintf("(variables.%s ? variables.%s : !variables.%s) && has(self.b)", name, name, name)
+	}
+	x, invalid := env.Compile(source)
+	if invalid != nil {
+		t.Fatal(invalid)
+	}
+	if reads := x.UnguardedReads(); len(reads) != 1 || reads[0].Shared != "v0" {
+		t.Errorf("got %v, want the read of a", reads)
 	}
 }

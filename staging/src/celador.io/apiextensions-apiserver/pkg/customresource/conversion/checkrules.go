@@ -155,23 +155,30 @@ type sourceRead struct {
 	// whole is set if the expression may depend on everything in the value, or reads a value in it that the schema does not
 	// describe.
 	whole bool
+	// inSelf is set if the expression reads the part through self, so that the path begins with the scope.
+	inSelf bool
 }
 
 // reads returns what an expression with a scope reads of the source: through self, root and variables.
 func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
+	return sourceReads(c.edge.from, scope, expression)
+}
+
+// sourceReads returns what an expression with a scope reads of objects in a version: through self, root and variables.
+func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
 	var all []sourceRead
-	add := func(start rulepath.Path, reads []schemaexpression.Read) {
-		schema, err := start.Resolve(c.edge.from.source().schema)
+	add := func(start rulepath.Path, inSelf bool, reads []schemaexpression.Read) {
+		schema, err := start.Resolve(version.source().schema)
 		if err != nil {
 			return // The scope has been checked.
 		}
 		for _, read := range reads {
 			path, described := absolute(start, schema, read.Path)
-			all = append(all, sourceRead{path, read.Whole || !described})
+			all = append(all, sourceRead{path, read.Whole || !described, inSelf})
 		}
 	}
-	add(scope, expression.SelfReads())
-	add(nil, expression.RootReads())
+	add(scope, true, expression.SelfReads())
+	add(nil, false, expression.RootReads())
 	return all
 }
 

@@ -30,6 +30,8 @@ type conversion struct {
 	apiVersion string
 	// partial is set if the source may lack fields that rules read.
 	partial bool
+	// defaults is the conversion of the source with its defaults. Nil if they are not known.
+	defaults *conversion
 	// budget is the cost that the remaining rules may have.
 	budget uint64
 	// results converts the results of all rules of the chain.
@@ -48,6 +50,17 @@ type scopeValues struct {
 	activations []schemaexpression.Activation
 }
 
+// newConversion returns the conversion of an object. part is nil if the object is whole.
+func newConversion(plan *plan, source map[string]any, apiVersion string, budget uint64, results *ruleresult.Results, part *part) *conversion {
+	c := &conversion{plan: plan, source: source, apiVersion: apiVersion, budget: budget, results: results, partial: part != nil}
+	if c.partial && part.defaulted != nil {
+		defaults := *c
+		defaults.source = part.defaulted
+		c.defaults = &defaults
+	}
+	return c
+}
+
 // run returns the converted object. The error lacks the versions and the object.
 func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 	target, ok := c.plan.edits.copy(c.source).(map[string]any)
@@ -58,8 +71,10 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 		target = maps.Clone(target)
 	}
 	c.target = target
-	c.values = make([]scopeValues, len(c.plan.scopes))
 	c.shared.ctx = ctx
+	if c.defaults != nil {
+		c.defaults.shared.ctx = ctx
+	}
 	for i := range c.plan.rules {
 		if err := c.apply(ctx, &c.plan.rules[i]); err != nil {
 			return nil, err
@@ -109,7 +124,7 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 				reason = ReasonCost
 			}
 			if c.partial && reason == ReasonEvaluation {
-				c.unset(rule, at)
+				c.applyDefaulted(ctx, rule, at)
 				continue
 			}
 			return rule.fail(reason, at, cause)
@@ -129,6 +144,9 @@ var errObjectCost = fmt.Errorf("the rules exceed the cost that the conversion of
 
 // valuesAt returns the source's values at a scope.
 func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
+	if c.values == nil {
+		c.values = make([]scopeValues, len(c.plan.scopes))
+	}
 	values := &c.values[scope]
 	if values.known {
 		return values, nil

@@ -100,11 +100,11 @@ func newRoute(chains []chain, steps map[pair]func() (*plan, *Error)) route {
 // The result still has the fields of in that the other version does not specify; the caller prunes them. Converters in the
 // middle of a chain read pruned objects. Errors have the type *Error. Convert does not panic.
 func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
-	return c.convert(ctx, in, toVersion, false)
+	return c.convert(ctx, in, toVersion, nil)
 }
 
-// convert converts an object, of which fields may be missing if it is partial.
-func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, toVersion string, partial bool) (_ *unstructured.Unstructured, err error) {
+// convert converts an object. part is nil if the object is whole.
+func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, toVersion string, part *part) (_ *unstructured.Unstructured, err error) {
 	gvk := in.GroupVersionKind()
 	if gvk.Version == toVersion {
 		return in, nil
@@ -139,7 +139,7 @@ func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, 
 			copied := *planErr
 			return nil, fail(&copied)
 		}
-		conversion := conversion{plan: plan, source: object, apiVersion: c.gv(plan.to.name), budget: budget, results: &results, partial: partial}
+		conversion := newConversion(plan, object, c.gv(plan.to.name), budget, &results, part)
 		converted, stepErr := conversion.run(ctx)
 		if stepErr != nil {
 			stepErr.From, stepErr.To = plan.from.name, plan.to.name
@@ -147,6 +147,7 @@ func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, 
 		}
 		if i < len(chain.steps)-1 {
 			converted = plan.prune(converted)
+			part.next(ctx, conversion)
 		}
 		object, budget = converted, conversion.budget
 	}

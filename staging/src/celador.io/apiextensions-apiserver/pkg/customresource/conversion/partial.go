@@ -5,9 +5,14 @@ package conversion
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"celador.io/admission/schemaexpression"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -15,8 +20,95 @@ import (
 // in that a rule that fails leaves its field unset, because what the rule reads may be missing. The caller has to know that the whole
 // object converts: ConvertPartial cannot tell a missing value from a wrong one. Errors other than those of rules, and
 // those of costs, are the same.
-func (c *Converter) ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
-	return c.convert(ctx, in, toVersion, true)
+//
+// defaulted is the part with the defaults of its version, or nil. A rule that fails is evaluated again with it, and sets its field if it
+// also reads a value that the part has. Defaults alone set no field: the part lacks it because its owner has given it up.
+func (c *Converter) ConvertPartial(ctx context.Context, in, defaulted *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+	part := &part{}
+	if defaulted != nil {
+		part.defaulted = defaulted.Object
+	}
+	return c.convert(ctx, in, toVersion, part)
+}
+
+// A part is an object that may lack fields that rules read.
+type part struct {
+	// defaulted is the object with its defaults, in the version of the next step of a chain. It is nil if they are not known.
+	defaulted map[string]any
+}
+
+// next sets the part for the converter after that of a conversion.
+func (p *part) next(ctx context.Context, c *conversion) {
+	if c.defaults == nil {
+		return
+	}
+	p.defaulted = nil
+	if converted, err := c.defaults.run(ctx); err == nil {
+		p.defaulted = c.plan.prune(converted)
+	}
+}
+
+// applyDefaulted sets the field of a rule that has failed for the value at a path, or leaves it unset.
+func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) {
+	evaluation, ok := c.evaluateDefaulted(ctx, rule, at)
+	if !ok || c.assign(rule, at, evaluation) != nil {
+		c.unset(rule, at)
+	}
+}
+
+// evaluateDefaulted evaluates a rule for the value at a path in the source with its defaults. It returns false if the rule fails or
+// reads nothing but defaults.
+func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) (schemaexpression.Evaluation, bool) {
+	if c.defaults == nil || !rule.readsAny(c.source, at) {
+		return schemaexpression.Evaluation{}, false
+	}
+	value, found, err := at.Get(c.defaults.source)
+	if !found || err != nil {
+		return schemaexpression.Evaluation{}, false
+	}
+	values := &scopeValues{matches: []rulepath.Match{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
+	evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
+	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
+	if evaluation.Err != nil || cost > c.defaults.budget {
+		return schemaexpression.Evaluation{}, false
+	}
+	c.defaults.budget -= cost
+	return evaluation, true
+}
+
+// readsAny reports whether an object has one of the values that the rule reads for the value at a path, apart from those that every object
+// has.
+func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
+	return slices.ContainsFunc(r.reads(), func(read sourceRead) bool {
+		path := read.path
+		if read.inSelf {
+			path = at.Join(path[len(r.scope):])
+		}
+		matches, err := path.Matches(object, 1)
+		return len(matches) > 0 || errors.Is(err, rulepath.ErrTooManyMatches)
+	})
+}
+
+// innermostReads returns what a rule reads of the source, without the objects around other reads, and without what every object has.
+func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
+	reads := sourceReads(from, rule.scope, rule.expression)
+	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {
+		n := len(read.path)
+		return isIdentifying(read.path) || slices.ContainsFunc(reads, func(other sourceRead) bool {
+			return len(other.path) > n && slices.Equal(other.path[:n], read.path)
+		})
+	})
+}
+
+// isIdentifying reports whether a path leads to the type or the name of an object.
+func isIdentifying(path rulepath.Path) bool {
+	switch {
+	case len(path) == 0:
+		return false
+	case typeFields[path[0].Name]:
+		return true
+	}
+	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "name" || path[1].Name == "generateName" || path[1].Name == "namespace")
 }
 
 // unset leaves the field of a rule unset, as the result null does. An item of a list, and the object itself, stay as they are.

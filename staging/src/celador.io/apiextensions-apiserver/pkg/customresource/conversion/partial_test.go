@@ -83,7 +83,79 @@ func TestConvertPartial(t *testing.T) {
 			if _, err := c.Convert(t.Context(), in, "v2"); err == nil {
 				t.Error("Convert returns no error")
 			}
-			out, err := c.ConvertPartial(t.Context(), in, "v2")
+			out, err := c.ConvertPartial(t.Context(), in, nil, "v2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, out.Object["spec"]); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A rule that fails sees the defaults of a part, and sets its field if it also reads something that the part has.
+func TestConvertPartialWithDefaults(t *testing.T) {
+	list := func(item map[string]any) []any { return []any{item} }
+	for name, test := range map[string]struct {
+		variables             []v1.ConversionVariable
+		rules, next           []v1.ConversionRule
+		spec, defaulted, want map[string]any
+	}{
+		"a default beside a value": {
+			rules: []v1.ConversionRule{{Field: "spec.a", Rule: "self.spec.a + self.spec.b"}},
+			spec:  map[string]any{"a": "x"}, defaulted: map[string]any{"a": "x", "b": "y"}, want: map[string]any{"a": "xy"},
+		},
+		"only a default": {
+			rules: []v1.ConversionRule{{Field: "spec.a", Rule: "has(self.spec) && self.metadata.name != '' ? self.spec.b : null"}},
+			spec:  map[string]any{"n": int64(1)}, defaulted: map[string]any{"n": int64(1), "b": "y"}, want: map[string]any{"n": int64(1)},
+		},
+		"a copied default": {
+			rules: []v1.ConversionRule{{Field: "spec.a", Rule: "self.spec.a + self.spec.b"}},
+			spec:  map[string]any{"a": "x"}, defaulted: map[string]any{"a": "x", "b": "y", "n": int64(1)}, want: map[string]any{"a": "xy"},
+		},
+		"a rule that needs no default": {
+			rules: []v1.ConversionRule{{Field: "spec.a", Rule: "self.spec.?a.orValue('') + self.spec.?b.orValue('')"}, {Field: "spec.n", Rule: "self.spec.n"}},
+			spec:  map[string]any{"a": "x"}, defaulted: map[string]any{"a": "x", "b": "y"}, want: map[string]any{"a": "x"},
+		},
+		"a rule that fails with defaults, too": {
+			rules: []v1.ConversionRule{{Field: "spec.a", Rule: "self.spec.a + string(self.spec.n)"}},
+			spec:  map[string]any{"a": "x"}, defaulted: map[string]any{"a": "x", "b": "y"}, want: map[string]any{},
+		},
+		"items": {
+			rules: []v1.ConversionRule{{Scope: "spec.list[*]", Field: "name", Rule: "self.name + string(self.port)"}, {Scope: "spec.list[*]", Field: "port", Rule: "self.port + 1"}},
+			spec:  map[string]any{"list": list(map[string]any{"name": "x"})}, defaulted: map[string]any{"list": list(map[string]any{"name": "x", "port": int64(1)})},
+			want: map[string]any{"list": list(map[string]any{"name": "x1"})},
+		},
+		"values outside of the item": {
+			rules: []v1.ConversionRule{{Scope: "spec.list[*]", Field: "name", Rule: "root.spec.a + string(self.port)"}},
+			spec:  map[string]any{"a": "x", "list": list(map[string]any{})}, defaulted: map[string]any{"a": "x", "list": list(map[string]any{"port": int64(1)})},
+			want: map[string]any{"a": "x", "list": list(map[string]any{"name": "x1"})},
+		},
+		"a variable": {
+			variables: []v1.ConversionVariable{{Name: "both", Expression: "self.spec.a + self.spec.b"}, {Name: "one", Expression: "self.spec.b"}},
+			rules:     []v1.ConversionRule{{Field: "spec.a", Rule: "variables.both"}, {Field: "spec.n", Rule: "size(variables.one)"}},
+			spec:      map[string]any{"a": "x"}, defaulted: map[string]any{"a": "x", "b": "y"}, want: map[string]any{"a": "xy"},
+		},
+		"a chain": {
+			rules: []v1.ConversionRule{{Field: "spec.a", Rule: "self.spec.a + self.spec.b"}},
+			next:  []v1.ConversionRule{{Field: "spec.b", Rule: "self.spec.a + string(self.spec.n)"}},
+			spec:  map[string]any{"a": "x"}, defaulted: map[string]any{"a": "x", "b": "y", "n": int64(1)}, want: map[string]any{"a": "xy", "b": "xy1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := conversion.New(&conversion.Definition{
+				Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
+				Versions: []conversion.Version{{Name: "v1", Schema: partialSchema()}, {Name: "v2", Schema: partialSchema()}, {Name: "v3", Schema: partialSchema()}},
+				Converters: []v1.Converter{
+					{FromVersion: "v1", ToVersion: "v2", Variables: test.variables, Rules: test.rules},
+					{FromVersion: "v2", ToVersion: "v3", Rules: test.next},
+				},
+			})
+			object := func(spec map[string]any) *unstructured.Unstructured {
+				return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}, "spec": spec}}
+			}
+			out, err := c.ConvertPartial(t.Context(), object(test.spec), object(test.defaulted), "v3")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ package conversion
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -65,6 +66,8 @@ type plannedRule struct {
 	scopeIndex int
 	// existing is the length of the part of the scope that must exist in the target: up to the last [*].
 	existing int
+	// reads returns what the rule reads of the source, without the objects around other reads and without what every object has.
+	reads func() []sourceRead
 }
 
 // newPlan compiles and plans the rules of a converter, which has an index in spec.conversion.converters, apart from those that satisfy
@@ -115,6 +118,7 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 		}
 		p.rules = append(p.rules, plannedRule{
 			compiledRule: *compiled, id: id, program: program, readsTable: readsTable(compiled.expression), scopeIndex: scopes[scope], existing: lastEach(compiled.scope) + 1,
+			reads: sync.OnceValue(func() []sourceRead { return innermostReads(from, compiled) }),
 		})
 	}
 	p.planEdits()

@@ -6,6 +6,9 @@ package conversion
 import (
 	"fmt"
 
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
@@ -15,7 +18,7 @@ func (c *checkedRules) unguarded() []string {
 	var failing []string
 	var example *rulepath.UnsetValue
 	for i, rule := range c.rules {
-		unset := rulepath.Unset(rule.source, rule.expression.UnguardedReads())
+		unset := rulepath.Unset(rule.source, c.edge.from.source().schema, rule.expression.UnguardedReads(spelled(rule.scope)...))
 		if len(unset) == 0 {
 			continue
 		}
@@ -29,4 +32,19 @@ func (c *checkedRules) unguarded() []string {
 	}
 	return []string{fmt.Sprintf("%s: objects in %s that lack what a rule reads cannot be converted: %s. %s",
 		c.path, c.edge.from.name, listed(failing, ", ", "rules"), ruleerror.GuardAdvice(*example))}
+}
+
+// spelled returns the steps of a scope in the spelling of expressions.
+func spelled(scope rulepath.Path) []string {
+	steps := make([]string, len(scope))
+	for i, step := range scope {
+		steps[i] = step.Name
+		if name, ok := apiservercel.Escape(step.Name); ok {
+			steps[i] = name
+		}
+		if step.Each {
+			steps[i] = schemaexpression.Entry
+		}
+	}
+	return steps
 }

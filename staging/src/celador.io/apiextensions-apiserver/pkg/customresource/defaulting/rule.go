@@ -180,7 +180,7 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 		if err := ruleresult.CheckConstants(expression, r.target); err != nil {
 			return field.Invalid(path, r.source, fmt.Sprintf("%s cannot have the value: %v", r.field, err))
 		}
-		r.unguarded = rulepath.Unset(scope.resourceSchema(), expression.UnguardedReads())
+		r.unguarded = rulepath.Unset(scope.resourceSchema(), nil, expression.UnguardedReads())
 	}
 	if r.cost, err = rulelimit.Estimate(expression, scope.repetitions()); err != nil {
 		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))

@@ -9,17 +9,22 @@ import (
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // listed is how many paths of one rule a warning names.
 const listed = 3
 
-// Reads lists values in self, in the spelling of paths.
+// Reads lists values, in the spelling of paths.
 func Reads(values []rulepath.UnsetValue) string {
 	var texts []string
 	for _, value := range values[:min(len(values), listed)] {
-		texts = append(texts, inSelf(value.Path))
+		text := inVariable(value)
+		if value.Shared != "" {
+			text += fmt.Sprintf(" in %s.%s", schemaexpression.Variables, value.Shared)
+		}
+		texts = append(texts, text)
 	}
 	if more := len(values) - listed; more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more", more))
@@ -27,18 +32,18 @@ func Reads(values []rulepath.UnsetValue) string {
 	return strings.Join(texts, " and ")
 }
 
-func inSelf(path rulepath.Path) string {
-	text := path.String()
+func inVariable(value rulepath.UnsetValue) string {
+	text := value.Path.String()
 	if strings.HasPrefix(text, "[") {
-		return "self" + text
+		return value.Variable + text
 	}
-	return "self." + text
+	return value.Variable + "." + text
 }
 
-// GuardAdvice says how an expression reads a value in self that may be unset.
+// GuardAdvice says how an expression reads a value that may be unset.
 func GuardAdvice(value rulepath.UnsetValue) string {
 	const advice = "Read such a value with ?, as in self.?a or self.labels[?'a'], which gives an optional, or ask before with has(...), or with 'a' in self.labels for the keys of maps"
-	expression := "self"
+	expression := value.Variable
 	for i, step := range value.Path {
 		name, ok := apiservercel.Escape(step.Name)
 		if step.Each || !ok {

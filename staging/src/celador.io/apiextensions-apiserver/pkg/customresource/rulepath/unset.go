@@ -14,32 +14,42 @@ import (
 
 // An UnsetValue is a value that a valid object may lack.
 type UnsetValue struct {
-	Path Path
+	// Variable is the variable that the path begins at: schemaexpression.Self or Root.
+	Variable string
+	Path     Path
 	// First is the index of the first step on the way whose value may be unset.
 	First int
+	// Shared is the name of the shared variable whose expression reads the value, or empty.
+	Shared string
 }
 
 // Unset returns the values of those reads of an expression that may find nothing in a valid object, without those on the way to
-// another one. schema is that of self, with x-kubernetes-embedded-resource if self is a resource whose type and metadata are
-// always set, and the steps of reads are those of schemaexpression.Read.
-func Unset(schema *structuralschema.Structural, reads [][]string) []UnsetValue {
+// another one. self and root are the schemas of these variables, with x-kubernetes-embedded-resource if they are resources whose
+// type and metadata are always set. root is nil if the expression has no such variable.
+func Unset(self, root *structuralschema.Structural, reads []schemaexpression.UnguardedRead) []UnsetValue {
 	var unset []UnsetValue
 	for _, read := range reads {
-		path, isUnset := mayBeUnset(schema, read)
+		schema := self
+		if read.Variable == schemaexpression.Root || read.Shared != "" {
+			schema = root
+		}
+		path, isUnset := mayBeUnset(schema, read.Path)
 		if !isUnset {
 			continue
 		}
 		first := 0
 		for ; first < len(path)-1; first++ {
-			if _, earlier := mayBeUnset(schema, read[:first+1]); earlier {
+			if _, earlier := mayBeUnset(schema, read.Path[:first+1]); earlier {
 				break
 			}
 		}
-		unset = append(unset, UnsetValue{path, first})
+		unset = append(unset, UnsetValue{read.Variable, path, first, read.Shared})
 	}
 	return slices.DeleteFunc(slices.Clone(unset), func(value UnsetValue) bool {
 		n := len(value.Path)
-		return slices.ContainsFunc(unset, func(other UnsetValue) bool { return len(other.Path) > n && slices.Equal(other.Path[:n], value.Path) })
+		return slices.ContainsFunc(unset, func(other UnsetValue) bool {
+			return other.Variable == value.Variable && other.Shared == value.Shared && len(other.Path) > n && slices.Equal(other.Path[:n], value.Path)
+		})
 	})
 }
 

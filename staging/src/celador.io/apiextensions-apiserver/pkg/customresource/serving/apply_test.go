@@ -43,6 +43,11 @@ func newApplying(t *testing.T, before, after string) applying {
 // newApplyingSchemas returns an applying for two versions with fields of spec, and a rule for each direction.
 func newApplyingSchemas(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSONSchemaProps, toV2, toV1 v1.ConversionRule) applying {
 	t.Helper()
+	return newApplyingRules(t, inV1, inV2, []v1.ConversionRule{toV2}, []v1.ConversionRule{toV1})
+}
+
+func newApplyingRules(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSONSchemaProps, toV2, toV1 []v1.ConversionRule) applying {
+	t.Helper()
 	s, err := schemas.New(crdtest.New(crdtest.Stored(crdtest.Version("v1", inV1)), crdtest.Version("v2", inV2)), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +58,8 @@ func newApplyingSchemas(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSON
 		Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
 		Versions: []conversion.Version{{Name: "v1", Schema: s.Structural("v1")}, {Name: "v2", Schema: s.Structural("v2")}},
 		Converters: []v1.Converter{
-			{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{toV2}},
-			{FromVersion: "v2", ToVersion: "v1", Rules: []v1.ConversionRule{toV1}},
+			{FromVersion: "v1", ToVersion: "v2", Rules: toV2},
+			{FromVersion: "v2", ToVersion: "v1", Rules: toV1},
 		},
 	})
 	return applying{t, converter, s.Defaulter(withoutDefaults{})}
@@ -170,6 +175,38 @@ func TestApplyDefaults(t *testing.T) {
 	}
 	if got, _, _ := unstructured.NestedString(applied.Object, "spec", "new"); got != "2" {
 		t.Errorf("got %q, want what is applied", got)
+	}
+}
+
+// A manager gives up fields in another version. A rule needs the default of one of them to keep the field of another manager; the
+// defaults must not keep what is given up.
+func TestApplyGivesUpDefaults(t *testing.T) {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	withDefault := func(value string) apiextensionsv1.JSONSchemaProps {
+		return apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"` + value + `"`)}}
+	}
+	a := newApplyingRules(t,
+		map[string]apiextensionsv1.JSONSchemaProps{"old": text, "unit": withDefault("s"), "mode": withDefault("fast"), "note": text},
+		map[string]apiextensionsv1.JSONSchemaProps{"new": text, "scale": text, "mode": text, "note": text},
+		[]v1.ConversionRule{{Field: "spec.new", Rule: "self.spec.old + self.spec.unit"}, {Field: "spec.scale", Rule: "'x' + self.spec.unit"}},
+		[]v1.ConversionRule{{Field: "spec.old", Rule: "self.?spec.?new.optMap(n, n.substring(0, 1))"}, {Field: "spec.unit", Rule: "self.?spec.?scale.optMap(s, s.substring(1))"}})
+	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	for _, step := range []struct {
+		manager, version string
+		spec, want       map[string]any
+	}{
+		{"a", "v1", map[string]any{"unit": "m", "mode": "slow"}, map[string]any{"unit": "m", "mode": "slow"}},
+		{"b", "v1", map[string]any{"old": "1"}, map[string]any{"old": "1", "unit": "m", "mode": "slow"}},
+		{"a", "v2", map[string]any{"note": "n"}, map[string]any{"new": "1s", "note": "n"}},
+	} {
+		applied, refusal, err := a.apply(step.manager, step.version, live, step.spec)
+		if err != nil || refusal != nil {
+			t.Fatalf("%s in %s: got error %v and refusal %v", step.manager, step.version, err, refusal)
+		}
+		if diff := cmp.Diff(step.want, applied.Object["spec"]); diff != "" {
+			t.Errorf("%s in %s: spec (-want +got):\n%s", step.manager, step.version, diff)
+		}
+		live = applied
 	}
 }
 

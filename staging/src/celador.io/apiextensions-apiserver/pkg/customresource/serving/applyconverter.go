@@ -87,22 +87,23 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 }
 
 // converted converts a copy of an object. Field managers do not set the defaults of the versions that they convert to and from. Rules may
-// need them, as they find them in what is read from the storage, but fields that are given up must not come back by them. So they are
-// set only for rules that fail.
+// need them, as they find them in what is read from the storage, so they are set for rules that fail. In a part, they must not bring
+// back fields that are given up: rules that fail see them beside what the part has, and nothing else does.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
-	out, err := c.coerced(c.rules.Convert(context.Background(), object.DeepCopy(), to))
+	ctx := context.Background()
+	out, err := c.coerced(c.rules.Convert(ctx, object.DeepCopy(), to))
 	if err == nil {
 		return out, nil
 	}
 	defaulted := object.DeepCopy()
 	c.defaulter.Default(defaulted)
-	if out, err := c.coerced(c.rules.Convert(context.Background(), defaulted, to)); err == nil {
+	if !whole {
+		return c.coerced(c.rules.ConvertPartial(ctx, object.DeepCopy(), defaulted, to))
+	}
+	if out, err := c.coerced(c.rules.Convert(ctx, defaulted, to)); err == nil {
 		return out, nil
 	}
-	if whole {
-		return nil, err
-	}
-	return c.coerced(c.rules.ConvertPartial(context.Background(), object.DeepCopy(), to))
+	return nil, err
 }
 
 // isWhole reports whether an object is the merged one.

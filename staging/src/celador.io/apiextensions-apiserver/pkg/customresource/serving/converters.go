@@ -123,6 +123,6 @@ func (f failing) Convert(_ context.Context, in *unstructured.Unstructured, toVer
 	return nil, &failure
 }
 
-func (f failing) ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+func (f failing) ConvertPartial(ctx context.Context, in, _ *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	return f.Convert(ctx, in, toVersion)
 }

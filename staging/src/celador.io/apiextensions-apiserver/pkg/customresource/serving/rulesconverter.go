@@ -20,8 +20,8 @@ import (
 // share values with it. *conversion.Converter implements it.
 type objectConverter interface {
 	Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
-	// ConvertPartial leaves the fields of rules that fail unset.
-	ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
+	// ConvertPartial leaves the fields of rules that fail unset. defaulted is in with its defaults, or nil.
+	ConvertPartial(ctx context.Context, in, defaulted *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 	// ConvertMetadata evaluates only the rules that write labels or annotations.
 	ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 	// ChangesLabels reports whether rules between two versions may write labels.
@@ -127,7 +127,9 @@ func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupV
 	}
 	convert := c.rules.Convert
 	if c.partial {
-		convert = c.rules.ConvertPartial
+		convert = func(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+			return c.rules.ConvertPartial(ctx, in, nil, toVersion)
+		}
 	}
 	start := time.Now()
 	out, err := c.coerced(convert(context.Background(), in, to.Version))

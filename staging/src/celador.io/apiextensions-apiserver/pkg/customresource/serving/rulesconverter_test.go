@@ -54,7 +54,7 @@ func (rename) Convert(_ context.Context, in *unstructured.Unstructured, toVersio
 	}}, nil
 }
 
-func (r rename) ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
+func (r rename) ConvertPartial(ctx context.Context, in, _ *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	return r.Convert(ctx, in, toVersion)
 }
 
