@@ -275,6 +275,34 @@ func TestSelectionByVersion(t *testing.T) {
 	}
 }
 
+// When an update takes an object out of the selection of a watch, the watch gets the object before the update with the resource version of
+// the update. Requests for the object after it must not get that one.
+func TestWatchThatAnObjectLeaves(t *testing.T) {
+	g := serveGadgets(t, nil)
+	storage := g.Version("v2").Storage.CustomResource
+	last := g.put(t, "v1", "a", "one", map[string]any{"timeout": "1s", "note": "before"})
+	w, err := storage.Watch(in(t.Context(), "a"), &metainternalversion.ListOptions{ResourceVersion: last, FieldSelector: fields.OneTermEqualSelector("spec.seconds", "1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	last = g.put(t, "v1", "a", "one", map[string]any{"timeout": "2s", "note": "after"})
+	note := func(object runtime.Object) string {
+		note, _, _ := unstructured.NestedString(asUnstructured(object).Object, "spec", "note")
+		return note
+	}
+	if event := next(t, w); event.Type != watch.Deleted || note(event.Object) != "before" {
+		t.Errorf("got %s of %v, want the deletion of the object before the update", event.Type, event.Object)
+	}
+	list, err := storage.List(in(t.Context(), "a"), fresh(last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if item := &list.(*unstructured.UnstructuredList).Items[0]; note(item) != "after" {
+		t.Errorf("got %v, want the object after the update", item)
+	}
+}
+
 // A watch that meets an object that does not convert ends with an error event. Others go on.
 func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 	g := serveGadgets(t, nil)

@@ -58,25 +58,31 @@ func (v *View) convertTo(in *unstructured.Unstructured, to schema.GroupVersion) 
 	return v.shared.Converter.ConvertObject(in, to)
 }
 
-// convertRead converts an object of the watch cache. It does not change in. The result must not be changed, either.
+// convertRead returns an object of the watch cache in the version of the View, and keeps it for the next reads. It does not change in. The
+// result must not be changed, either.
 func (v *View) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	gv := v.served.GroupVersion()
-	if hasVersion(in, gv) || isEmpty(in) {
+	if hasVersion(in, v.served.GroupVersion()) || isEmpty(in) {
 		return in, nil
 	}
 	uid, resourceVersion := in.GetUID(), in.GetResourceVersion()
 	if found := v.converted.get(uid, resourceVersion); found != nil {
 		return found, nil
 	}
+	out, size, err := v.convertUnkept(ctx, in)
+	if err == nil && !isMetadataOnly(ctx) {
+		v.converted.put(uid, resourceVersion, out, size)
+	}
+	return out, err
+}
+
+// convertUnkept is convertRead for an object that does not have the version of the View. It does not keep the result, and returns the memory
+// that keeping it would take.
+func (v *View) convertUnkept(ctx context.Context, in *unstructured.Unstructured) (out *unstructured.Unstructured, size int, err error) {
 	if isMetadataOnly(ctx) {
-		return v.shared.Converter.ConvertMetadata(in, gv)
+		out, err = v.shared.Converter.ConvertMetadata(in, v.served.GroupVersion())
+		return out, 0, err
 	}
-	out, size, err := convertShared(v.shared.Converter, in, gv)
-	if err != nil {
-		return nil, err
-	}
-	v.converted.put(uid, resourceVersion, out, size)
-	return out, nil
+	return convertShared(v.shared.Converter, in, v.served.GroupVersion())
 }
 
 func (v *View) newStored() *unstructured.Unstructured {
