@@ -50,7 +50,7 @@ func New(d *Definition) *Converter {
 	versions := map[string]*typedVersion{}
 	var names []string
 	for _, v := range d.Versions {
-		versions[v.Name] = newTypedVersion(v)
+		versions[v.Name] = newTypedVersion(v, d.ClusterScoped)
 		names = append(names, v.Name)
 	}
 	tables := newTables(d.Tables)
