@@ -335,6 +335,39 @@ func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 	}
 }
 
+// An update in another version that changes nothing writes nothing, also if the storage version has defaults that the other version lacks.
+func TestUpdateWithoutChange(t *testing.T) {
+	g := serveGadgets(t, func(crd *apiextensionsv1.CustomResourceDefinition, _ *apiextensions.Expressions) {
+		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		spec.Properties["defaulted"] = apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}}
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+	})
+	ctx := in(t.Context(), "a")
+	// Requests have the defaults of their version.
+	for version, spec := range map[string]map[string]any{"v1": {"note": "x", "defaulted": "x"}, "v2": {"note": "x"}} {
+		storage := g.Version(version).Storage.CustomResource
+		created, err := storage.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/" + version, "kind": "Widget", "metadata": map[string]any{"namespace": "a", "name": version}, "spec": spec,
+		}}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := asUnstructured(created).GetResourceVersion()
+		if _, err := g.list(ctx, version, "a", fresh(before)); err != nil { // The watch cache has the object now.
+			t.Fatal(err)
+		}
+		updated, _, err := storage.Update(ctx, version, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, object runtime.Object) (runtime.Object, error) {
+			return object.DeepCopyObject(), nil
+		}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := asUnstructured(updated).GetResourceVersion(); after != before {
+			t.Errorf("an update of an object in %s without a change has the resource version %s, want %s", version, after, before)
+		}
+	}
+}
+
 // An object that does not convert can be mended and deleted.
 func TestMendAndDelete(t *testing.T) {
 	g, _ := broken(t)

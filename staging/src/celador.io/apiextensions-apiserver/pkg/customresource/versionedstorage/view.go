@@ -122,7 +122,8 @@ func (v *View) Create(ctx context.Context, key string, object, out runtime.Objec
 	return v.setWritten(key, out, stored)
 }
 
-// toStored returns a written object in the storage version.
+// toStored returns a written object in the storage version. It sets the defaults that reading the object sets: the watch cache has
+// them, and an update that changes nothing would differ from the object there and be written again each time.
 func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -131,7 +132,12 @@ func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, erro
 	if hasVersion(u, v.shared.Stored) {
 		return u, nil
 	}
-	return v.convertTo(u.DeepCopy(), v.shared.Stored)
+	stored, err := v.convertTo(u.DeepCopy(), v.shared.Stored)
+	if err != nil {
+		return nil, err
+	}
+	v.shared.Defaulter.Default(stored)
+	return stored, nil
 }
 
 // setWritten makes out the stored object in the version of the View. out may be nil.
