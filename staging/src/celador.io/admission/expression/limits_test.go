@@ -169,6 +169,7 @@ func TestLimits(t *testing.T) {
 		"equal concatenations":     {variables: chain(30, "[1]", "[$] + [$]"), source: "variables.v30 == variables.v30", want: stepsExceed},
 		"in nested lists":          {variables: nested("1"), source: "variables.v29 in variables.v30", want: stepsExceed},
 		"in nested lists, dynamic": {variables: nested("1"), source: "dyn(variables.v29) in dyn(variables.v30)", want: stepsExceed},
+		"in a list of a variable":  {variables: twice(nested("1"), nested("1")), source: "variables.v30 in [variables.w30]", want: stepsExceed},
 		"index of nested lists":    {variables: nested("1"), source: "variables.v30.indexOf(variables.v29) == 0", want: stepsExceed},
 		"includes nested lists":    {variables: nested("1"), source: "variables.v30.includes(variables.v29)", want: stepsExceed},
 		"distinct nested lists":    {variables: nested("1"), source: "variables.v30.distinct().size() == 1", want: stepsExceed},

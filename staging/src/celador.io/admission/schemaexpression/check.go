@@ -29,8 +29,11 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 	var issues *cel.Issues
 	if e.scope.NullResults {
 		expanded := false
-		checked, issues, err = checkNullResults(e.builtins, env, source, func(parsed *cel.Ast) { expanded = expandPresence(parsed) })
-		if expanded && issues != nil {
+		var tooLarge *cel.Issues
+		checked, issues, err = checkNullResults(e.builtins, env, source, func(parsed *cel.Ast) { expanded, tooLarge = expandPresence(parsed) })
+		if tooLarge != nil {
+			issues = tooLarge
+		} else if expanded && issues != nil {
 			// The errors of what is repeated would be, too.
 			if _, unexpanded, again := checkNullResults(e.builtins, env, source, func(*cel.Ast) {}); again == nil && unexpanded != nil {
 				issues = unexpanded

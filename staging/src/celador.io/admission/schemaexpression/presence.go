@@ -5,14 +5,23 @@ package schemaexpression
 
 import (
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 )
 
+const (
+	// maxPresenceDepth bounds the selections in has(), and maxPresenceCopies the nodes that all has() of an expression copy. The copies grow
+	// with the square of the depth, and the time to check them with its cube: two seconds for 120 selections.
+	maxPresenceDepth  = 32
+	maxPresenceCopies = 1 << 13
+)
+
 // expandPresence makes has() safe where an object on the way to the field is unset: 'has(self.a.b)' becomes
 // 'has(self.a) && has(self.a.b)'. It rewrites selections from self and from the variables of comprehensions in place, and reports
-// whether there was one. New nodes have the positions of those that they replace.
-func expandPresence(parsed *cel.Ast) bool {
+// whether there was one. New nodes have the positions of those that they replace. The expression is refused with an issue if it
+// would become too large.
+func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 	tree := parsed.NativeRep()
 	variables := map[string]bool{Self: true, Root: true}
 	var tests []ast.Expr
@@ -28,17 +37,38 @@ func expandPresence(parsed *cel.Ast) bool {
 		}
 	}))
 	p := presence{rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree)}}
-	found := false
+	copies := 0
 	for _, test := range tests {
 		parent := test.AsSelect().Operand()
 		if parent.Kind() != ast.SelectKind || !variables[rootOf(parent)] {
 			continue
 		}
+		depth := depthOf(parent)
+		if copies += depth * depth / 2; depth >= maxPresenceDepth || copies > maxPresenceCopies {
+			return found, presenceTooLarge(parsed, test)
+		}
 		found = true
 		own := p.NewPresenceTest(p.newID(test), parent, test.AsSelect().FieldName())
 		test.SetKindCase(p.NewCall(test.ID(), operators.LogicalAnd, p.isSet(parent), own))
 	}
-	return found
+	return found, nil
+}
+
+func presenceTooLarge(parsed *cel.Ast, test ast.Expr) *cel.Issues {
+	info := parsed.NativeRep().SourceInfo()
+	errs := common.NewErrors(parsed.Source())
+	errs.ReportErrorAtID(test.ID(), info.GetStartLocation(test.ID()), "the expression is too large: has() copies the path to the field for each object on the way. "+
+		"Write self.?a.?b.hasValue() instead of has(self.a.b)")
+	return cel.NewIssuesWithSourceInfo(errs, info)
+}
+
+// depthOf returns the number of selections in a row.
+func depthOf(e ast.Expr) int {
+	depth := 0
+	for ; e.Kind() == ast.SelectKind; e = e.AsSelect().Operand() {
+		depth++
+	}
+	return depth
 }
 
 // rootOf returns the variable that selections start from, or "" if they start from something else.

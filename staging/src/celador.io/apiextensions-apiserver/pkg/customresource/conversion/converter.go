@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"celador.io/admission/panics"
-	v1 "celador.io/api/apiextensions/v1"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -26,14 +25,16 @@ type Converter struct {
 	chains map[pair]route
 	// effects says what the chains may change in metadata.
 	effects map[pair]effects
-	// metadata converts with the rules that may write metadata only.
+	// metadata converts metadata alone, for the chains that may change it.
 	metadata *Converter
 }
 
+// A step returns the plan of a converter. It is safe for concurrent use.
+type step func() (*plan, *Error)
+
 // A route holds the steps of a chain of converters.
 type route struct {
-	// steps return the plan of each converter.
-	steps []func() (*plan, *Error)
+	steps []step
 	// err says why there is no chain.
 	err error
 }
@@ -49,28 +50,34 @@ func New(d *Definition) *Converter {
 	versions := map[string]*typedVersion{}
 	var names []string
 	for _, v := range d.Versions {
-		versions[v.Name] = newTypedVersion(v)
+		versions[v.Name] = newTypedVersion(v, d.ClusterScoped)
 		names = append(names, v.Name)
 	}
 	tables := newTables(d.Tables)
 	g := newGraph(names, d.Converters)
-	steps, metadataSteps := map[pair]func() (*plan, *Error){}, map[pair]func() (*plan, *Error){}
+	steps, metadataSteps, each := map[pair]step{}, map[pair]step{}, map[pair]effects{}
 	for p, index := range g.converters {
-		step := func(skip func(*v1.ConversionRule) bool) func() (*plan, *Error) {
+		planned := func(onlyMetadata bool) step {
 			return sync.OnceValues(func() (*plan, *Error) {
-				return newPlan(versions[p.from], versions[p.to], tables, &d.Converters[index], index, skip)
+				return newPlan(versions[p.from], versions[p.to], tables, &d.Converters[index], index, onlyMetadata)
 			})
 		}
-		steps[p], metadataSteps[p] = step(nil), step(keepsMetadata)
+		steps[p], metadataSteps[p], each[p] = planned(false), planned(true), effectsOf(&d.Converters[index])
 	}
 	c := &Converter{kind: d.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
 	c.metadata = &Converter{kind: d.Kind, chains: map[pair]route{}}
 	for _, from := range names {
 		found := g.chains(from)
 		for _, to := range names {
-			if p := (pair{from, to}); from != to {
-				c.chains[p], c.metadata.chains[p] = newRoute(found[to], steps), newRoute(found[to], metadataSteps)
-				c.effects[p] = effectsOf(found[to], g.converters, d.Converters)
+			if from == to {
+				continue
+			}
+			p := pair{from, to}
+			c.chains[p] = newRoute(found[to], steps)
+			if c.chains[p].err == nil {
+				var metadata route
+				c.effects[p], metadata.steps = effectsAlong(found[to][0], each, steps, metadataSteps)
+				c.metadata.chains[p] = metadata
 			}
 		}
 	}
@@ -78,7 +85,7 @@ func New(d *Definition) *Converter {
 }
 
 // newRoute returns the route along the only chain.
-func newRoute(chains []chain, steps map[pair]func() (*plan, *Error)) route {
+func newRoute(chains []chain, steps map[pair]step) route {
 	switch len(chains) {
 	case 0:
 		return route{err: errors.New("spec.conversion.converters has no converter, and no chain of converters, for these versions")}

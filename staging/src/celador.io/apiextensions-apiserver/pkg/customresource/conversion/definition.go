@@ -17,6 +17,8 @@ import (
 type Definition struct {
 	// Kind is the kind of the custom resources.
 	Kind schema.GroupKind
+	// ClusterScoped is set if the custom resources have no namespace.
+	ClusterScoped bool
 	// Versions holds all versions, served or not.
 	Versions []Version
 	// Converters is spec.conversion.converters.

@@ -5,6 +5,7 @@ package conversion
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -14,27 +15,18 @@ import (
 )
 
 // effects says what a chain of converters may change in metadata.
-type effects struct {
-	labels, metadata bool
-	// whole is set if rules that write metadata read the result of another converter.
-	whole bool
-}
+type effects struct{ labels, metadata bool }
 
 // ChangesLabels reports whether converting an object from one version to another may change labels.
 func (c *Converter) ChangesLabels(from, to string) bool { return c.effects[pair{from, to}].labels }
 
 // ConvertMetadata returns an object in another version that has apiVersion, kind and metadata, but no other fields. It evaluates only the
-// rules that may write metadata, unless these read what other converters of a chain return. It does not change in, with which
-// the result shares values. Errors have the type *Error.
+// rules that may write metadata, and all rules of the converters that come before those in a chain, because they may read what these
+// converters return. It does not change in, with which the result shares values. Errors have the type *Error.
 func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
-	effects := c.effects[pair{in.GroupVersionKind().Version, toVersion}]
 	source := in
-	if effects.metadata {
-		converter := c.metadata
-		if effects.whole {
-			converter = c
-		}
-		converted, err := converter.Convert(ctx, in, toVersion)
+	if c.effects[pair{in.GroupVersionKind().Version, toVersion}].metadata {
+		converted, err := c.metadata.Convert(ctx, in, toVersion)
 		if err != nil {
 			return nil, err
 		}
@@ -47,22 +39,30 @@ func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstru
 	return &unstructured.Unstructured{Object: out}, nil
 }
 
-// effectsOf returns the effects of a chain. converters holds the converter of each pair of versions.
-func effectsOf(chains []chain, converters map[pair]int, all []v1.Converter) effects {
+// effectsOf returns the effects of a converter.
+func effectsOf(converter *v1.Converter) effects {
 	var e effects
-	if len(chains) != 1 {
-		return e
-	}
-	versions := chains[0]
-	for i := range versions[:len(versions)-1] {
-		for _, rule := range all[converters[pair{versions[i], versions[i+1]}]].Rules {
-			labels, metadata := writesMetadata(&rule)
-			e.labels = e.labels || labels
-			e.metadata = e.metadata || metadata
-			e.whole = e.whole || metadata && i > 0
-		}
+	for i := range converter.Rules {
+		labels, metadata := writesMetadata(&converter.Rules[i])
+		e.labels, e.metadata = e.labels || labels, e.metadata || metadata
 	}
 	return e
+}
+
+// effectsAlong returns the effects of a chain, and the steps that convert metadata along it: steps before the last converter that may
+// change metadata, and the one of metadataSteps for this converter. each holds the effects of the converters.
+func effectsAlong(c chain, each map[pair]effects, steps, metadataSteps map[pair]step) (effects, []step) {
+	var e effects
+	var all, metadata []step
+	for i, from := range c[:len(c)-1] {
+		p := pair{from, c[i+1]}
+		if own := each[p]; own.metadata {
+			e.labels, e.metadata = e.labels || own.labels, true
+			metadata = append(slices.Clone(all), metadataSteps[p])
+		}
+		all = append(all, steps[p])
+	}
+	return e, metadata
 }
 
 // keepsMetadata reports whether a rule writes neither labels nor annotations.

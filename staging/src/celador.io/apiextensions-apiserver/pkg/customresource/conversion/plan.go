@@ -70,9 +70,9 @@ type plannedRule struct {
 	reads func() []sourceRead
 }
 
-// newPlan compiles and plans the rules of a converter, which has an index in spec.conversion.converters, apart from those that satisfy
-// skip, which may be nil. An error has the reason ReasonCompilation.
-func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, index int, skip func(*v1.ConversionRule) bool) (*plan, *Error) {
+// newPlan compiles and plans the rules of a converter, which has an index in spec.conversion.converters. With onlyMetadata, it leaves out
+// the rules and checks of other fields. An error has the reason ReasonCompilation.
+func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, index int, onlyMetadata bool) (*plan, *Error) {
 	p := &plan{from: from, to: to, converter: index, tables: tables, positions: map[string]int{}}
 	fail := func(rule *Rule, err error) *Error {
 		return &Error{Reason: ReasonCompilation, From: from.name, To: to.name, Rule: rule, Err: err}
@@ -93,7 +93,7 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 	scopes := map[string]int{}
 	for i := range converter.Rules {
 		rule := &converter.Rules[i]
-		if skip != nil && skip(rule) {
+		if onlyMetadata && keepsMetadata(rule) {
 			continue
 		}
 		id := Rule{Converter: index, Index: i, Scope: rule.Scope, Field: rule.Field}
@@ -122,6 +122,9 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 		})
 	}
 	p.planEdits()
+	if onlyMetadata {
+		p.openings = nil
+	}
 	return p, nil
 }
 

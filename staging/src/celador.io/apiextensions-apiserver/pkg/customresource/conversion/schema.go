@@ -13,8 +13,12 @@ import (
 )
 
 // sourceSchema returns the schema of the objects that rules read: that of the version, with the fields of metadata that
-// rules see.
-func sourceSchema(s *structuralschema.Structural) *structuralschema.Structural {
+// rules see. Objects have no namespace if they are clusterScoped.
+func sourceSchema(s *structuralschema.Structural, clusterScoped bool) *structuralschema.Structural {
+	always := []string{"name", "namespace"}
+	if clusterScoped {
+		always = always[:1]
+	}
 	source := *s
 	source.Type = "object"
 	source.ValueValidation = withRequired(s.ValueValidation, "apiVersion", "kind", "metadata")
@@ -25,7 +29,7 @@ func sourceSchema(s *structuralschema.Structural) *structuralschema.Structural {
 		"kind":       stringSchema(validation.DNS1035LabelMaxLength),
 		"metadata": {
 			Generic:         structuralschema.Generic{Type: "object"},
-			ValueValidation: withRequired(nil, "name", "namespace"),
+			ValueValidation: withRequired(nil, always...),
 			Properties: map[string]structuralschema.Structural{
 				"name":         stringSchema(validation.DNS1123SubdomainMaxLength),
 				"generateName": stringSchema(validation.DNS1123SubdomainMaxLength),

@@ -97,9 +97,20 @@ type variableError struct {
 	err              error
 }
 
-// Error implements error.
+// Error implements error. Of the variables that read each other, it names the first and the one that fails.
 func (e *variableError) Error() string {
-	return fmt.Sprintf("spec.conversion.converters[%d].variables[%d] (%s.%s): %v", e.converter, e.index, schemaexpression.Variables, e.name, e.err)
+	var last *variableError
+	for cause := e; errors.As(cause.err, &cause); {
+		last = cause
+	}
+	if last == nil {
+		return fmt.Sprintf("%s: %v", e.variable(), e.err)
+	}
+	return fmt.Sprintf("%s: %s: %v", e.variable(), last.variable(), last.err)
+}
+
+func (e *variableError) variable() string {
+	return fmt.Sprintf("spec.conversion.converters[%d].variables[%d] (%s.%s)", e.converter, e.index, schemaexpression.Variables, e.name)
 }
 
 // Unwrap returns the cause.

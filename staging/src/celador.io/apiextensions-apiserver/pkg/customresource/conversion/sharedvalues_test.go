@@ -68,10 +68,10 @@ rules: [{field: spec.unit, rule: "has(self.spec.size) ? variables.bad : 'none'"}
 	}, {
 		name: "a variable that fails",
 		converter: `
-variables: [{name: bad, expression: "self.spec.size"}, {name: worse, expression: "variables.bad + 'x'"}]
-rules: [{field: spec.unit, rule: "variables.worse"}]`,
+variables: [{name: bad, expression: "self.spec.size"}, {name: worse, expression: "variables.bad + 'x'"}, {name: worst, expression: "variables.worse + 'x'"}]
+rules: [{field: spec.unit, rule: "variables.worst"}]`,
 		in: "name: web",
-		err: `rules[0] (field "spec.unit"): spec.conversion.converters[0].variables[1] (variables.worse): spec.conversion.converters[0].variables[0] (variables.bad): ` +
+		err: `rules[0] (field "spec.unit"): spec.conversion.converters[0].variables[2] (variables.worst): spec.conversion.converters[0].variables[0] (variables.bad): ` +
 			"no such key: size (it is unset in this object; ask with has(...) first, or read it with .? and orValue(...))",
 	}, {
 		name: "null is an optional",

@@ -126,3 +126,15 @@ text: {type: string}
 		})
 	}
 }
+
+// Objects without a namespace lack it always.
+func TestUnguardedNamespace(t *testing.T) {
+	for _, clusterScoped := range []bool{false, true} {
+		d := widgets(t, "text: {type: string}", "text: {type: string}", "[{field: spec.text, rule: self.metadata.namespace}]")
+		d.ClusterScoped = clusterScoped
+		_, warnings := validate(d, nil)
+		if got := strings.Contains(strings.Join(warnings, "\n"), "rules[0] reads self.metadata.namespace"); got != clusterScoped {
+			t.Errorf("cluster-scoped %t: got warnings %q", clusterScoped, warnings)
+		}
+	}
+}

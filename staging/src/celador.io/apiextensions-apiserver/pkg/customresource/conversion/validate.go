@@ -27,7 +27,7 @@ func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warni
 	v := validator{path: path.Child("converters"), definition: d, old: old, versions: map[string]*typedVersion{}}
 	for _, version := range d.Versions {
 		v.names = append(v.names, version.Name)
-		v.versions[version.Name] = newTypedVersion(version)
+		v.versions[version.Name] = newTypedVersion(version, d.ClusterScoped)
 	}
 	if v.checkCounts(); len(v.errs) > 0 {
 		return v.errs, nil

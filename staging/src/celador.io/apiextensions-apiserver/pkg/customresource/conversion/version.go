@@ -36,13 +36,13 @@ type target struct {
 	types  *ruleresult.Types
 }
 
-// newTypedVersion returns the types of a version, which it builds when they are needed.
-func newTypedVersion(v Version) *typedVersion {
+// newTypedVersion returns the types of a version, which it builds when they are needed. Objects have no namespace if they are clusterScoped.
+func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 	return &typedVersion{
 		name:   v.Name,
 		schema: v.Schema,
 		source: sync.OnceValue(func() source {
-			s := sourceSchema(v.Schema)
+			s := sourceSchema(v.Schema, clusterScoped)
 			// The name appears in the errors of the type checker. An expression cannot contain it, so it does not take the
 			// place of a variable.
 			self := ruleresult.NameTypes(schemaexpression.OpenDeclType(&model.Structural{Structural: s}, true), "object("+v.Name+")")

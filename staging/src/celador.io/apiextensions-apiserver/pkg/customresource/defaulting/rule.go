@@ -51,9 +51,13 @@ type rule struct {
 	unguarded []rulepath.UnsetValue
 }
 
-// A compiler compiles the rules of one version.
+// A compiler compiles the rules of one version. It is not safe for concurrent use.
 type compiler struct {
 	types *ruleresult.Types
+	// read holds the types that the rules of a place construct, and environments the environments of their expressions. Making these
+	// takes longer than compiling a rule.
+	read         map[*place]*ruleresult.Types
+	environments map[environmentKey]*schemaexpression.Environment
 	// validating is set if the rules are written, so that constants are checked, too.
 	validating bool
 	// origin selects the functions that a rule may call.
@@ -61,7 +65,34 @@ type compiler struct {
 }
 
 func newCompiler(root *structuralschema.Structural, origin func(string) environment.Type) *compiler {
-	return &compiler{types: ruleresult.NewTypes(root), origin: origin}
+	return &compiler{
+		types: ruleresult.NewTypes(root), origin: origin,
+		read: map[*place]*ruleresult.Types{}, environments: map[environmentKey]*schemaexpression.Environment{},
+	}
+}
+
+type environmentKey struct {
+	scope  *place
+	origin environment.Type
+}
+
+// environment returns the environment of the rules of a place, whose type is self, and the types that they construct.
+func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin environment.Type) (*schemaexpression.Environment, *ruleresult.Types, error) {
+	types, ok := c.read[scope]
+	if !ok {
+		types = c.types.ReadFrom(self)
+		c.read[scope] = types
+	}
+	key := environmentKey{scope, origin}
+	if env, ok := c.environments[key]; ok {
+		return env, types, nil
+	}
+	env, err := expressions().Environment(schemaexpression.Scope{Self: self, Types: types, NullResults: true, CostLimit: objectBudget}, origin)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.environments[key] = env
+	return env, types, nil
 }
 
 // compile compiles a rule of the place. A rule without a field belongs to the object around the place, which is its self.
@@ -162,14 +193,11 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it does not declare the items of an array")
 	}
-	types := c.types.ReadFrom(self)
-	environment, err := expressions().Environment(schemaexpression.Scope{
-		Self: self, Types: types, NullResults: true, CostLimit: objectBudget,
-	}, c.origin(r.source))
+	env, types, err := c.environment(scope, self, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
 	}
-	expression, failure := environment.Compile(r.source)
+	expression, failure := env.Compile(r.source)
 	if failure != nil {
 		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, r.source, scope))
 	}

@@ -7,7 +7,8 @@
 //	json.encode(<dyn>) <string>
 //	json.decode(<string>) <dyn>
 //
-// json.encode returns the JSON text of a value, with sorted keys. Values that JSON has no type for become the strings
+// json.encode returns the JSON text of a value, with sorted keys. The values of a map or list literal that it encodes may have different
+// types. Values that JSON has no type for become the strings
 // that custom resources have for them: bytes in base64, timestamps as in RFC 3339, durations as 1h0m0s. optional.none()
 // becomes null. json.decode returns the value of a JSON text: numbers without fraction and exponent that fit are int, others
 // double. Texts of more than MaxSize bytes are an error for both.
@@ -52,7 +53,8 @@ func (library) LibraryName() string { return "celador.json" }
 // CompileOptions implements cel.Library.
 func (library) CompileOptions() []cel.EnvOption {
 	return []cel.EnvOption{
-		cel.Function("json.encode", cel.Overload(encodeOverload, []*cel.Type{cel.DynType}, cel.StringType, cel.UnaryBinding(encode))),
+		cel.ASTValidators(literals{}),
+		cel.Function(encodeFunction, cel.Overload(encodeOverload, []*cel.Type{cel.DynType}, cel.StringType, cel.UnaryBinding(encode))),
 		cel.Function("json.decode", cel.Overload(decodeOverload, []*cel.Type{cel.StringType}, cel.DynType, cel.UnaryBinding(decode))),
 	}
 }

@@ -27,6 +27,10 @@ func Hints(detail string) []string {
 	if match := keyword.FindStringSubmatch(detail); match != nil {
 		hints = append(hints, "Write __"+match[1]+"__ for a field with the name "+match[1]+", which is a word of CEL")
 	}
+	// The type checker says the same about conditions that are no bool.
+	if strings.Contains(detail, "expected type '") && !strings.Contains(detail, "expected type 'bool'") {
+		hints = append(hints, "The values of a map or list literal have one type: write each as dyn(...) if they differ")
+	}
 	if strings.Contains(detail, "does not support field selection") {
 		hints = append(hints, "Write keys with dots or slashes in brackets and quotes, such as self.metadata.labels['example.com/zone']")
 	}

@@ -88,6 +88,8 @@ func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, express
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		Converters: expressions.Converters,
 		Tables:     expressions.Tables,
+
+		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
 	}
 	for _, v := range crd.Spec.Versions {
 		definition.Versions = append(definition.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})

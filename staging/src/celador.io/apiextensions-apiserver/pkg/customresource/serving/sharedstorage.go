@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 
+	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/customresource/codecs"
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
@@ -25,7 +26,7 @@ import (
 // stored. Only resources with conversion rules share one: Kubernetes' strategies keep a storage for each version, as in Kubernetes.
 func (k *kind) openShared(resource *Resource) error {
 	converter := sharedConverter{k.converters.rules, k.versionNames()}
-	k.shared = &versionedstorage.Shared{Stored: k.stored, Converter: converter}
+	k.shared = &versionedstorage.Shared{Stored: k.stored, Converter: converter, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]
 		if !v.Storage {

@@ -275,6 +275,34 @@ func TestSelectionByVersion(t *testing.T) {
 	}
 }
 
+// When an update takes an object out of the selection of a watch, the watch gets the object before the update with the resource version of
+// the update. Requests for the object after it must not get that one.
+func TestWatchThatAnObjectLeaves(t *testing.T) {
+	g := serveGadgets(t, nil)
+	storage := g.Version("v2").Storage.CustomResource
+	last := g.put(t, "v1", "a", "one", map[string]any{"timeout": "1s", "note": "before"})
+	w, err := storage.Watch(in(t.Context(), "a"), &metainternalversion.ListOptions{ResourceVersion: last, FieldSelector: fields.OneTermEqualSelector("spec.seconds", "1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	last = g.put(t, "v1", "a", "one", map[string]any{"timeout": "2s", "note": "after"})
+	note := func(object runtime.Object) string {
+		note, _, _ := unstructured.NestedString(asUnstructured(object).Object, "spec", "note")
+		return note
+	}
+	if event := next(t, w); event.Type != watch.Deleted || note(event.Object) != "before" {
+		t.Errorf("got %s of %v, want the deletion of the object before the update", event.Type, event.Object)
+	}
+	list, err := storage.List(in(t.Context(), "a"), fresh(last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if item := &list.(*unstructured.UnstructuredList).Items[0]; note(item) != "after" {
+		t.Errorf("got %v, want the object after the update", item)
+	}
+}
+
 // A watch that meets an object that does not convert ends with an error event. Others go on.
 func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 	g := serveGadgets(t, nil)
@@ -304,6 +332,39 @@ func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 	}
 	if event, ok := <-all.ResultChan(); ok {
 		t.Errorf("got %v after the error, want the end of the watch", event)
+	}
+}
+
+// An update in another version that changes nothing writes nothing, also if the storage version has defaults that the other version lacks.
+func TestUpdateWithoutChange(t *testing.T) {
+	g := serveGadgets(t, func(crd *apiextensionsv1.CustomResourceDefinition, _ *apiextensions.Expressions) {
+		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		spec.Properties["defaulted"] = apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}}
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+	})
+	ctx := in(t.Context(), "a")
+	// Requests have the defaults of their version.
+	for version, spec := range map[string]map[string]any{"v1": {"note": "x", "defaulted": "x"}, "v2": {"note": "x"}} {
+		storage := g.Version(version).Storage.CustomResource
+		created, err := storage.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "example.com/" + version, "kind": "Widget", "metadata": map[string]any{"namespace": "a", "name": version}, "spec": spec,
+		}}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := asUnstructured(created).GetResourceVersion()
+		if _, err := g.list(ctx, version, "a", fresh(before)); err != nil { // The watch cache has the object now.
+			t.Fatal(err)
+		}
+		updated, _, err := storage.Update(ctx, version, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, object runtime.Object) (runtime.Object, error) {
+			return object.DeepCopyObject(), nil
+		}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := asUnstructured(updated).GetResourceVersion(); after != before {
+			t.Errorf("an update of an object in %s without a change has the resource version %s, want %s", version, after, before)
+		}
 	}
 }
 

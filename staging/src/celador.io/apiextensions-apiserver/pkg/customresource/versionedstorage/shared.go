@@ -35,6 +35,8 @@ type Shared struct {
 	// Stored is the storage version, in which objects are written.
 	Stored    schema.GroupVersion
 	Converter Converter
+	// Defaulter sets the defaults that objects in the storage version have when they are read.
+	Defaulter runtime.ObjectDefaulter
 	// Attributes are those of the objects in the Storage.
 	Attributes *Attributes
 	// Storage holds objects in the version in which they are stored. Its list and watch predicates use Attributes.

@@ -58,25 +58,31 @@ func (v *View) convertTo(in *unstructured.Unstructured, to schema.GroupVersion) 
 	return v.shared.Converter.ConvertObject(in, to)
 }
 
-// convertRead converts an object of the watch cache. It does not change in. The result must not be changed, either.
+// convertRead returns an object of the watch cache in the version of the View, and keeps it for the next reads. It does not change in. The
+// result must not be changed, either.
 func (v *View) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	gv := v.served.GroupVersion()
-	if hasVersion(in, gv) || isEmpty(in) {
+	if hasVersion(in, v.served.GroupVersion()) || isEmpty(in) {
 		return in, nil
 	}
 	uid, resourceVersion := in.GetUID(), in.GetResourceVersion()
 	if found := v.converted.get(uid, resourceVersion); found != nil {
 		return found, nil
 	}
+	out, size, err := v.convertUnkept(ctx, in)
+	if err == nil && !isMetadataOnly(ctx) {
+		v.converted.put(uid, resourceVersion, out, size)
+	}
+	return out, err
+}
+
+// convertUnkept is convertRead for an object that does not have the version of the View. It does not keep the result, and returns the memory
+// that keeping it would take.
+func (v *View) convertUnkept(ctx context.Context, in *unstructured.Unstructured) (out *unstructured.Unstructured, size int, err error) {
 	if isMetadataOnly(ctx) {
-		return v.shared.Converter.ConvertMetadata(in, gv)
+		out, err = v.shared.Converter.ConvertMetadata(in, v.served.GroupVersion())
+		return out, 0, err
 	}
-	out, size, err := convertShared(v.shared.Converter, in, gv)
-	if err != nil {
-		return nil, err
-	}
-	v.converted.put(uid, resourceVersion, out, size)
-	return out, nil
+	return convertShared(v.shared.Converter, in, v.served.GroupVersion())
 }
 
 func (v *View) newStored() *unstructured.Unstructured {
@@ -116,7 +122,8 @@ func (v *View) Create(ctx context.Context, key string, object, out runtime.Objec
 	return v.setWritten(key, out, stored)
 }
 
-// toStored returns a written object in the storage version.
+// toStored returns a written object in the storage version. It sets the defaults that reading the object sets: the watch cache has
+// them, and an update that changes nothing would differ from the object there and be written again each time.
 func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -125,7 +132,12 @@ func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, erro
 	if hasVersion(u, v.shared.Stored) {
 		return u, nil
 	}
-	return v.convertTo(u.DeepCopy(), v.shared.Stored)
+	stored, err := v.convertTo(u.DeepCopy(), v.shared.Stored)
+	if err != nil {
+		return nil, err
+	}
+	v.shared.Defaulter.Default(stored)
+	return stored, nil
 }
 
 // setWritten makes out the stored object in the version of the View. out may be nil.

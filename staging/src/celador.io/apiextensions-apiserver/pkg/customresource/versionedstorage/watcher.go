@@ -71,7 +71,7 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 		// If there are several watches, the object caches its encoding for them.
 		return event.Object, nil
 	}
-	if accessor, err := meta.Accessor(event.Object); err == nil && event.Type != watch.Bookmark {
+	if accessor, err := meta.Accessor(event.Object); err == nil && (event.Type == watch.Added || event.Type == watch.Modified) {
 		if found := w.view.converted.get(accessor.GetUID(), accessor.GetResourceVersion()); found != nil {
 			return found, nil
 		}
@@ -80,12 +80,20 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 	if !ok {
 		return event.Object, nil
 	}
-	if event.Type == watch.Bookmark {
+	var out *unstructured.Unstructured
+	var err error
+	switch event.Type {
+	case watch.Bookmark:
 		bookmark := newObject(w.view.served)
 		bookmark.Object["metadata"] = in.Object["metadata"]
 		return bookmark, nil
+	case watch.Deleted:
+		// If an update takes an object out of the selection of the watch, this is the object before the update, with the resource
+		// version of the update.
+		out, _, err = w.view.convertUnkept(w.ctx, in)
+	default:
+		out, err = w.view.convertRead(w.ctx, in)
 	}
-	out, err := w.view.convertRead(w.ctx, in)
 	if err != nil {
 		failed := unreadable{resource: w.view.shared.Resource}
 		failed.add(w.view.keyOf(in), err)

@@ -53,6 +53,8 @@ func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversi
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 		Converters: crd.Expressions.Converters,
 		Tables:     crd.Expressions.Tables,
+
+		ClusterScoped: crd.Spec.Scope == upstream.ClusterScoped,
 	}
 	for _, v := range crd.Spec.Versions {
 		d.Versions = append(d.Versions, conversion.Version{Name: v.Name, Schema: structural(part(crd), v.Name)})
