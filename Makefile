@@ -18,7 +18,6 @@ GO_TEST := hack/test.sh -v -ldflags "-X k8s.io/component-base/version.gitVersion
 # Packages that start goroutines are tested with the race detector, which needs a C compiler.
 RACE := $(if $(shell command -v gcc clang),-race)
 CONCURRENT := celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/offline/... ./plugin/... ./pkg/controller/... ./pkg/workers/... ./pkg/localserver/... ./pkg/controlplane/...
-STAGING := celador.io/api/... celador.io/client-go/...
 
 .PHONY: all
 all: build
@@ -76,7 +75,7 @@ test-unit:
 	hack/install-chromium.sh
 	cd hack/image && GOWORK=off ../test.sh -v ./...
 	cd test/e2e/kind && GOWORK=off ../../../hack/test.sh -v ./...
-	$(GO_TEST) $$(go list ./... $(STAGING) | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
+	$(GO_TEST) $$(go list $$(go list -m -f '{{.Path}}/...') | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
 .PHONY: test-integration
 test-integration:
