@@ -15,13 +15,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
 	quoted = regexp.MustCompile("`([A-Za-z0-9_./-]+)`")
 	// workspaceModule matches the directory of a staging module in go.work.
 	workspaceModule = regexp.MustCompile(`(?m)^\t\./(staging/\S+)$`)
-	moduleLine      = regexp.MustCompile(`(?m)^module (\S+)$`)
+	// arrows matches the arrows that start at one module in a picture.
+	arrows = regexp.MustCompile(`(?m)^  (\S+) --> (.+)$`)
+	// requirement matches a direct requirement of one of the project's modules.
+	requirement = regexp.MustCompile(`(?m)^\tcelador\.io/(\S+) v[0-9.]+$`)
+	moduleLine  = regexp.MustCompile(`(?m)^module (\S+)$`)
 )
 
 // TestPackagesOfModules checks that the README of each staging module lists the packages of the
@@ -122,6 +128,30 @@ func TestModules(t *testing.T) {
 	}
 	if want := len(staging) + 1; len(described) != want {
 		t.Errorf("%s describes %d modules; the workspace has %d", page, len(described), want)
+	}
+}
+
+// TestPictureOfModules checks that the arrows between modules in architecture.md are the requirements
+// of their go.mod files.
+func TestPictureOfModules(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "architecture.md"), "\n## Modules\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	var drawn, required []string
+	for _, found := range arrows.FindAllStringSubmatch(text, -1) {
+		for to := range strings.SplitSeq(found[2], " & ") {
+			drawn = append(drawn, found[1]+" requires "+to)
+		}
+	}
+	for _, module := range append([]string{".."}, stagingModules(t)...) {
+		text := read(t, filepath.Join(module, "go.mod"))
+		for _, found := range requirement.FindAllStringSubmatch(text, -1) {
+			required = append(required, filepath.Base(moduleLine.FindStringSubmatch(text)[1])+" requires "+found[1])
+		}
+	}
+	slices.Sort(drawn)
+	slices.Sort(required)
+	if diff := cmp.Diff(drawn, required); diff != "" {
+		t.Errorf("arrows (-architecture.md +go.mod):\n%s", diff)
 	}
 }
 
