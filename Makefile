@@ -51,6 +51,10 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 release: ## Write the files of a release to _output/release. Each of PLATFORMS takes some minutes.
 	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' PLATFORMS='$(PLATFORMS)' hack/release.sh
 
+.PHONY: changelog
+changelog: ## Write CHANGELOG.md, up to the current commit.
+	hack/changelog.sh '$(VERSION)' >CHANGELOG.md
+
 .PHONY: demo
 demo: build ## Show a policy at work on a throw-away server.
 	hack/demo.sh
