@@ -130,6 +130,13 @@ kubeadm-conformance: kubeadm-binaries ## Run Kubernetes' own end-to-end specs ag
 	LDFLAGS='$(LDFLAGS)' hack/conformance-build.sh
 	BIN=_output/static IMAGE='$(IMAGE)' hack/kubeadm-e2e.sh --conformance
 
+# The time for each fuzz test.
+FUZZTIME := 30s
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz test for FUZZTIME: 30 minutes.
+	hack/fuzz.sh $(FUZZTIME)
+
 .PHONY: patches-verify
 patches-verify: ## Apply patches/ to Kubernetes, build its kube-apiserver and test the packages that they change: 10 minutes.
 	hack/patches-verify.sh

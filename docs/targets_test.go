@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 var (
@@ -45,6 +47,39 @@ func TestCommandsOfMake(t *testing.T) {
 			for _, name := range targetsIn(read(t, page)) {
 				if !slices.Contains(targets, name) {
 					t.Errorf("%s says make %s, which the Makefile does not have", page, name)
+				}
+			}
+		}
+	}
+}
+
+// TestWorkflows checks that the workflows of the public CI can be parsed, and that the targets that they make exist.
+func TestWorkflows(t *testing.T) {
+	files, err := filepath.Glob("../.github/workflows/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d workflows, %v", len(files), err)
+	}
+	targets := makeTargets(t)
+	for _, file := range files {
+		var workflow struct {
+			Jobs map[string]struct {
+				Strategy struct{ Matrix struct{ Target []string } }
+				Steps    []struct{ Run string }
+			}
+		}
+		if err := yaml.Unmarshal([]byte(read(t, file)), &workflow); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for name, job := range workflow.Jobs {
+			made := job.Strategy.Matrix.Target
+			for _, step := range job.Steps {
+				if command, ok := strings.CutPrefix(step.Run, "make "); ok && !strings.HasPrefix(command, "${{") {
+					made = append(made, strings.Fields(command)...)
+				}
+			}
+			for _, target := range made {
+				if !slices.Contains(targets, target) {
+					t.Errorf("job %s of %s makes %s, which the Makefile does not have", name, file, target)
 				}
 			}
 		}
