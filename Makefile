@@ -18,7 +18,6 @@ GO_TEST := hack/test.sh -v -ldflags "-X k8s.io/component-base/version.gitVersion
 # Packages that start goroutines are tested with the race detector, which needs a C compiler.
 RACE := $(if $(shell command -v gcc clang),-race)
 CONCURRENT := celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/offline/... ./plugin/... ./pkg/controller/... ./pkg/workers/... ./pkg/localserver/... ./pkg/controlplane/...
-STAGING := celador.io/api/... celador.io/client-go/...
 
 .PHONY: all
 all: build
@@ -52,6 +51,10 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 release: ## Write the files of a release to _output/release. Each of PLATFORMS takes some minutes.
 	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' PLATFORMS='$(PLATFORMS)' hack/release.sh
 
+.PHONY: changelog
+changelog: ## Write CHANGELOG.md, up to the current commit.
+	hack/changelog.sh '$(VERSION)' >CHANGELOG.md
+
 .PHONY: demo
 demo: build ## Show a policy at work on a throw-away server.
 	hack/demo.sh
@@ -76,7 +79,7 @@ test-unit:
 	hack/install-chromium.sh
 	cd hack/image && GOWORK=off ../test.sh -v ./...
 	cd test/e2e/kind && GOWORK=off ../../../hack/test.sh -v ./...
-	$(GO_TEST) $$(go list ./... $(STAGING) | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
+	$(GO_TEST) $$(go list $$(go list -m -f '{{.Path}}/...') | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
 .PHONY: test-integration
 test-integration:
@@ -126,6 +129,13 @@ kubeadm-e2e: kubeadm-binaries ## Run a control plane as kubeadm sets it up for e
 kubeadm-conformance: kubeadm-binaries ## Run Kubernetes' own end-to-end specs against the control plane of kubeadm-e2e. Needs root.
 	LDFLAGS='$(LDFLAGS)' hack/conformance-build.sh
 	BIN=_output/static IMAGE='$(IMAGE)' hack/kubeadm-e2e.sh --conformance
+
+# The time for each fuzz test.
+FUZZTIME := 30s
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz test for FUZZTIME: 30 minutes.
+	hack/fuzz.sh $(FUZZTIME)
 
 .PHONY: patches-verify
 patches-verify: ## Apply patches/ to Kubernetes, build its kube-apiserver and test the packages that they change: 10 minutes.

@@ -2,23 +2,25 @@
 # Copyright 2026 The Celador Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Prints the changes of the version in the first argument: the subjects of the commits since the tag before it, by the part of the tree that they change
-# most files of. Without such a tag, it prints those of all commits.
+# Prints the changes of a version up to a commit: the subjects of the commits since the tag before it, by the part of the tree
+# that they change most files of. Without such a tag, it prints those of all commits.
+# Usage: hack/changelog.sh VERSION [COMMIT]
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 version=$1
-previous=$(git describe --tags --abbrev=0 --match 'v*' --exclude "${version}" HEAD 2>/dev/null || true)
+commit=$(git rev-parse --short=12 "${2:-HEAD}^{commit}")
+previous=$(git describe --tags --abbrev=0 --match 'v*' --exclude "${version}" "${commit}" 2>/dev/null || true)
 
 echo "# Celador ${version}"
 echo
 if [[ -n "${previous}" ]]; then
-  echo "Changes since ${previous}."
+  echo "Changes since ${previous}, up to commit ${commit}."
 else
-  echo "The first release."
+  echo "The first release. Changes up to commit ${commit}."
 fi
-git log --no-merges --abbrev=12 --name-only --format='%x01%s (%h)' "${previous:+${previous}..}HEAD" | awk '
+git log --no-merges --abbrev=12 --name-only --format='%x01%s (%h)' "${previous:+${previous}..}${commit}" | awk '
   # conclude adds the commit before the current line to the part that it changes most files of.
   function conclude(   title, most) {
     if (subject == "") return

@@ -79,7 +79,7 @@ done
 echo "== openapi"
 openapi-gen --go-header-file "${header}" --output-dir pkg/generated/openapi --output-pkg celador.io/celador/pkg/generated/openapi \
   --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
-  --report-filename "${work}/violations" \
+  --report-filename api/api-rules/violation_exceptions.list \
   --readonly-pkg "${apimachinery}/apis/meta/v1" --readonly-pkg "${apimachinery}/runtime" --readonly-pkg "${apimachinery}/version" \
   "${group_versions[@]}" "${apimachinery}/apis/meta/v1" "${apimachinery}/runtime" "${apimachinery}/version"
 # applyconfiguration-gen names models after Go packages. The models have Kubernetes' names, because

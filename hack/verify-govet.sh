@@ -5,7 +5,8 @@
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-go vet ./... celador.io/api/... celador.io/client-go/... celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/offline/...
-for module in hack/image test/e2e/envtest test/e2e/kind; do
+# All modules of the workspace, then those outside of it.
+go vet $(go list -m -f '{{.Path}}/...')
+for module in $(find hack test -name go.mod -printf '%h\n'); do
   (cd "${module}" && GOWORK=off go vet ./...)
 done

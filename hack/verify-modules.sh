@@ -8,7 +8,7 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export GOWORK=off
 
-for module in . staging/src/celador.io/* hack/image test/e2e/envtest test/e2e/kind; do
+for module in . $(find staging hack test -name go.mod -printf '%h\n'); do
   (cd "${module}" && go mod tidy -diff) || {
     echo "run go mod tidy in ${module}" >&2
     exit 1

@@ -49,7 +49,7 @@ const (
 	AdmissionPolicyTypeEnforcement featuregate.Feature = policyspec.TypeEnforcement
 )
 
-// MutatingAdmissionPolicyInlineExpressions (KEP-3775, alpha, off by default) enables features of that
+// MutatingAdmissionPolicyInlineExpressions (KEP-3962, alpha, off by default) enables features of that
 // proposal that Kubernetes has not shipped: in spec.mutations[], the fields expression, condition,
 // message, reason and reinvocationPolicy, and the patch types JSONMergePatch and StrategicMergePatch.
 // While it is off, the fields are dropped from objects that have none of them yet, and have no effect

@@ -18,7 +18,7 @@ import (
 // errRefused is the error of an expression that refuses the request.
 var errRefused = errors.New("expression evaluated to false")
 
-// inlinePatcher evaluates spec.mutations[].expression (KEP-3775, "Return Values for Mutating
+// inlinePatcher evaluates spec.mutations[].expression (KEP-3962, "Return Values for Mutating
 // Expressions"). It applies a value of JSON patch operations, refuses the request for false, and leaves
 // the object unchanged for null and true.
 type inlinePatcher struct{ expression.Compiled }

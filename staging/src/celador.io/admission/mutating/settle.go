@@ -19,7 +19,7 @@ const maxRounds = 10
 
 // settle reinvokes mutations with reinvocationPolicy IfNeeded until a round changes nothing. A policy
 // that still changes the object in the last round fails, because the object would depend on the
-// number of rounds (KEP-3775, "Preventing recursion in mutations").
+// number of rounds (KEP-3962, "Preventing recursion in mutations").
 func (r *application) settle() error {
 	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.reinvoked {
 		return nil

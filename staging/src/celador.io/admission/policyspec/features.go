@@ -8,7 +8,7 @@ import "k8s.io/component-base/featuregate"
 // Feature names a feature gate on which fields of the API depend.
 type Feature = featuregate.Feature
 
-// The features of KEP-3488 and KEP-3775 that Kubernetes has not shipped. All are alpha.
+// The features of KEP-3488 and KEP-3962 that Kubernetes has not shipped. All are alpha.
 const (
 	// Singleton lets policies with spec.policyType Singleton apply without a binding (KEP-3488,
 	// "Singleton policies").
@@ -24,7 +24,7 @@ const (
 	TypeEnforcement Feature = "AdmissionPolicyTypeEnforcement"
 	// InlineExpressions lets mutations have an expression, condition, message, reason or
 	// reinvocationPolicy, and adds the merge patches and the check that reinvoked mutations
-	// settle (KEP-3775).
+	// settle (KEP-3962).
 	InlineExpressions Feature = "MutatingAdmissionPolicyInlineExpressions"
 )
 

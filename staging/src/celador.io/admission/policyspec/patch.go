@@ -14,7 +14,7 @@ import (
 )
 
 // patchTypes declares the patch types. Mutations with spec.mutations[].expression have an empty patch type
-// (KEP-3775, "Return Values for Mutating Expressions").
+// (KEP-3962, "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
 	// check is nil if any type of returns is valid.
