@@ -70,6 +70,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 		{"problems", testPlaygroundProblems},
 		{"keyboard", testPlaygroundKeyboard},
 		{"links", testPlaygroundLinks},
+		{"many", testPlaygroundMany},
 		{"warnings", testPlaygroundWarnings},
 		{"drafts", testPlaygroundDrafts},
 		{"failures", failing.test},
@@ -162,6 +163,13 @@ func testPlaygroundWidth(t *testing.T, page *browser, _ string) {
 const tooWide = `document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] :
 	[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth)
 	.map((e) => e.outerHTML.slice(0, 100) + " " + e.getBoundingClientRect().right)`
+
+// The page tells how many entries of a long list it leaves out.
+func testPlaygroundMany(t *testing.T, page *browser, address string) {
+	page.open(t, address+"/")
+	write(t, page, map[string]string{"manifests": strings.Repeat("a: 1\n---\n", 600)})
+	page.see(t, "problems", "and 100 more")
+}
 
 // A policy that only warns admits the request, and the page does not call it denied.
 func testPlaygroundWarnings(t *testing.T, page *browser, address string) {

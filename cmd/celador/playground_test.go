@@ -6,12 +6,16 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"celador.io/offline/playground"
 )
@@ -47,6 +51,42 @@ func TestPlayground(t *testing.T) {
 	server.signal(t, os.Interrupt)
 	if code := server.wait(t); code != 0 || server.stderr.Len() > 0 {
 		t.Errorf("exit code %d, %s", code, &server.stderr)
+	}
+}
+
+// TestPlaygroundManyPolicies evaluates more policies than a page can show.
+func TestPlaygroundManyPolicies(t *testing.T) {
+	handler, err := newPlayground("127.0.0.1:1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const shown, more = 500, 30
+	var policies, bindings []string
+	for i := range shown + more {
+		name := fmt.Sprintf("%d.example.com", i)
+		policy := strings.NewReplacer("owner.example.com", name, "has(object.metadata.labels)", "object.absent").Replace(typedPolicy)
+		policies, bindings = append(policies, policy), append(bindings, strings.ReplaceAll(typedBinding, "owner.example.com", name))
+	}
+	input, err := json.Marshal(playground.Input{Panes: playground.Panes{
+		Policy: strings.Join(policies, "---\n"), Binding: strings.Join(bindings, "---\n"), Object: typedObject,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:1/api/evaluate", bytes.NewReader(input))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	got := playground.Answer{}
+	answer(t, recorder.Result(), &got)
+	if got.Decision != "Error" || len(got.Policies) != shown || len(got.Expressions) != shown || len(got.TypeWarnings) != shown {
+		t.Fatalf("%s with %d policies, %d expressions, %d type warnings, problems %v", got.Decision, len(got.Policies), len(got.Expressions), len(got.TypeWarnings), got.Problems)
+	}
+	if diff := cmp.Diff(map[string]int{"policies": more, "expressions": more, "typeWarnings": more}, got.Omitted); diff != "" {
+		t.Errorf("omitted (-want +got):\n%s", diff)
+	}
+	if len(got.Reason) > 3000 || !strings.HasPrefix(got.Reason, "policy 0.example.com") || !strings.HasSuffix(got.Reason, "…") {
+		t.Errorf("the reason has %d bytes: %.3000s", len(got.Reason), got.Reason)
 	}
 }
 

@@ -29,8 +29,8 @@ type BindingKind[B, P Object, S policyspec.Spec] struct {
 	policyName func(B) string
 	paramRef   func(B) *v1.ParamRef
 	paramKind  func(P) *v1.ParamKind
-	// isSingleton reports whether a policy needs no binding. It is nil if no policy of the kind
-	// can be a Singleton.
+	// isSingleton reports whether a policy is a Singleton, if the feature is enabled. It is nil if no
+	// policy of the kind can be one.
 	isSingleton func(P) bool
 }
 
@@ -39,10 +39,11 @@ type BindingKind[B, P Object, S policyspec.Spec] struct {
 type Getter[P Object] func(ctx context.Context, name string) (P, error)
 
 // NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
-// API group. The codec of getter must decode to the internal type. See NewBindingStrategy for
-// params and policies. NewBindingREST returns the errors of getter and of connecting to etcd.
-func NewBindingREST[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[P]) (*REST, error) {
-	return newREST(NewBindingStrategy(kind, params, policies), getter)
+// API group. The codec of getter must decode to the internal type. Tables show whether the policy of a
+// binding is in all. See NewBindingStrategy for params and policies. NewBindingREST returns the
+// errors of getter and of connecting to etcd.
+func NewBindingREST[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[P], all Lister) (*REST, error) {
+	return newREST(NewBindingStrategy(kind, params, policies), getter, kind.policyFoundColumn(all))
 }
 
 // NewBindingStrategy returns the Strategy for a kind of bindings. If policyName changes, the bound
@@ -63,7 +64,7 @@ func NewBindingStrategy[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S
 			return nil
 		}
 		name := kind.policyName(binding)
-		if kind.isSingleton != nil && name != kind.policyName(stored) {
+		if name != kind.policyName(stored) {
 			if errs := kind.rejectSingleton(ctx, name, policies); len(errs) > 0 {
 				return errs
 			}
@@ -77,10 +78,20 @@ func NewBindingStrategy[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S
 	})
 }
 
+// hasSingletons reports whether a policy of the kind can take effect without a binding.
+func (k BindingKind[B, P, S]) hasSingletons() bool {
+	return k.isSingleton != nil && utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton)
+}
+
+// unneeded reports whether a policy takes effect without a binding.
+func (k BindingKind[B, P, S]) unneeded(policy P) bool {
+	return k.hasSingletons() && k.isSingleton(policy)
+}
+
 // rejectSingleton returns an error if the named policy is a Singleton. A binding may name a policy
 // that does not exist yet.
 func (k BindingKind[B, P, S]) rejectSingleton(ctx context.Context, name string, policies Getter[P]) field.ErrorList {
-	if !utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton) {
+	if !k.hasSingletons() {
 		return nil
 	}
 	path := field.NewPath("spec", "policyName")
@@ -89,7 +100,7 @@ func (k BindingKind[B, P, S]) rejectSingleton(ctx context.Context, name string, 
 		return nil
 	case err != nil:
 		return field.ErrorList{field.InternalError(path, fmt.Errorf("reading policy %s to see whether it is a Singleton: %w", name, err))}
-	case k.isSingleton(policy):
+	case k.unneeded(policy):
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("policy %s is a Singleton, which takes effect without a binding", name))}
 	}
 	return nil

@@ -31,9 +31,11 @@ import (
 
 // kind is a kind of policies or bindings.
 type kind struct {
-	name         string
-	strategy     strategy // without type checks
-	storage      func(generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error)
+	name     string
+	strategy strategy // without type checks
+	// storage returns the storage of the kind beside the storage of the bindings of its policies, or of the policies of its
+	// bindings.
+	storage      func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error)
 	demo         func(changes ...change) policy.Object
 	other        change // changes the spec
 	invalid      change // makes the spec invalid
@@ -68,9 +70,9 @@ const (
 var policyKinds = []policyKind{{
 	kind: kind{
 		name:     "ValidatingAdmissionPolicy",
-		strategy: policy.NewStrategy(policy.Validating, access, nil, nil, nil),
-		storage: func(getter generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error) {
-			return policy.NewREST(policy.Validating, getter, access, nil, nil, nil)
+		strategy: policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.In(notServed)),
+		storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
+			return policy.NewREST(policy.Validating, getter, access, nil, nil, policy.ValidatingBinding.In(beside))
 		},
 		demo:         func(changes ...change) policy.Object { return validating(changes...) },
 		other:        expression("object.spec.replicas <= 3"),
@@ -85,9 +87,9 @@ var policyKinds = []policyKind{{
 }, {
 	kind: kind{
 		name:     "MutatingAdmissionPolicy",
-		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil, nil),
-		storage: func(getter generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error) {
-			return policy.NewREST(policy.Mutating, getter, access, nil, nil, nil)
+		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil, policy.MutatingBinding.In(notServed)),
+		storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
+			return policy.NewREST(policy.Mutating, getter, access, nil, nil, policy.MutatingBinding.In(beside))
 		},
 		demo:         func(changes ...change) policy.Object { return mutating(changes...) },
 		other:        expression("[JSONPatch{}]"),
@@ -104,8 +106,8 @@ var policyKinds = []policyKind{{
 var bindingKinds = []kind{{
 	name:     "ValidatingAdmissionPolicyBinding",
 	strategy: policy.NewBindingStrategy(policy.ValidatingBinding, access, validatingPolicies),
-	storage: func(getter generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error) {
-		resource, err := policy.NewBindingREST(policy.ValidatingBinding, getter, access, validatingPolicies)
+	storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
+		resource, err := policy.NewBindingREST(policy.ValidatingBinding, getter, access, validatingPolicies, beside)
 		return resource, nil, err
 	},
 	demo:         func(changes ...change) policy.Object { return validatingBinding(changes...) },
@@ -117,8 +119,8 @@ var bindingKinds = []kind{{
 }, {
 	name:     "MutatingAdmissionPolicyBinding",
 	strategy: policy.NewBindingStrategy(policy.MutatingBinding, access, mutatingPolicies),
-	storage: func(getter generic.RESTOptionsGetter) (*policy.REST, *policy.StatusREST, error) {
-		resource, err := policy.NewBindingREST(policy.MutatingBinding, getter, access, mutatingPolicies)
+	storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
+		resource, err := policy.NewBindingREST(policy.MutatingBinding, getter, access, mutatingPolicies, beside)
 		return resource, nil, err
 	},
 	demo:         func(changes ...change) policy.Object { return mutatingBinding(changes...) },
@@ -175,6 +177,9 @@ func mutatingPolicies(_ context.Context, name string) (*admissionregistration.Mu
 	}
 	return nil, apierrors.NewNotFound(admissionregistration.Resource("mutatingadmissionpolicies"), name)
 }
+
+// notServed is the Lister of a resource that the server does not serve.
+func notServed() rest.Lister { return nil }
 
 func cluster() context.Context { return request.WithNamespace(context.Background(), "") }
 

@@ -40,16 +40,12 @@ type TypeCheck[V any] func(policy *V) field.ErrorList
 // must be safe for concurrent use.
 type TypeWarnings[V any] func(ctx context.Context, policy *V) []string
 
-// Unbound returns warnings about a policy that is updated and that no binding refers to. It must not change the policy, and must be
-// safe for concurrent use.
-type Unbound[P Object] func(ctx context.Context, policy P) []string
-
 // NewREST returns the storage of a kind of policies and the storage of its status subresource,
 // which share one store. Both can serve every version of the API group. The codec of getter must
-// decode to the internal type. See NewStrategy for params, types, warnings and unbound. NewREST returns the errors
-// of getter and of connecting to etcd.
-func NewREST[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[V], warnings TypeWarnings[V], unbound Unbound[P]) (*REST, *StatusREST, error) {
-	resource, err := newREST(NewStrategy(kind, params, types, warnings, unbound), getter)
+// decode to the internal type. Tables show whether bindings bind a policy. See NewStrategy for params,
+// types, warnings and bindings. NewREST returns the errors of getter and of connecting to etcd.
+func NewREST[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[V], warnings TypeWarnings[V], bindings Bindings[P]) (*REST, *StatusREST, error) {
+	resource, err := newREST(NewStrategy(kind, params, types, warnings, bindings), getter, bindings.column())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,8 +54,9 @@ func NewREST[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], getter gene
 
 // NewStrategy returns the Strategy for a kind of policies. The user must be allowed by params to
 // read all objects of a new paramKind. types runs only while feature gate
-// AdmissionPolicyTypeEnforcement is on; it may be nil. So may warnings and unbound.
-func NewStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], params paramaccess.Checker, types TypeCheck[V], warnings TypeWarnings[V], unbound Unbound[P]) Strategy[P, S] {
+// AdmissionPolicyTypeEnforcement is on; it may be nil. So may warnings. The Strategy warns about an
+// updated policy that none of bindings binds.
+func NewStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], params paramaccess.Checker, types TypeCheck[V], warnings TypeWarnings[V], bindings Bindings[P]) Strategy[P, S] {
 	var warn func(context.Context, P) []string
 	if warnings != nil {
 		warn = func(ctx context.Context, policy P) []string { return warnings(ctx, kind.external(policy)) }
@@ -71,7 +68,7 @@ func NewStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], params 
 		}
 		return append(errs, kind.typeErrors(types, policy, stored)...)
 	}, warn)
-	strategy.warnUpdated = unbound
+	strategy.warnUpdated = bindings.warn
 	return strategy
 }
 

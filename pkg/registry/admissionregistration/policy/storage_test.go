@@ -23,13 +23,19 @@ import (
 // store returns the storage of a kind and of its status in an etcd of its own.
 func (k kind) store(t *testing.T) (*policy.REST, *policy.StatusREST) {
 	t.Helper()
+	return k.storeBeside(t, notServed)
+}
+
+// storeBeside returns the storage that store returns, beside other storage.
+func (k kind) storeBeside(t *testing.T, beside policy.Lister) (*policy.REST, *policy.StatusREST) {
+	t.Helper()
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion)
 	resource, status, err := k.storage(generic.RESTOptions{
 		StorageConfig:  config.ForResource(schema.GroupResource{}),
 		ResourcePrefix: "objects",
 		Decorator:      generic.UndecoratedStorage,
-	})
+	}, beside)
 	if err != nil {
 		t.Fatal(err)
 	}

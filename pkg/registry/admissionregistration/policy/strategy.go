@@ -197,8 +197,9 @@ type REST struct {
 // Categories returns the categories by which kubectl finds the resource.
 func (*REST) Categories() []string { return []string{"api-extensions"} }
 
-// newREST returns the storage of the objects that the strategy governs.
-func newREST[T Object, S policyspec.Spec](strategy Strategy[T, S], getter generic.RESTOptionsGetter) (*REST, error) {
+// newREST returns the storage of the objects that the strategy governs. The column is in their
+// tables.
+func newREST[T Object, S policyspec.Spec](strategy Strategy[T, S], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },
 		NewListFunc:               strategy.kind.newList,
@@ -208,7 +209,7 @@ func newREST[T Object, S policyspec.Spec](strategy Strategy[T, S], getter generi
 		UpdateStrategy:            strategy,
 		DeleteStrategy:            strategy,
 		ResetFieldsStrategy:       strategy,
-		TableConvertor:            strategy.kind.table,
+		TableConvertor:            lookupTable[T]{strategy.kind.table, column},
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter}); err != nil {
 		return nil, err

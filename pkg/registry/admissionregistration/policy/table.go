@@ -17,7 +17,8 @@ import (
 )
 
 // column is a column in the tables that kubectl prints. Names, types and descriptions are
-// Kubernetes', letter by letter, except for the columns Available and TypeChecked.
+// Kubernetes', letter by letter, except for the columns Available and TypeChecked and for each
+// lookupColumn.
 type column[T any] struct {
 	definition metav1.TableColumnDefinition
 	cell       func(T) any
@@ -61,7 +62,8 @@ func newTable[T, List any, P interface {
 	})}
 }
 
-const unset = "<unset>"
+// Cells without a value.
+const unset, unknown = "<unset>", "<unknown>"
 
 func paramKindColumn[P any](paramKind func(P) *v1.ParamKind) column[P] {
 	return column[P]{
@@ -95,7 +97,7 @@ func conditionColumn[P any](name, description string, conditions func(P) []metav
 			if condition := meta.FindStatusCondition(conditions(policy), name); condition != nil {
 				return string(condition.Status)
 			}
-			return "<unknown>"
+			return unknown
 		},
 	}
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // expectTable fails the test unless the tables of list and of each of its items equal the table
-// that Kubernetes prints for upstreamList, except for the column Available. It returns the table of
-// list.
+// that Kubernetes prints for upstreamList, except for the columns that Kubernetes does not have. It
+// returns the table of list.
 func (k kind) expectTable(t *testing.T, list, upstreamList runtime.Object) *metav1.Table {
 	t.Helper()
 	want, err := printers.NewTableGenerator().With(upstreamtables.AddHandlers).GenerateTable(upstreamList, printers.GenerateOptions{Wide: true})
@@ -58,7 +58,7 @@ func (k kind) expectTable(t *testing.T, list, upstreamList runtime.Object) *meta
 			t.Errorf("row of %v holds object %s", row.Cells, obj.GetName())
 		}
 	}
-	if diff := cmp.Diff(withoutObjects(want), withoutConditions(withoutObjects(got))); diff != "" {
+	if diff := cmp.Diff(withoutObjects(want), withoutOwnColumns(withoutObjects(got))); diff != "" {
 		t.Errorf("table (-Kubernetes +got):\n%s", diff)
 	}
 	return got
@@ -72,10 +72,10 @@ func withoutObjects(table *metav1.Table) *metav1.Table {
 	return table
 }
 
-// withoutConditions returns the table without the columns that show conditions, which Kubernetes does not have.
-func withoutConditions(table *metav1.Table) *metav1.Table {
+// withoutOwnColumns returns the table without the columns that Kubernetes does not have.
+func withoutOwnColumns(table *metav1.Table) *metav1.Table {
 	table = table.DeepCopy()
-	for _, name := range []string{"Available", "TypeChecked"} {
+	for _, name := range []string{"Available", "TypeChecked", "Bound", "PolicyFound"} {
 		i := columnNamed(table, name)
 		if i == -1 {
 			continue
@@ -121,15 +121,15 @@ func TestTableOfPolicies(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			table := k.expectTable(t, lists[i][0], lists[i][1])
 			want := [][]any{
-				{"plain", int64(2), "<unset>", "<unknown>", "<unknown>", "<unknown>"},
-				{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "<unknown>", "2d2h"},
+				{"plain", int64(2), "<unset>", "<unknown>", "<unknown>", "<unknown>", "<unknown>"},
+				{"parameterized", int64(0), "rules.example.com/v1/ReplicaLimit", "<unknown>", "<unknown>", "<unknown>", "2d2h"},
 			}
 			for i, row := range table.Rows {
 				if diff := cmp.Diff(want[i], row.Cells); diff != "" {
 					t.Errorf("cells (-want +got):\n%s", diff)
 				}
 			}
-			for _, name := range []string{"Available", "TypeChecked"} {
+			for _, name := range []string{"Available", "TypeChecked", "Bound"} {
 				if i := columnNamed(table, name); i == -1 || table.ColumnDefinitions[i].Priority != 0 {
 					t.Errorf("column %s is missing or hidden: %v", name, table.ColumnDefinitions)
 				}

@@ -110,7 +110,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 	selector := func(obj policy.Object) {
 		fieldsOf(obj).matchConstraints.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 	}
-	strategy := policy.NewStrategy(policy.Validating, access, builtintypes.Validate, nil, nil)
+	strategy := policy.NewStrategy(policy.Validating, access, builtintypes.Validate, nil, policy.ValidatingBinding.In(notServed))
 	for name, tc := range map[string]struct {
 		off          bool
 		stored, sent policy.Object // a create if stored is nil
@@ -161,7 +161,7 @@ func TestTypeErrorMessage(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, true)
 	strategy := policy.NewStrategy(policy.Validating, access, func(p *v1.ValidatingAdmissionPolicy) field.ErrorList {
 		return field.ErrorList{field.Invalid(field.NewPath("spec"), p.Spec.Validations[0].Expression, "of "+p.Name)}
-	}, nil, nil)
+	}, nil, policy.ValidatingBinding.In(notServed))
 	err := write(strategy, nil, validating(expression("object.spec.relpicas <= 5")))
 	const want = `spec: Invalid value: "object.spec.relpicas <= 5": of demo`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {

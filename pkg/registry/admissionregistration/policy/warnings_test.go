@@ -9,13 +9,13 @@ import (
 	"slices"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/apis/admissionregistration"
+	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 
@@ -23,7 +23,7 @@ import (
 func TestTypeWarnings(t *testing.T) {
 	strategy := policy.NewStrategy(policy.Validating, access, nil, func(_ context.Context, p *v1.ValidatingAdmissionPolicy) []string {
 		return []string{p.Name + ": " + p.Spec.Validations[0].Expression}
-	}, nil)
+	}, policy.ValidatingBinding.In(notServed))
 	deleted := func(obj policy.Object) { obj.SetDeletionTimestamp(&metav1.Time{}) }
 	want := []string{"demo: object.spec.replcias <= 5"}
 	mistyped := validating(expression("object.spec.replcias <= 5"))
@@ -60,46 +60,27 @@ func TestWarningsOfBindings(t *testing.T) {
 	}
 }
 
-// fixedList lists the same object for every request.
-type fixedList struct {
-	rest.Lister
-	list runtime.Object
-	err  error
-}
-
-func (l fixedList) List(context.Context, *internalversion.ListOptions) (runtime.Object, error) {
-	return l.list, l.err
-}
-
 // An update of a policy that no binding names has a warning. A policy is created before its binding.
 func TestUnboundPolicies(t *testing.T) {
-	bindings := func(policies ...string) fixedList {
-		list := &admissionregistration.ValidatingAdmissionPolicyBindingList{}
-		for _, name := range policies {
-			list.Items = append(list.Items, admissionregistration.ValidatingAdmissionPolicyBinding{Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name}})
-		}
-		return fixedList{list: list}
-	}
-	singleton := func(obj policy.Object) {
-		obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.PolicyType = new(v1.SingletonPolicy)
-	}
 	deleted := func(obj policy.Object) { obj.SetDeletionTimestamp(&metav1.Time{}) }
 	want := []string{`the policy has no effect: no ValidatingAdmissionPolicyBinding has spec.policyName "demo"`}
 	for name, tc := range map[string]struct {
 		policy   policy.Object
-		bindings fixedList
+		bindings policy.Lister
+		off      bool // the gate of Singletons
 		want     []string
 	}{
-		"none":            {validating(), bindings(), want},
-		"of others":       {validating(), bindings("other", "demo2"), want},
-		"bound":           {validating(), bindings("other", "demo"), nil},
-		"singleton":       {validating(singleton), bindings(), nil},
-		"being deleted":   {validating(deleted), bindings(), nil},
-		"no list to read": {validating(), fixedList{err: errors.New("not ready")}, nil},
+		"none":                    {policy: validating(), bindings: listing(validatingBindings()), want: want},
+		"of others":               {policy: validating(), bindings: listing(validatingBindings("other", "demo2")), want: want},
+		"bound":                   {policy: validating(), bindings: listing(validatingBindings("other", "demo"))},
+		"singleton":               {policy: validating(singleton), bindings: listing(validatingBindings())},
+		"singleton, gate off":     {policy: validating(singleton), bindings: listing(validatingBindings()), off: true, want: want},
+		"being deleted":           {policy: validating(deleted), bindings: listing(validatingBindings())},
+		"no list to read":         {policy: validating(), bindings: failing(errors.New("not ready"))},
+		"bindings are not served": {policy: validating(), bindings: notServed},
 	} {
-		strategy := policy.NewStrategy(policy.Validating, access, nil, nil, func(ctx context.Context, p *admissionregistration.ValidatingAdmissionPolicy) []string {
-			return policy.ValidatingBinding.WarnUnbound(ctx, p, tc.bindings)
-		})
+		featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicySingleton, !tc.off)
+		strategy := policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.In(tc.bindings))
 		if got := strategy.WarningsOnUpdate(t.Context(), tc.policy, validating()); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %q, want %q", name, got, tc.want)
 		}

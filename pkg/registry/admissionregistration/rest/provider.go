@@ -202,17 +202,11 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
 		return object.(P), nil
 	}
 	var storedBindings *policy.REST // nil if bindings are not served
-	unbound := func(ctx context.Context, p P) []string {
-		if storedBindings == nil {
-			return nil
-		}
-		return bindings.WarnUnbound(ctx, p, storedBindings)
-	}
 	return []resource{{
 		name: policies.Resource(), versions: versions,
 		open: func() (_ *registry.Store, _ map[string]rest.Storage, err error) {
 			var status rest.Storage
-			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings, unbound); err != nil {
+			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings, bindings.In(lister(&storedBindings))); err != nil {
 				return nil, nil, err
 			}
 			storage := map[string]rest.Storage{"": stored}
@@ -225,10 +219,20 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
 		name: bindings.Resource(), versions: versions,
 		open: func() (*registry.Store, map[string]rest.Storage, error) {
 			var err error
-			if storedBindings, err = policy.NewBindingREST(bindings, getter, params, bound); err != nil {
+			if storedBindings, err = policy.NewBindingREST(bindings, getter, params, bound, lister(&stored)); err != nil {
 				return nil, nil, err
 			}
 			return storedBindings.Store, map[string]rest.Storage{"": storedBindings}, nil
 		},
 	}}
+}
+
+// lister returns the Lister of a storage that may be opened later.
+func lister(storage **policy.REST) policy.Lister {
+	return func() rest.Lister {
+		if *storage == nil {
+			return nil
+		}
+		return *storage
+	}
 }

@@ -5,8 +5,8 @@ package playground
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +41,8 @@ type Answer struct {
 	TypeWarnings []TypeWarning `json:"typeWarnings,omitempty"`
 	// Problems are the reasons why the input is not usable.
 	Problems []Problem `json:"problems,omitempty"`
+	// Omitted has the number of entries that a list has beyond those in the answer, by the name of the list in JSON.
+	Omitted map[string]int `json:"omitted,omitempty"`
 }
 
 // A Status is the error of a server.
@@ -142,7 +144,8 @@ type Problem struct {
 
 // newAnswer returns the answer for the result of suite.Explain.
 func newAnswer(found *suite.Answer, err error) *Answer {
-	a := &Answer{Problems: bounded(problems(err))}
+	a := &Answer{Problems: problems(err)}
+	defer a.bound()
 	if found == nil {
 		return a
 	}
@@ -236,16 +239,32 @@ func newPlace(p manifest.Position, field string) Place {
 	return Place{Pane: p.File, Line: p.Line, Field: field}
 }
 
-// maxProblems is the number of problems in an answer. A page with tens of thousands does not respond.
-const maxProblems = 500
+// maxEntriesShown is the number of entries of each list in an answer, and maxReason the length of Reason in bytes. A page with thousands of
+// entries, or a reason that names thousands of policies, does not respond.
+const maxEntriesShown, maxReason = 500, 2000
 
-// bounded returns the first problems and, if there are more, their number.
-func bounded(all []Problem) []Problem {
-	more := len(all) - maxProblems
-	if more <= 0 {
-		return all
+// bound shortens the reason and the lists, and counts what it omits.
+func (a *Answer) bound() {
+	if len(a.Reason) > maxReason {
+		a.Reason = strings.ToValidUTF8(a.Reason[:maxReason], "") + " …"
 	}
-	return append(all[:maxProblems:maxProblems], Problem{Message: fmt.Sprintf("there are %d more problems", more)})
+	omitted := map[string]int{}
+	omit(omitted, "warnings", &a.Warnings)
+	omit(omitted, "policies", &a.Policies)
+	omit(omitted, "webhooks", &a.Webhooks)
+	omit(omitted, "expressions", &a.Expressions)
+	omit(omitted, "typeWarnings", &a.TypeWarnings)
+	omit(omitted, "problems", &a.Problems)
+	if len(omitted) > 0 {
+		a.Omitted = omitted
+	}
+}
+
+// omit leaves the first entries of the named list and counts the others in omitted.
+func omit[T any](omitted map[string]int, name string, list *[]T) {
+	if more := len(*list) - maxEntriesShown; more > 0 {
+		*list, omitted[name] = (*list)[:maxEntriesShown], more
+	}
 }
 
 // problems returns the errors that err joins.

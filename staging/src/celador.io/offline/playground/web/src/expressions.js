@@ -10,14 +10,15 @@ export function expressions(answer, jump) {
   if (all.length === 0) {
     return null;
   }
+  const severalPolicies = new Set(all.map(({ policy }) => policy)).size > 1;
   const columns = ["Expression", "Value", "Cost", "Branches"];
   const head = element("tr", {}, ...columns.map((title) => element("th", { scope: "col", class: title.toLowerCase() }, title)));
   return element(
     "table",
     {},
     element("thead", {}, head),
-    ...all.map((expression) => element("tbody", {}, ...rows(expression, new Set(all.map(({ policy }) => policy)).size > 1, jump))),
-    element("tfoot", {}, total(all)),
+    ...all.map((expression) => element("tbody", {}, ...rows(expression, severalPolicies, jump))),
+    element("tfoot", {}, total(all, answer.omitted?.expressions > 0)),
   );
 }
 
@@ -71,9 +72,10 @@ function missing(branches) {
   return element("ul", { class: "facts missing", "aria-label": "Missing branches" }, ...branches.map((branch) => element("li", {}, branch)));
 }
 
-function total(all) {
+// total adds up all expressions, or the shown ones if there are others.
+function total(all, omitted) {
   const sum = (count) => all.reduce((total, expression) => total + count(expression), 0);
   const cost = sum(({ evaluations }) => (evaluations ?? []).reduce((total, evaluation) => total + (evaluation.cost ?? 0), 0));
   const cells = [String(cost), `${sum(({ covered }) => covered ?? 0)} of ${sum(({ branches }) => branches ?? 0)}`];
-  return element("tr", {}, element("th", { scope: "row", colspan: "2" }, "All expressions"), ...cells.map((text) => element("td", {}, text)));
+  return element("tr", {}, element("th", { scope: "row", colspan: "2" }, omitted ? "Shown expressions" : "All expressions"), ...cells.map((text) => element("td", {}, text)));
 }

@@ -9,17 +9,17 @@ import { policies } from "./policies.js";
 import { problems, typeWarnings } from "./problems.js";
 import { auditAnnotations, status, warnings, webhooks } from "./server.js";
 
-// parts has the identifier, the title and the content of each section of the results, in the order of the page. A section
-// without content is hidden.
+// parts has the identifier, the title and the content of each section of the results, in the order of the page, and the name of the
+// list in the answer that the section shows, if it shows one. A section without content is hidden.
 const parts = [
-  ["problems", "Problems", problems],
+  ["problems", "Problems", problems, "problems"],
   ["status", "Answer to the client", status],
-  ["warnings", "Warnings to the client", warnings],
-  ["policies", "Policies", policies],
-  ["webhooks", "Webhooks", webhooks],
+  ["warnings", "Warnings to the client", warnings, "warnings"],
+  ["policies", "Policies", policies, "policies"],
+  ["webhooks", "Webhooks", webhooks, "webhooks"],
   ["diff", "Changes by policies", diff],
-  ["type-warnings", "Warnings of type checks", typeWarnings],
-  ["expressions", "Expressions", expressions],
+  ["type-warnings", "Warnings of type checks", typeWarnings, "typeWarnings"],
+  ["expressions", "Expressions", expressions, "expressions"],
   ["audit-annotations", "Audit annotations", auditAnnotations],
   ["object", "Object after admission", object],
 ];
@@ -32,10 +32,10 @@ export class Results {
   constructor(area, banner, jump) {
     this.area = area;
     this.decision = new Decision(banner);
-    for (const [id, title, render] of parts) {
+    for (const [id, title, render, list] of parts) {
       const body = element("div");
       const section = element("section", { id, "aria-labelledby": `${id}-title`, hidden: true }, element("h2", { id: `${id}-title` }, title), body);
-      this.#sections.push({ section, body, render: (answer) => render(answer, jump) });
+      this.#sections.push({ section, body, render: (answer) => render(answer, jump), omitted: (answer) => answer.omitted?.[list] ?? 0 });
       area.append(section);
     }
   }
@@ -48,11 +48,12 @@ export class Results {
   show(answer) {
     this.area.setAttribute("aria-busy", "false");
     this.decision.show(answer);
-    for (const { section, body, render } of this.#sections) {
+    for (const { section, body, render, omitted } of this.#sections) {
       const open = body.querySelector("details")?.open;
       const content = render(answer);
       section.hidden = content === null;
-      body.replaceChildren(...(content === null ? [] : [content]));
+      const more = omitted(answer) > 0 ? [element("p", { class: "detail" }, `and ${omitted(answer)} more`)] : [];
+      body.replaceChildren(...(content === null ? [] : [content, ...more]));
       if (open) {
         body.querySelector("details")?.setAttribute("open", "");
       }

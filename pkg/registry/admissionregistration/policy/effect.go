@@ -1,0 +1,158 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// maxLookup bounds how long a table waits for the objects of another resource.
+const maxLookup = time.Second
+
+// A Lister returns the storage of a resource, or nil if the server does not serve the resource.
+type Lister func() rest.Lister
+
+// errNotServed is the error of a lookup in a resource that the server does not serve.
+var errNotServed = errors.New("the resource is not served")
+
+// namesIn returns the names that name reads from the objects of a resource. A version of "0" returns
+// what the watch cache holds, and an empty one what etcd holds.
+func namesIn[T Object](ctx context.Context, resource Lister, version string, name func(T) string) (sets.Set[string], error) {
+	lister := resource()
+	if lister == nil {
+		return nil, errNotServed
+	}
+	list, err := lister.List(ctx, &internalversion.ListOptions{ResourceVersion: version})
+	if err != nil {
+		return nil, err
+	}
+	found := sets.New[string]()
+	return found, meta.EachListItem(list, func(obj runtime.Object) error {
+		found.Insert(name(obj.(T)))
+		return nil
+	})
+}
+
+// Bindings tells which policies of a kind are bound. Safe for concurrent use.
+type Bindings[P Object] struct {
+	// kind is the kind of the bindings.
+	kind string
+	// unneeded reports whether a policy takes effect without a binding.
+	unneeded func(P) bool
+	// bound returns the names of the policies that bindings bind, in a version as for namesIn.
+	bound func(ctx context.Context, version string) (sets.Set[string], error)
+}
+
+// In returns the Bindings of the kind that bindings lists.
+func (k BindingKind[B, P, S]) In(bindings Lister) Bindings[P] {
+	return Bindings[P]{k.policyKind + "Binding", k.unneeded, func(ctx context.Context, version string) (sets.Set[string], error) {
+		return namesIn(ctx, bindings, version, k.policyName)
+	}}
+}
+
+// warn returns a warning if no binding binds the policy, and the policy needs one. It returns nil
+// if the bindings cannot be listed.
+func (b Bindings[P]) warn(ctx context.Context, policy P) []string {
+	if b.unneeded(policy) {
+		return nil
+	}
+	// The watch cache may not have the latest binding, so the list that finds none is as recent as etcd.
+	for _, version := range []string{"0", ""} {
+		if bound, err := b.bound(ctx, version); err != nil || bound.Has(policy.GetName()) {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("the policy has no effect: no %s has spec.policyName %q", b.kind, policy.GetName())}
+}
+
+// column returns the column that shows whether a policy is bound.
+func (b Bindings[P]) column() lookupColumn[P] {
+	return lookupColumn[P]{
+		metav1.TableColumnDefinition{Name: "Bound", Type: "string", Description: "Whether a binding refers to the policy, without which the policy has no effect; Singleton if the policy needs none"},
+		func(ctx context.Context) (sets.Set[string], error) { return b.bound(ctx, "0") },
+		func(policy P, bound sets.Set[string]) string {
+			if b.unneeded(policy) {
+				return "Singleton"
+			}
+			return condition(bound.Has(policy.GetName()))
+		},
+	}
+}
+
+// policyFoundColumn returns the column that shows whether the policy of a binding exists.
+func (k BindingKind[B, P, S]) policyFoundColumn(policies Lister) lookupColumn[B] {
+	return lookupColumn[B]{
+		metav1.TableColumnDefinition{Name: "PolicyFound", Type: "string", Description: "Whether the policy exists, without which the binding has no effect"},
+		func(ctx context.Context) (sets.Set[string], error) { return namesIn(ctx, policies, "0", P.GetName) },
+		func(binding B, existing sets.Set[string]) string {
+			return condition(existing.Has(k.policyName(binding)))
+		},
+	}
+}
+
+// condition returns the status of a condition that is met or not.
+func condition(met bool) string {
+	if met {
+		return string(metav1.ConditionTrue)
+	}
+	return string(metav1.ConditionFalse)
+}
+
+// A lookupColumn is a column whose cells depend on another resource of the same server.
+type lookupColumn[T Object] struct {
+	definition metav1.TableColumnDefinition
+	// find returns names from the other resource. It is called once for each table.
+	find func(context.Context) (sets.Set[string], error)
+	cell func(T, sets.Set[string]) string
+}
+
+// lookupTable is a table with a lookupColumn before its last column, the age.
+type lookupTable[T Object] struct {
+	rest.TableConvertor
+	column lookupColumn[T]
+}
+
+// ConvertToTable implements rest.TableConvertor. The cells of the column are unknown if the other
+// resource cannot be read.
+func (t lookupTable[T]) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+	table, err := t.TableConvertor.ConvertToTable(ctx, obj, options)
+	if err != nil {
+		return nil, err
+	}
+	if last := len(table.ColumnDefinitions) - 1; last >= 0 { // the request wants headers
+		// All tables share the other definitions.
+		table.ColumnDefinitions = slices.Insert(slices.Clone(table.ColumnDefinitions), last, t.column.definition)
+	}
+	if len(table.Rows) == 0 {
+		return table, nil
+	}
+	// Watches of several clients share the row of an event, so the client whose watch makes the row
+	// must not end the lookup.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxLookup)
+	defer cancel()
+	found, err := t.column.find(ctx)
+	if err != nil && !errors.Is(err, errNotServed) {
+		utilruntime.HandleErrorWithContext(ctx, err, "A column of a table is unknown", "column", t.column.definition.Name)
+	}
+	for i := range table.Rows {
+		row, cell := &table.Rows[i], unknown
+		if err == nil {
+			cell = t.column.cell(row.Object.Object.(T), found)
+		}
+		row.Cells = slices.Insert(row.Cells, len(row.Cells)-1, any(cell))
+	}
+	return table, nil
+}
