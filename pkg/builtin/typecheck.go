@@ -19,7 +19,6 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 
-	"celador.io/celador/pkg/controller/admissionpolicystatus"
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
@@ -46,8 +45,8 @@ func (t *types) CheckTypes(policy runtime.Object, served typecheck.Types) (clust
 		return cluster.TypeCheck{}, fmt.Errorf("%T is not a policy", policy)
 	}
 	return cluster.TypeCheck{
-		Warnings: admissionpolicystatus.Warnings(result),
-		Verdict:  admissionpolicystatus.Verdict(compileErrors, result),
+		Warnings: result.StatusWarnings(),
+		Verdict:  typecheck.Verdict(typecheck.Lines(compileErrors), result.Err()),
 	}, nil
 }
 

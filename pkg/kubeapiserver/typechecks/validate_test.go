@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package builtintypes_test
+package typechecks_test
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 	"celador.io/admission/policytest"
 	v1 "celador.io/api/admissionregistration/v1"
 
-	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 )
 
 // matching returns match constraints for resources of one group and version.
@@ -95,7 +95,7 @@ func TestValidate(t *testing.T) {
 		"custom params, wrong too": {withParams("example.com/v1", "Limit", policyOf(enforced, "apps", "v1", []string{"deployments"}, "object.x == params.x")), []string{invalid + undefined("apps/v1, Kind=Deployment", "x", "object.x == params.x", "7") + "......^"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, builtintypes.Validate, test.policy, test.want)
+			expect(t, typechecks.Validate, test.policy, test.want)
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestValidateMutating(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, builtintypes.ValidateMutating, test.policy, test.want)
+			expect(t, typechecks.ValidateMutating, test.policy, test.want)
 		})
 	}
 }
@@ -149,7 +149,7 @@ func TestManyErrors(t *testing.T) {
 		"long ones":         {slices.Repeat([]string{long}, 50), 32, "spec: Invalid value: expressions do not fit types in 19 more cases"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			errs := builtintypes.Validate(policyOf(new(v1.EnforcedTypeChecking), "apps", "v1", []string{"deployments"}, test.expressions...))
+			errs := typechecks.Validate(policyOf(new(v1.EnforcedTypeChecking), "apps", "v1", []string{"deployments"}, test.expressions...))
 			if len(errs) != test.errors {
 				t.Fatalf("got %d errors, want %d", len(errs), test.errors)
 			}
