@@ -1,12 +1,13 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+// Package caches reads the caches of informers for the plugins of policies and of webhooks.
+package caches
 
 import "sync/atomic"
 
-// Synced remembers that caches have synced, because HasSynced of informers takes locks and never becomes false again. The zero value
-// has seen none. Safe for concurrent use.
+// Synced remembers that caches have synced, because HasSynced of informers takes locks and never
+// becomes false again. The zero value has seen none. Safe for concurrent use.
 type Synced struct{ seen atomic.Bool }
 
 // Seen reports whether Check has returned true.

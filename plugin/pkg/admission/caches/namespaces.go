@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package caches
 
 import (
 	"context"
@@ -19,8 +19,8 @@ type NamespaceGetter struct {
 	Client kubernetes.Interface
 }
 
-// GetNamespace returns a namespace from the informer. It reads a namespace that is not in the informer's
-// cache from the server, because the watch event of a new namespace may be delayed.
+// GetNamespace returns a namespace from the informer. It reads a namespace that is not in the
+// informer's cache from the server, because the watch event of a new namespace may be delayed.
 func (g *NamespaceGetter) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	namespace, err := g.Lister.Get(name)
 	if err != nil && apierrors.IsNotFound(err) && name != "" {
