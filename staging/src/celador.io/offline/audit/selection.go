@@ -77,7 +77,7 @@ func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.Validati
 func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluster, error) {
 	stored, _ := s.keep(config.Stored)
 	added, indexes := s.keep(config.Added)
-	c, err := cluster.Restore(ctx, config.Types, stored, append(added, s.unbound...))
+	c, err := cluster.Restore(ctx, config.Backend, stored, append(added, s.unbound...))
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
 		for _, err := range joined.Unwrap() {
