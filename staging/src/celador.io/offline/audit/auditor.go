@@ -48,7 +48,7 @@ type Auditor struct {
 }
 
 // New returns an auditor of the policies among the objects. A policy without a binding is audited as if it were bound to everything that its
-// constraints match. Errors are those of cluster.Restore; an *cluster.ObjectError has the position in Added.
+// constraints match. Errors are those of cluster.Base.Restore; an *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxFindings}
 	if config.SinceBinding {

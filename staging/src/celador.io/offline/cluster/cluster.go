@@ -48,11 +48,6 @@ func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (
 	return b.Restore(ctx, nil, objects)
 }
 
-// Restore returns a cluster with the given backend and objects. See Base.Restore.
-func Restore(ctx context.Context, backend Backend, stored, added []*unstructured.Unstructured) (*Cluster, error) {
-	return NewBase(backend).Restore(ctx, stored, added)
-}
-
 // Restore returns a cluster with objects that a server has stored, such as those that a client has read, and with those that
 // are then added as New does. An added object takes the place of a stored one with the same type, namespace and
 // name. Stored objects are not validated. If objects are invalid, Restore returns an error that joins an *ObjectError for each added one.

@@ -235,23 +235,18 @@ func bounded(all []Problem) []Problem {
 
 // problems returns the errors that err joins.
 func problems(err error) []Problem {
-	if err == nil {
-		return nil
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []Problem
-		for _, err := range joined.Unwrap() {
-			all = append(all, problems(err)...)
+	var all []Problem
+	for _, err := range manifest.Errors(err) {
+		p := Problem{Message: err.Error()}
+		var located *manifest.Error
+		var gates *gateError
+		switch {
+		case errors.As(err, &located):
+			p = Problem{newPlace(located.Position, located.Field), located.Problem}
+		case errors.As(err, &gates):
+			p.Pane = "featureGates"
 		}
-		return all
+		all = append(all, p)
 	}
-	var located *manifest.Error
-	var gates *gateError
-	switch {
-	case errors.As(err, &located):
-		return []Problem{{newPlace(located.Position, located.Field), located.Problem}}
-	case errors.As(err, &gates):
-		return []Problem{{Place{Pane: "featureGates"}, err.Error()}}
-	}
-	return []Problem{{Message: err.Error()}}
+	return all
 }
