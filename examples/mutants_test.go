@@ -16,7 +16,7 @@ import (
 
 	"celador.io/offline/suite"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // tokens matches operators, numbers and fields of expressions. It matches texts as a whole, so that their parts stay.
@@ -56,7 +56,7 @@ func TestMutants(t *testing.T) {
 			tests, changes = append(tests, loaded...), append(changes, example+": "+change)
 		}
 	}
-	runner := suite.Runner{Types: builtin.Types}
+	runner := suite.Runner{Backend: offlinebackend.KubeAPIServer}
 	for i, result := range runner.Run(t.Context(), tests) {
 		caught := false
 		for j := range result.Cases {

@@ -9,7 +9,7 @@ import (
 	"celador.io/offline/playground"
 	"celador.io/offline/suite"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // TestPlayground evaluates all examples of the playground.
@@ -21,7 +21,7 @@ func TestPlayground(t *testing.T) {
 	if len(examples) < 10 || examples[0].Name != "replica-limit" || examples[0].Title != "Allows at most five replicas in a Deployment" {
 		t.Fatalf("%d examples, the first is %+v", len(examples), examples[0])
 	}
-	evaluator := playground.NewEvaluator(builtin.Types)
+	evaluator := playground.NewEvaluator(offlinebackend.KubeAPIServer)
 	for _, example := range examples {
 		answer, err := evaluator.Evaluate(t.Context(), &example.Input)
 		if err != nil || len(answer.Problems) > 0 {

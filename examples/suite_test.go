@@ -11,7 +11,7 @@ import (
 	"celador.io/offline/coverage"
 	"celador.io/offline/suite"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // covered are the examples whose suites reach all branches of their policies. The others show one feature.
@@ -32,7 +32,7 @@ func TestSuites(t *testing.T) {
 		tests = append(tests, loaded...)
 	}
 	profile := &coverage.Profile{}
-	runner := suite.Runner{Types: builtin.Types, Coverage: profile}
+	runner := suite.Runner{Backend: offlinebackend.KubeAPIServer, Coverage: profile}
 	for _, result := range runner.Run(t.Context(), tests) {
 		for i := range result.Cases {
 			c := &result.Cases[i]

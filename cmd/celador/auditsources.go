@@ -25,7 +25,7 @@ import (
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // auditSources reads the policies and objects of an audit.
@@ -137,7 +137,7 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 		return nil, err
 	}
 	config := audit.Config{
-		Types: builtin.Types, Added: added.objects, Select: s.options.selects, Namespace: *s.options.config.Namespace, MaxFindings: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
+		Backend: offlinebackend.KubeAPIServer, Added: added.objects, Select: s.options.selects, Namespace: *s.options.config.Namespace, MaxFindings: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
 	}
 	if s.options.readsCluster() {
 		if config.Stored, err = s.stored(ctx, added.objects); err != nil {

@@ -22,7 +22,7 @@ import (
 	"celador.io/offline/playground"
 
 	"celador.io/celador/examples"
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 func newPlaygroundCommand() *cobra.Command {
@@ -97,7 +97,7 @@ func newPlayground(address string, files []string) (http.Handler, error) {
 		}
 		all = append([]playground.Example{*example}, all...)
 	}
-	return playground.NewHandler(address, all, playground.NewEvaluator(builtin.Types).Evaluate), nil
+	return playground.NewHandler(address, all, playground.NewEvaluator(offlinebackend.KubeAPIServer).Evaluate), nil
 }
 
 // readExample returns an example with the documents of files and directories.

@@ -35,7 +35,7 @@ import (
 
 	"celador.io/offline/cluster"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // parityManifests are the objects of both servers. The policy denies each object with the annotation deny, whatever its kind.
@@ -165,7 +165,7 @@ func newParity(t *testing.T) *parity {
 		}
 	}
 	objects := documentsOf(t, parityManifests)
-	if p.offline, err = cluster.New(t.Context(), builtin.Types, objects...); err != nil {
+	if p.offline, err = cluster.New(t.Context(), offlinebackend.KubeAPIServer, objects...); err != nil {
 		t.Fatal(err)
 	}
 	for _, object := range objects {

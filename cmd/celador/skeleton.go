@@ -16,7 +16,7 @@ import (
 	"celador.io/offline/manifest"
 	"celador.io/offline/skeleton"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // writeSkeleton writes a suite for the policies of a file to the file that args name, or to w. It never replaces a file.
@@ -28,7 +28,7 @@ func writeSkeleton(ctx context.Context, w io.Writer, policy string, args []strin
 	if len(args) == 1 {
 		path = args[0]
 	}
-	text, err := skeleton.New(ctx, builtin.Types, policy, filepath.Dir(path))
+	text, err := skeleton.New(ctx, offlinebackend.KubeAPIServer, policy, filepath.Dir(path))
 	var located *manifest.Error
 	if errors.As(err, &located) {
 		return exitError{err, exitUnusable}

@@ -19,7 +19,7 @@ import (
 	"celador.io/offline/report"
 	"celador.io/offline/suite"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 )
 
 // Exit codes of celador test.
@@ -129,7 +129,7 @@ func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests 
 	}
 	line := progressOn(stderr)
 	runner := suite.Runner{
-		Types:             builtin.Types,
+		Backend:           offlinebackend.KubeAPIServer,
 		AllowUnknownKinds: o.allowUnknownKinds,
 		Select:            func(suite, name string) bool { return pattern.MatchString(suite + "/" + name) },
 		Progress:          func(done, total int) { line.count(done, total, "cases") },

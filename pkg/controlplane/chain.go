@@ -20,7 +20,7 @@ import (
 	apiextensions "celador.io/apiextensions-apiserver/pkg/apiserver"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/kubeapiserver/typewarnings"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	"celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 
@@ -39,7 +39,7 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if err != nil {
 		return nil, fmt.Errorf("creating the type checker of policies: %w", err)
 	}
-	warnings := typewarnings.New(checker)
+	warnings := typechecks.New(checker)
 	kube, err := newKubeServer(config, extensions.GenericAPIServer, warnings)
 	if err != nil {
 		return nil, fmt.Errorf("creating the server of the built-in groups: %w", err)
@@ -65,7 +65,7 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 
 // newKubeServer returns upstream's server of the built-in groups with Celador's API group in place
 // of upstream's. All groups are installed when it returns, so that the aggregator finds them.
-func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationTarget, warnings *typewarnings.Warner) (*upstream.Instance, error) {
+func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationTarget, warnings *typechecks.Warner) (*upstream.Instance, error) {
 	controlPlane := config.KubeAPIs.ControlPlane
 	group, err := storageProvider(config, warnings)
 	if err != nil {
@@ -83,7 +83,7 @@ func newKubeServer(config CompletedConfig, delegate genericapiserver.DelegationT
 	return server, server.ControlPlane.InstallAPIs(group)
 }
 
-func storageProvider(config CompletedConfig, warnings *typewarnings.Warner) (controlplaneapiserver.RESTStorageProvider, error) {
+func storageProvider(config CompletedConfig, warnings *typechecks.Warner) (controlplaneapiserver.RESTStorageProvider, error) {
 	generic := config.KubeAPIs.ControlPlane.Generic
 	client, err := discovery.NewDiscoveryClientForConfig(generic.LoopbackClientConfig)
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	"celador.io/celador/pkg/kubeapiserver/typewarnings"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	registry "celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 
@@ -43,7 +43,7 @@ const typesTimeout = 10 * time.Second
 // addPolicyStatusController adds a post-start hook to the server that runs the status controller,
 // if the server serves a kind of policy. crds is nil if the server has no custom resources. warnings uses the types of the
 // controller.
-func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, warnings *typewarnings.Warner) error {
+func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, warnings *typechecks.Warner) error {
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
 	controller, err := newPolicyStatusController(config, crds, func(version schema.GroupVersion) bool {
 		service, err := apiServices.Lister().Get(version.Version + "." + version.Group)

@@ -6,7 +6,6 @@ package admissionpolicystatus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
-	"celador.io/celador/pkg/kubeapiserver/typewarnings"
 )
 
 // errNoSchema requeues a policy that names types of an aggregated server that have no schema
@@ -74,11 +72,11 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		uid:               p.UID,
 		generation:        p.Generation,
 		spec:              spec,
-		compileErrors:     joinLines(compileErrors, error.Error),
-		typeErrors:        joinLines(result.Enforceable().Findings, typeError),
-		warnings:          Warnings(result),
+		compileErrors:     typecheck.Lines(compileErrors),
+		typeErrors:        result.Err(),
+		warnings:          result.StatusWarnings(),
 		fields:            fieldsOf(result.Findings),
-		note:              truncate(strings.Join(typewarnings.Texts(result), "\n"), maxNote),
+		note:              typecheck.Truncate(strings.Join(result.ClientWarnings(), "\n"), maxNote),
 		unchecked:         result.Unchecked,
 		customResources:   view.Seen(),
 		aggregated:        view.Aggregated(),
@@ -89,7 +87,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	// Types that are not checked may be of aggregated servers, which are known some time after the start.
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
 	c.reports.Store(p.key(), r)
-	verdict := verdict(r.compileErrors, r.typeErrors)
+	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
 	for _, store := range c.verdicts[p.kind.name] {
 		store.SetVerdict(p.Name, p.UID, p.Generation, verdict)
 	}
@@ -104,36 +102,12 @@ func (c *Controller) forget(k key) {
 	}
 }
 
-// Verdict returns the verdict on an Enforced policy that has the given errors whatever the types of objects are, and the given
-// result of a type check. It is nil if the policy may decide.
-func Verdict(compileErrors []error, result *typecheck.Result) error {
-	return verdict(joinLines(compileErrors, error.Error), joinLines(result.Enforceable().Findings, typeError))
-}
-
-// Warnings returns the type errors of a policy as in its status. The result is never nil.
-func Warnings(result *typecheck.Result) []v1.ExpressionWarning {
-	return limitWarnings(result.Warnings())
-}
-
-// verdict returns the errors that keep a policy from deciding if it is Enforced, or nil.
-func verdict(compileErrors, typeErrors error) error {
-	err := errors.Join(compileErrors, typeErrors)
-	if err == nil {
-		return nil
-	}
-	return errors.New(truncate(err.Error(), maxVerdict))
-}
-
-func typeError(f typecheck.Finding) string {
-	return fmt.Sprintf("%s does not fit %s: %s", f.Field, f.On(), f.Message)
-}
-
 func fieldsOf(findings []typecheck.Finding) string {
 	var fields []string
 	for _, f := range findings {
 		fields = append(fields, f.Field)
 	}
-	return truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
+	return typecheck.Truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
 }
 
 // isCurrent reports whether a check of the policy, whose spec is that of the report, would repeat the report.

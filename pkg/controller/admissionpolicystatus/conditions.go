@@ -19,21 +19,11 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Limits on texts, in bytes.
+// maxMessage limits the message of a condition, and maxNote the note of an event, in bytes.
 const (
-	// maxMessage limits the message of a condition, and maxNote the note of an event.
 	maxMessage = 32 << 10
 	maxNote    = 1 << 10
-	// maxVerdict limits the text of a verdict, which clients see in responses.
-	maxVerdict = 2 << 10
-	// maxWarnings limits all warnings of a policy together, field paths included. The policy and
-	// its status have to fit into one etcd value.
-	maxWarnings = 256 << 10
 )
-
-// maxWarningCount limits the number of warnings. Truncated to a share of maxWarnings, that many
-// warnings are still readable.
-const maxWarningCount = 1000
 
 // conditions returns conditions Available and TypeChecked of the policy. A condition whose status
 // is the recorded one keeps the recorded transition time.
@@ -59,7 +49,7 @@ func (r *report) available(p *policy) metav1.Condition {
 	condition := metav1.Condition{Type: v1.PolicyConditionAvailable}
 	switch {
 	case problem != nil:
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, truncate(problem.Error(), maxMessage)
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, typecheck.Truncate(problem.Error(), maxMessage)
 	case r.unavailable():
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1.PolicyReasonTypesUnavailable, r.uncheckedFor(typecheck.Unavailable)
 	default:
@@ -89,7 +79,7 @@ func (r *report) typeChecked(p *policy) metav1.Condition {
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.PolicyReasonNoTypeErrors
 	}
-	condition.Message = truncate(condition.Message, maxMessage)
+	condition.Message = typecheck.Truncate(condition.Message, maxMessage)
 	return condition
 }
 
@@ -102,7 +92,7 @@ func (r *report) uncheckedFor(reasons ...typecheck.Reason) string {
 			lines = append(lines, fmt.Sprintf("%s: %v", u.Field, u.Err))
 		}
 	}
-	return truncate(strings.Join(slices.Compact(lines), "\n"), maxMessage)
+	return typecheck.Truncate(strings.Join(slices.Compact(lines), "\n"), maxMessage)
 }
 
 // notFound returns an error for the paramKind and for each resource of a rule that the server
@@ -155,51 +145,4 @@ func groupVersions(rule *v1.Rule) []string {
 		}
 	}
 	return all
-}
-
-// truncate returns the text, shortened to limit bytes with " ..." at its end if it is longer.
-func truncate(text string, limit int) string {
-	const ellipsis = " ..."
-	if len(text) <= max(limit, len(ellipsis)) {
-		return text
-	}
-	return strings.ToValidUTF8(text[:max(limit-len(ellipsis), 0)], "") + ellipsis
-}
-
-// joinLines returns an error with the text of each item on a line of its own, truncated to
-// maxMessage, or nil if there are no items. It does not format items beyond that limit.
-func joinLines[T any](items []T, text func(T) string) error {
-	if len(items) == 0 {
-		return nil
-	}
-	var lines []string
-	size := 0
-	for _, item := range items {
-		line := text(item)
-		lines, size = append(lines, line), size+len(line)
-		if size > maxMessage {
-			break
-		}
-	}
-	return errors.New(truncate(strings.Join(lines, "\n"), maxMessage))
-}
-
-// limitWarnings returns at most maxWarningCount warnings, truncated to maxWarnings bytes in all.
-// If warnings are omitted, the last one states their number. The result is never nil.
-func limitWarnings(warnings []v1.ExpressionWarning) []v1.ExpressionWarning {
-	limited := append([]v1.ExpressionWarning{}, warnings[:min(len(warnings), maxWarningCount)]...)
-	if left := len(warnings) - maxWarningCount; left > 0 {
-		last := &limited[maxWarningCount-1]
-		last.Warning = fmt.Sprintf("%d warnings are left out, of this expression and those after it", left+1)
-	}
-	size := 0
-	for _, warning := range limited {
-		size += len(warning.FieldRef) + len(warning.Warning)
-	}
-	if size > maxWarnings {
-		for i := range limited {
-			limited[i].Warning = truncate(limited[i].Warning, maxWarnings/len(limited)-len(limited[i].FieldRef))
-		}
-	}
-	return limited
 }

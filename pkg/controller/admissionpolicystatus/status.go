@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
@@ -143,7 +144,7 @@ func (c *Controller) record(p *policy, eventType, reason, note string) {
 		UID:             p.UID,
 		ResourceVersion: p.ResourceVersion,
 	}
-	c.recorder.Eventf(regarding, nil, eventType, reason, checkAction, "%s", truncate(note, maxNote))
+	c.recorder.Eventf(regarding, nil, eventType, reason, checkAction, "%s", typecheck.Truncate(note, maxNote))
 }
 
 // supersedes reports whether the report's conditions supersede the recorded status, and returns

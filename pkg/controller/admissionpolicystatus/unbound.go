@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
+	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
@@ -115,7 +116,7 @@ func (c *Controller) recordOnce(ctx context.Context, object metav1.Object, kind,
 		Regarding: corev1.ObjectReference{
 			APIVersion: v1.SchemeGroupVersion.String(), Kind: kind, Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 		},
-		Note: truncate(note, maxNote),
+		Note: typecheck.Truncate(note, maxNote),
 		Type: corev1.EventTypeWarning,
 	}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {

@@ -8,9 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resources returns the kinds of the resources of a built-in group version, by the names of the resources, whether the
-// server serves them or not. It derives the names from the kinds, which is correct for all built-in resources. The result has
-// entries for lists and options as well, and is empty for a group version that is not built in.
+// Resources returns the kinds of the resources of a built-in group version, by the names of the
+// resources, whether the server serves them or not. It derives the names from the kinds, which is
+// correct for all built-in resources. The result has entries for lists and options as well, and is
+// empty for a group version that is not built in.
 func Resources(version schema.GroupVersion) map[string]string {
 	resources := map[string]string{}
 	for kind := range Scheme().KnownTypes(version) {

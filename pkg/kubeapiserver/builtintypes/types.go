@@ -1,6 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package builtintypes provides the types that are compiled into the server, and their schemas. It
+// sends no requests and does not know custom resources.
 package builtintypes
 
 import (
@@ -16,6 +18,8 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"celador.io/admission/typecheck"
+
 	"celador.io/celador/pkg/generated/openapi"
 )
 
@@ -29,8 +33,8 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return scheme
 })
 
-// Schemas resolves the schemas of the types in Scheme, with Celador's models of its own API group. It
-// builds a new schema for each call, and occupies 6 MB of memory after the first. It is safe for
+// Schemas resolves the schemas of the types in Scheme, with Celador's models of its own API group.
+// It builds a new schema for each call, and occupies 6 MB of memory after the first. It is safe for
 // concurrent use.
 var Schemas resolver.SchemaResolver = onDemand(sync.OnceValue(func() resolver.SchemaResolver {
 	return resolver.NewDefinitionsSchemaResolver(openapi.GetMergedOpenAPIDefinitions, Scheme())
@@ -44,14 +48,17 @@ func (resolve onDemand) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schem
 	return resolve().ResolveSchema(kind)
 }
 
-// newMapper returns a mapper of all kinds in Scheme. It derives their resources from the kinds, which
-// is correct for all built-in resources.
-func newMapper() meta.RESTMapper {
+// Types returns the types in Scheme for type checks. It derives the resources from the kinds, which
+// is correct for all built-in resources. Types is safe for concurrent use.
+var Types = sync.OnceValue(func() typecheck.Types {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for kind := range Scheme().AllKnownTypes() {
 		if kind.Version != runtime.APIVersionInternal {
 			mapper.Add(kind, meta.RESTScopeRoot) // the scope is not used
 		}
 	}
-	return mapper
-}
+	return struct {
+		meta.RESTMapper
+		resolver.SchemaResolver
+	}{mapper, Schemas}
+})

@@ -15,7 +15,7 @@ import (
 	"celador.io/admission/validation"
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
 
 	"celador.io/celador/test/equivalence/harness"
@@ -81,7 +81,7 @@ func admit(t *testing.T, policy *v1.ValidatingAdmissionPolicy, binding *v1.Valid
 	policyscheme.Scheme.Default(policy)
 	policyscheme.Scheme.Default(binding)
 	return slices.Concat(
-		validation.ValidateValidatingAdmissionPolicy(policy), validation.ValidateValidatingAdmissionPolicyBinding(binding), builtintypes.Validate(policy))
+		validation.ValidateValidatingAdmissionPolicy(policy), validation.ValidateValidatingAdmissionPolicyBinding(binding), typechecks.Validate(policy))
 }
 
 func manifest(f *testing.F, spec any) []byte {

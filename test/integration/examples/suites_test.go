@@ -15,7 +15,7 @@ import (
 	"celador.io/offline/cluster"
 	"celador.io/offline/suite"
 
-	"celador.io/celador/pkg/builtin"
+	"celador.io/celador/pkg/offlinebackend"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -33,7 +33,7 @@ func testSuites(t *testing.T, server *live) {
 		}
 		tests = append(tests, loaded...)
 	}
-	for _, result := range (&suite.Runner{Types: builtin.Types}).Run(t.Context(), tests) {
+	for _, result := range (&suite.Runner{Backend: offlinebackend.KubeAPIServer}).Run(t.Context(), tests) {
 		for i := range result.Cases {
 			c := &result.Cases[i]
 			t.Run(result.Name+"/"+c.Name, func(t *testing.T) {

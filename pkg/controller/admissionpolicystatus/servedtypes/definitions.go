@@ -14,6 +14,8 @@ import (
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
 // UIDs of deleted definitions are remembered for deletedTTL, at most maxDeleted of them. For other
@@ -166,7 +168,7 @@ func (d *definition) schema(version string) *spec.Schema {
 	}
 	for i := range d.Spec.Versions {
 		if v := &d.Spec.Versions[i]; v.Name == version && v.Served {
-			d.schemas[version] = ResourceSchema(d.CustomResourceDefinition, v, d.objectMeta())
+			d.schemas[version] = schemas.ForTypeChecks(d.CustomResourceDefinition, v, d.objectMeta())
 		}
 	}
 	return d.schemas[version]

@@ -30,8 +30,7 @@ import (
 	"celador.io/api/admissionregistration/v1beta1"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/features"
-	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	"celador.io/celador/pkg/kubeapiserver/typewarnings"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
@@ -54,7 +53,7 @@ type StorageProvider struct {
 	// MutatingAdmissionPolicy has a status. Nil means v1, and a status.
 	EffectiveVersion basecompatibility.EffectiveVersion
 	// Warnings warns about type errors of policies that are written. Optional.
-	Warnings *typewarnings.Warner
+	Warnings *typechecks.Warner
 	// Stores receives the store of each resource when NewRESTStorage opens it. Optional.
 	Stores *localclient.Stores
 }
@@ -179,10 +178,10 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	versions := []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion}
 	var resources []resource
 	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
-		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, builtintypes.Validate, validatingWarnings, true)
+		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, typechecks.Validate, validatingWarnings, true)
 	}
 	versions = append(versions, v1alpha1.SchemeGroupVersion)
-	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, builtintypes.ValidateMutating, mutatingWarnings, HasMutatingStatus(p.EffectiveVersion))...), nil
+	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, typechecks.ValidateMutating, mutatingWarnings, HasMutatingStatus(p.EffectiveVersion))...), nil
 }
 
 // policiesAndBindings returns a kind of policies, with or without a status, and their bindings.

@@ -11,7 +11,7 @@ import (
 	"celador.io/admission/policyspec"
 	"celador.io/admission/validation"
 
-	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 )
 
@@ -33,7 +33,7 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 				if len(errs) > 0 {
 					return errs
 				}
-				return builtintypes.ValidateMutating(p)
+				return typechecks.ValidateMutating(p)
 			},
 			HasParams: func(p policy) bool { return p.Spec.ParamKind != nil },
 		},

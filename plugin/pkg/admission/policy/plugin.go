@@ -25,6 +25,7 @@ import (
 	"celador.io/admission/typecheck"
 	policyinformers "celador.io/client-go/informers"
 
+	"celador.io/celador/plugin/pkg/admission/caches"
 	"celador.io/celador/plugin/pkg/admission/freshness"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
@@ -82,7 +83,7 @@ type Plugin[P, B Object, Body any] struct {
 	files *manifest.Source[policy.Snapshot[Body]]
 	// store is nil if the feature gate of the kind is disabled.
 	store  *policy.Store[P, B, Body]
-	synced Synced
+	synced caches.Synced
 	// fresh is nil if the age of what the plugin knows is not limited.
 	fresh *freshness.Freshness
 	// ready reports whether namespaces and policies are known.

@@ -20,6 +20,7 @@ import (
 	policyinformers "celador.io/client-go/informers"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/plugin/pkg/admission/caches"
 	"celador.io/celador/plugin/pkg/admission/paramsource"
 )
 
@@ -126,5 +127,5 @@ func (s *Server) Params() *paramsource.Source {
 
 // Namespaces returns a getter of namespaces.
 func (s *Server) Namespaces() matching.NamespaceGetter {
-	return &NamespaceGetter{s.informers.Core().V1().Namespaces().Lister(), s.Client}
+	return &caches.NamespaceGetter{Lister: s.informers.Core().V1().Namespaces().Lister(), Client: s.Client}
 }

@@ -13,7 +13,7 @@ import (
 	"celador.io/admission/policyspec"
 	"celador.io/admission/validation"
 
-	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	"celador.io/celador/plugin/pkg/admission/manifest"
 )
 
@@ -33,7 +33,7 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 				if len(errs) > 0 {
 					return errs
 				}
-				return builtintypes.Validate(p)
+				return typechecks.Validate(p)
 			},
 			HasParams: func(p policy) bool { return p.Spec.ParamKind != nil },
 		},

@@ -26,7 +26,7 @@ import (
 	engine "celador.io/admission/webhook"
 
 	"celador.io/celador/pkg/features"
-	"celador.io/celador/plugin/pkg/admission/policy"
+	"celador.io/celador/plugin/pkg/admission/caches"
 )
 
 // Plugin is embedded by the plugins of both kinds. Its setters are called before the server
@@ -36,7 +36,7 @@ type Plugin struct {
 	kind       *Kind
 	dispatch   Dispatch
 	clients    *webhookutil.ClientManager
-	namespaces policy.NamespaceGetter
+	namespaces caches.NamespaceGetter
 	authorizer authorizer.UnconditionalAuthorizer
 	// conditions is whether the feature gate of match conditions is enabled. If it is not,
 	// webhooks are called as if they had none.
@@ -46,7 +46,7 @@ type Plugin struct {
 	// api and static are the sources of webhooks. static is nil without a directory of manifests.
 	api, static *Source
 	// synced is set once the namespaces and both sources have synced.
-	synced policy.Synced
+	synced caches.Synced
 	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
 	// there are static manifests: only their webhooks see requests for admission configurations.
 	latest, previous atomic.Pointer[listedSet]

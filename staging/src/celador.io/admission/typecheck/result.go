@@ -4,11 +4,8 @@
 package typecheck
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -123,23 +120,4 @@ func (r *Result) Enforceable() *Result {
 	enforceable := *r
 	enforceable.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Guarded })
 	return &enforceable
-}
-
-// Warnings returns the findings in the form of status.typeChecking.expressionWarnings: one warning for
-// each expression with findings, with a paragraph for each type. It returns nil if there are no
-// findings.
-func (r *Result) Warnings() []v1.ExpressionWarning {
-	var fields []string
-	texts := map[string][]string{}
-	for _, f := range r.Findings {
-		if texts[f.Field] == nil {
-			fields = append(fields, f.Field)
-		}
-		texts[f.Field] = append(texts[f.Field], fmt.Sprintf("%s: %s\n", f.On(), f.Message))
-	}
-	var warnings []v1.ExpressionWarning
-	for _, field := range fields {
-		warnings = append(warnings, v1.ExpressionWarning{FieldRef: field, Warning: strings.Join(texts[field], "\n")})
-	}
-	return warnings
 }

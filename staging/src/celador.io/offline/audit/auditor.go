@@ -20,8 +20,8 @@ import (
 
 // Config configures an Auditor.
 type Config struct {
-	// Types are the API types of the objects.
-	Types cluster.Types
+	// Backend is that of the cluster that the policies are evaluated in.
+	Backend cluster.Backend
 	// Stored are policies, bindings and other objects that policies read, as a server stores them. Added are those that are not on a
 	// server, such as those of files. An added one takes the place of a stored one with the same type, namespace and name.
 	Stored, Added []*unstructured.Unstructured
@@ -48,7 +48,7 @@ type Auditor struct {
 }
 
 // New returns an auditor of the policies among the objects. A policy without a binding is audited as if it were bound to everything that its
-// constraints match. Errors are those of cluster.Restore; an *cluster.ObjectError has the position in Added.
+// constraints match. Errors are those of cluster.Base.Restore; an *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxFindings}
 	if config.SinceBinding {

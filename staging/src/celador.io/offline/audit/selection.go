@@ -5,7 +5,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
 )
 
 // A selection has the policies of a Config, and those among them that are used.
@@ -77,14 +77,11 @@ func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.Validati
 func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluster, error) {
 	stored, _ := s.keep(config.Stored)
 	added, indexes := s.keep(config.Added)
-	c, err := cluster.Restore(ctx, config.Types, stored, append(added, s.unbound...))
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		for _, err := range joined.Unwrap() {
-			// The caller knows the position in its own list.
-			if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
-				invalid.Index = indexes[invalid.Index]
-			}
+	c, err := cluster.NewBase(config.Backend).Restore(ctx, stored, append(added, s.unbound...))
+	for _, err := range manifest.Errors(err) {
+		// The caller knows the position in its own list.
+		if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
+			invalid.Index = indexes[invalid.Index]
 		}
 	}
 	return c, err

@@ -35,9 +35,9 @@ type Cluster struct {
 	customResources map[schema.GroupResource]*customResource
 }
 
-// New returns a cluster with the given types and objects. See Base.New.
-func New(ctx context.Context, types Types, objects ...*unstructured.Unstructured) (*Cluster, error) {
-	return NewBase(types).New(ctx, objects...)
+// New returns a cluster with the given backend and objects. See Base.New.
+func New(ctx context.Context, backend Backend, objects ...*unstructured.Unstructured) (*Cluster, error) {
+	return NewBase(backend).New(ctx, objects...)
 }
 
 // New returns a cluster with the given objects: policies, bindings, params, namespaces and others. It creates each object
@@ -48,11 +48,6 @@ func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (
 	return b.Restore(ctx, nil, objects)
 }
 
-// Restore returns a cluster with the given types and objects. See Base.Restore.
-func Restore(ctx context.Context, types Types, stored, added []*unstructured.Unstructured) (*Cluster, error) {
-	return NewBase(types).Restore(ctx, stored, added)
-}
-
 // Restore returns a cluster with objects that a server has stored, such as those that a client has read, and with those that
 // are then added as New does. An added object takes the place of a stored one with the same type, namespace and
 // name. Stored objects are not validated. If objects are invalid, Restore returns an error that joins an *ObjectError for each added one.
@@ -60,7 +55,7 @@ func Restore(ctx context.Context, types Types, stored, added []*unstructured.Uns
 func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstructured) (*Cluster, error) {
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
-	c.access = b.types.NewAuthorizer(Objects{c})
+	c.access = b.backend.NewAuthorizer(Objects{c})
 	var errs []error
 	replaced := map[Identity]bool{}
 	for _, object := range added {
@@ -68,7 +63,7 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	}
 	restore := func(definitions bool) {
 		for _, object := range stored {
-			if isDefinition(object) != definitions || replaced[Identify(object)] {
+			if IsDefinition(object) != definitions || replaced[Identify(object)] {
 				continue
 			}
 			if err := c.accept(ctx, object, c.restore); err != nil {
@@ -78,7 +73,7 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	}
 	add := func(definitions bool) {
 		for i, object := range added {
-			if isDefinition(object) != definitions {
+			if IsDefinition(object) != definitions {
 				continue
 			}
 			if err := c.accept(ctx, object, c.add); err != nil {
@@ -115,7 +110,7 @@ func Identify(object *unstructured.Unstructured) Identity {
 
 // accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves its custom resources afterwards.
 func (c *Cluster) accept(ctx context.Context, object *unstructured.Unstructured, put func(context.Context, *unstructured.Unstructured) error) error {
-	if err := put(ctx, object); err != nil || !isDefinition(object) {
+	if err := put(ctx, object); err != nil || !IsDefinition(object) {
 		return err
 	}
 	return c.define(ctx, object)

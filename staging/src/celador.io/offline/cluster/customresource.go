@@ -37,9 +37,16 @@ type customResource struct {
 // DefinitionKind is the kind of CustomResourceDefinitions.
 const DefinitionKind = "CustomResourceDefinition"
 
-// isDefinition reports whether the object is a CustomResourceDefinition.
-func isDefinition(object *unstructured.Unstructured) bool {
+// IsDefinition reports whether the object is a CustomResourceDefinition.
+func IsDefinition(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind(DefinitionKind)
+}
+
+// DefinedKind returns the kind of the custom resources of a CustomResourceDefinition.
+func DefinedKind(definition *unstructured.Unstructured) schema.GroupKind {
+	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 // define serves the custom resources of a CustomResourceDefinition of the cluster.
@@ -145,11 +152,11 @@ func (c *customResource) resource(version, subresource string) (*resource, error
 	}
 	return &resource{
 		GroupVersionResource: group.WithVersion(version), subresource: subresource, kind: served.scope.Kind,
-		namespaced: c.crd.Spec.Scope == apiextensionsv1.NamespaceScoped, prefix: customPrefix(group), backend: served,
+		namespaced: c.crd.Spec.Scope == apiextensionsv1.NamespaceScoped, prefix: customPrefix(group), endpoint: served,
 	}, nil
 }
 
-// customVersion is the backend of one version of custom resources.
+// customVersion is the endpoint of one version of custom resources.
 type customVersion struct {
 	version *serving.Version
 	scope   *handlers.RequestScope
@@ -196,15 +203,12 @@ func (c *customVersion) handler(method string) (http.Handler, error) {
 	}
 }
 
-// converters are the type converters of built-in types and of custom resources.
-type converters struct{ cluster *Cluster }
-
-// GetTypeConverter implements mutating.TypeConverters.
-func (c converters) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
-	for _, custom := range c.cluster.customResources {
+// GetTypeConverter implements mutating.TypeConverters for built-in types and for custom resources.
+func (c *Cluster) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+	for _, custom := range c.customResources {
 		if custom.serves(kind.GroupKind()) {
 			return custom.TypeConverter()
 		}
 	}
-	return c.cluster.types.GetTypeConverter(kind)
+	return c.Base.GetTypeConverter(kind)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/emicklei/go-restful/v3"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,12 +51,12 @@ type resource struct {
 	prefix string
 	// connecter is nil unless the resource accepts connections.
 	connecter rest.Connecter
-	backend
+	endpoint
 }
 
-// backend handles the requests for a resource, and knows the forms of its objects. The implementations are those of groups and of
-// custom resources.
-type backend interface {
+// An endpoint handles the requests for a resource, and knows the forms of its objects. The
+// implementations are those of groups and of custom resources.
+type endpoint interface {
 	// decode returns an object with defaults, in the form in which handlers see it. Unknown fields are errors.
 	decode(data []byte) (runtime.Object, error)
 	// encode returns the form in which layers hold a decoded object.
@@ -68,7 +69,7 @@ type backend interface {
 	handler(method string) (http.Handler, error)
 }
 
-// builtIn is the backend of the resources of a group.
+// builtIn is the endpoint of the resources of a group.
 type builtIn struct {
 	*group
 	kind        schema.GroupVersionKind
@@ -138,17 +139,19 @@ func (r *resource) root(namespace string) string {
 // A Base holds the API groups that clusters share. Groups are made when a cluster first needs them, which takes
 // milliseconds. It is safe for concurrent use.
 type Base struct {
-	types       Types
+	backend     Backend
 	authorizer  authorizer.UnconditionalAuthorizer
 	equivalents runtime.EquivalentResourceRegistry
 
 	lock   sync.Mutex
 	groups map[string]*group
+	// converters maps built-in kinds to functions that return their type converters.
+	converters sync.Map
 }
 
 // NewBase returns a base without clusters. If feature gates change, clusters need another base.
-func NewBase(types Types) *Base {
-	return &Base{types: types, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(), groups: map[string]*group{}}
+func NewBase(backend Backend) *Base {
+	return &Base{backend: backend, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(), groups: map[string]*group{}}
 }
 
 // group returns the API group with the given name. It returns an error if the group is not served.
@@ -178,7 +181,11 @@ var cohabiting = map[string]string{corev1.GroupName: eventsv1.GroupName, eventsv
 // open returns a new group. The caller holds the lock.
 func (b *Base) open(name string) (*group, error) {
 	options := &restOptions{}
-	info, err := b.types.Group(name, GroupOptions{RESTOptions: options, Authorizer: b.authorizer, Reviewer: reviewer{}, Namespaces: namespaces{}})
+	newGroup := b.backend.Group
+	if name == apiextensionsv1.GroupName {
+		newGroup = newDefinitionGroup
+	}
+	info, err := newGroup(name, GroupOptions{RESTOptions: options, Authorizer: b.authorizer, Reviewer: reviewer{}, Namespaces: namespaces{}})
 	if err != nil {
 		return nil, fmt.Errorf("API group %q: %w", name, err)
 	}
@@ -294,7 +301,7 @@ func (c *Cluster) resource(r schema.GroupVersionResource, subresource string) (*
 	connecter, _ := storage.(rest.Connecter)
 	return &resource{
 		GroupVersionResource: r, subresource: subresource, kind: kind, prefix: r.Resource,
-		namespaced: parent.(rest.Scoper).NamespaceScoped(), connecter: connecter, backend: builtIn{g, kind, c.equivalents},
+		namespaced: parent.(rest.Scoper).NamespaceScoped(), connecter: connecter, endpoint: builtIn{g, kind, c.equivalents},
 	}, nil
 }
 

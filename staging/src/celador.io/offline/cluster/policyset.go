@@ -80,9 +80,9 @@ type described struct {
 // compile builds a policy set from the policies and webhooks among the objects. compiler returns the compiler for the objects of a kind, which is
 // traced. If compiler is nil, objects are compiled when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
-	features, exclusions := c.types.Features(), c.types.Exclusions()
+	features, exclusions := c.backend.Features(), c.backend.Exclusions()
 	mutatingConfig := mutating.Config{
-		Features: features, PluginName: MutatingKind, TypeConverters: converters{c}, Namespaces: namespaces{}, Params: paramSource{c},
+		Features: features, PluginName: MutatingKind, TypeConverters: c, Namespaces: namespaces{}, Params: paramSource{c},
 		Authorizer: c.access,
 	}
 	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Authorizer: c.access}
@@ -90,7 +90,7 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)
 	}
 	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig), params: paramSource{c}, excluded: exclusions.Policies}
-	plugins, err := c.types.NewPlugins(Objects{c})
+	plugins, err := c.backend.NewPlugins(Objects{c})
 	if err != nil {
 		return policySet{}, err
 	}
@@ -109,7 +109,7 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		if !features[policyspec.TypeEnforcement] || !policyspec.IsEnforced(mode) {
 			return nil
 		}
-		check, err := c.types.CheckTypes(p, served{c})
+		check, err := c.checkTypes(p)
 		verdicts.SetVerdict(m.Name, m.UID, m.Generation, check.Verdict)
 		return err
 	}

@@ -5,14 +5,19 @@ package cluster
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"celador.io/admission/mutating"
 	"celador.io/admission/typecheck"
+	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
 // A TypeCheck holds the findings about the types of a policy's expressions.
@@ -34,7 +39,32 @@ func (c *Cluster) CheckTypes(kind, name string) (TypeCheck, error) {
 	if err != nil {
 		return TypeCheck{}, err
 	}
-	return c.types.CheckTypes(policy, served{c})
+	return c.checkTypes(policy)
+}
+
+// newChecker returns a checker without types, which all clusters share.
+var newChecker = sync.OnceValues(func() (*typecheck.Checker, error) {
+	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
+})
+
+// checkTypes checks the types of the expressions of a policy in version v1.
+func (c *Cluster) checkTypes(policy runtime.Object) (TypeCheck, error) {
+	checker, err := newChecker()
+	if err != nil {
+		return TypeCheck{}, err
+	}
+	checker = checker.With(served{c})
+	var result *typecheck.Result
+	var compileErrors []error
+	switch p := policy.(type) {
+	case *v1.ValidatingAdmissionPolicy:
+		result, compileErrors = checker.CheckValidating(p), validating.NewEngine(validating.Config{Features: c.backend.Features()}).Errors(p)
+	case *v1.MutatingAdmissionPolicy:
+		result, compileErrors = checker.CheckMutating(p), mutating.NewEngine(mutating.Config{Features: c.backend.Features()}).Errors(p)
+	default:
+		return TypeCheck{}, fmt.Errorf("%T is not a policy", policy)
+	}
+	return TypeCheck{Warnings: result.StatusWarnings(), Verdict: typecheck.Verdict(typecheck.Lines(compileErrors), result.Err())}, nil
 }
 
 // served finds the types that a cluster serves.
@@ -69,9 +99,19 @@ func (s served) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error
 		}
 		for i := range custom.crd.Spec.Versions {
 			if v := &custom.crd.Spec.Versions[i]; v.Name == kind.Version && v.Served {
-				return s.cluster.types.CustomSchema(custom.crd, v), nil
+				return schemas.ForTypeChecks(custom.crd, v, s.cluster.objectMeta()), nil
 			}
 		}
 	}
-	return s.cluster.types.ResolveSchema(kind)
+	return s.cluster.backend.ResolveSchema(kind)
+}
+
+// objectMeta returns the schema of metadata, or nil if it is not known.
+func (b *Base) objectMeta() *spec.Schema {
+	namespace, err := b.backend.ResolveSchema(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	if err != nil {
+		return nil
+	}
+	metadata := namespace.Properties["metadata"]
+	return &metadata
 }

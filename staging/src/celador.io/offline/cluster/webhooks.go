@@ -20,13 +20,13 @@ import (
 // A WebhookReview tells whether a server calls a webhook for a request.
 type WebhookReview struct {
 	// Configuration is the name of the MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
-	Configuration string
+	Configuration string `json:"configuration"`
 	// Name is the name of the webhook.
-	Name string
+	Name string `json:"name"`
 	// Called reports whether the server calls the webhook.
-	Called bool
+	Called bool `json:"called"`
 	// Reason explains why the server does not call it.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 }
 
 // webhooks are the webhooks of one kind of configurations, in the order of calls. They are immutable.
@@ -47,11 +47,13 @@ const (
 
 // compileWebhooks adds the webhooks of the configurations among the objects to the policy set. compiler is that of compile.
 func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
-	trace := func(kind, configuration string, index int, w *webhook.Webhook) *webhook.Webhook {
-		if compiler == nil {
-			return w
+	var compiled []*webhook.Webhook
+	add := func(to *webhooks, kind, configuration string, index int, name string, w *webhook.Webhook) {
+		if compiler != nil {
+			w = w.Traced(compiler(kind), configuration, field.NewPath("webhooks").Index(index))
 		}
-		return w.Traced(compiler(kind), configuration, field.NewPath("webhooks").Index(index))
+		compiled = append(compiled, w)
+		to.uncalled = append(to.uncalled, WebhookReview{Configuration: configuration, Name: name, Reason: unreached})
 	}
 	mutating, err := list[*admissionregistrationv1.MutatingWebhookConfiguration](c, admissionregistrationv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"), "")
 	if err != nil {
@@ -61,12 +63,10 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded 
 	if err != nil {
 		return err
 	}
-	var compiled []*webhook.Webhook
 	for _, configuration := range mutating {
 		for i := range configuration.Webhooks {
 			w := &configuration.Webhooks[i]
-			compiled = append(compiled, trace(MutatingWebhookKind, configuration.Name, i, webhook.CompileMutating(w)))
-			s.mutatingWebhooks.uncalled = append(s.mutatingWebhooks.uncalled, WebhookReview{Configuration: configuration.Name, Name: w.Name, Reason: unreached})
+			add(&s.mutatingWebhooks, MutatingWebhookKind, configuration.Name, i, w.Name, webhook.CompileMutating(w))
 		}
 	}
 	s.mutatingWebhooks.set, s.mutatingWebhooks.config = webhook.NewSet(compiled), config
@@ -74,8 +74,7 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded 
 	for _, configuration := range validating {
 		for i := range configuration.Webhooks {
 			w := &configuration.Webhooks[i]
-			compiled = append(compiled, trace(ValidatingWebhookKind, configuration.Name, i, webhook.CompileValidating(w)))
-			s.validatingWebhooks.uncalled = append(s.validatingWebhooks.uncalled, WebhookReview{Configuration: configuration.Name, Name: w.Name, Reason: unreached})
+			add(&s.validatingWebhooks, ValidatingWebhookKind, configuration.Name, i, w.Name, webhook.CompileValidating(w))
 		}
 	}
 	s.validatingWebhooks.set, s.validatingWebhooks.config = webhook.NewSet(compiled), config

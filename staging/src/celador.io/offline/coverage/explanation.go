@@ -27,9 +27,9 @@ type Explanation struct {
 // A Value is the value of a part of an expression.
 type Value struct {
 	// Text is the part, such as object.spec.replicas.
-	Text string
+	Text string `json:"text"`
 	// Value is its value as Format returns it.
-	Value string
+	Value string `json:"value"`
 }
 
 // maxValues is the number of values in an explanation.

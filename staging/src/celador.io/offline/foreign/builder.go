@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/manifest"
@@ -26,7 +28,8 @@ type builder struct {
 	origins  map[string]manifest.Origin
 	names    map[string]int // the number of cases by the name that they have in the other tool
 	errs     []error
-	// outdated is the version of a policy or binding that servers do not serve by default. Empty if there is none.
+	// outdated is the version of a policy or binding that servers do not serve by default. Empty if
+	// there is none.
 	outdated string
 }
 
@@ -43,14 +46,29 @@ func newBuilder(file string, document *manifest.Document, path, name string) *bu
 	}
 }
 
+// fail adds an error about the field at a path of the suite.
 func (b *builder) fail(path, format string, args ...any) {
-	b.errs = append(b.errs, b.document.Errorf(path, format, args...))
+	b.failAt(b.document, path, format, args...)
+}
+
+// failAt adds an error about the field at a path of another document.
+func (b *builder) failAt(document *manifest.Document, path, format string, args ...any) {
+	b.errs = append(b.errs, document.Errorf(path, format, args...))
+}
+
+// check adds an error unless it is nil, and reports whether it is nil.
+func (b *builder) check(err error) bool {
+	if err != nil {
+		b.errs = append(b.errs, err)
+	}
+	return err == nil
 }
 
 // remote matches what other tools read from the network: URLs and Git repositories.
 var remote = regexp.MustCompile(`^([a-z+]+://|git@)`)
 
-// path returns the path of a file that the suite names. A name that remote matches is returned as it is.
+// path returns the path of a file that the suite names. A name that remote matches is returned as
+// it is.
 func (b *builder) path(name string) string {
 	if filepath.IsAbs(name) || remote.MatchString(name) {
 		return name
@@ -58,7 +76,8 @@ func (b *builder) path(name string) string {
 	return filepath.Join(filepath.Dir(b.file), name)
 }
 
-// read returns the objects of a file that the field at a path names, and adds an error if it cannot.
+// read returns the objects of a file that the field at a path names, and adds an error if it
+// cannot.
 func (b *builder) read(path, file string) []*manifest.Document {
 	if remote.MatchString(file) {
 		b.fail(path, "%s is a URL, and a run reads no network: download it and name the file", file)
@@ -70,35 +89,47 @@ func (b *builder) read(path, file string) []*manifest.Document {
 		return nil
 	}
 	var items []*manifest.Document
-	for _, document := range documents {
-		expanded, err := document.Items()
-		if err != nil {
-			b.errs = append(b.errs, err)
+	for item, err := range manifest.Items(documents) {
+		if b.check(err) {
+			items = append(items, item)
 		}
-		items = append(items, expanded...)
 	}
 	return items
 }
 
+// objects returns the objects of a file as read does.
+func (b *builder) objects(path, file string) []*object {
+	var objects []*object
+	for _, document := range b.read(path, file) {
+		if o := b.decoded(document); o != nil {
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
 // An object is an object with the document that it derives from.
 type object struct {
-	content map[string]any
-	origin  *manifest.Document
+	*unstructured.Unstructured
+	origin *manifest.Document
 }
 
 // decoded returns the object of a document, or nil and an error in the builder.
 func (b *builder) decoded(document *manifest.Document) *object {
 	content, err := document.Object()
-	if err != nil {
-		b.errs = append(b.errs, err)
+	if !b.check(err) {
 		return nil
 	}
-	return &object{content.Object, document}
+	return &object{content, document}
 }
 
-// source returns an object as the source at a path of the native suite.
+// source returns an object as the source at a path of the native suite, or nil if there is no
+// object.
 func (b *builder) source(path string, o *object) *suite.Source {
-	inline, err := json.Marshal(o.content)
+	if o == nil {
+		return nil
+	}
+	inline, err := json.Marshal(o.Object)
 	if err != nil {
 		b.fail("", "%v", err)
 	}
@@ -106,13 +137,13 @@ func (b *builder) source(path string, o *object) *suite.Source {
 	return &suite.Source{Inline: inline}
 }
 
-// manifest adds an object to the manifests of the suite. Other tools accept any version of policies and bindings, whose fields are the same in all
-// versions; the suite has them in v1.
+// manifest adds an object to the manifests of the suite. Other tools accept any version of policies
+// and bindings, whose fields are the same in all versions; the suite has them in v1.
 func (b *builder) manifest(o *object) {
-	if kind := o.kind(); kind.Group == admissionv1.GroupName && kind.Version != admissionv1.SchemeGroupVersion.Version {
+	if kind := o.GroupVersionKind(); kind.Group == admissionv1.GroupName && kind.Version != admissionv1.SchemeGroupVersion.Version {
 		b.outdated = kind.Version
 		o = o.clone()
-		o.content["apiVersion"] = admissionv1.SchemeGroupVersion.String()
+		o.SetAPIVersion(admissionv1.SchemeGroupVersion.String())
 	}
 	b.suite.Manifests = append(b.suite.Manifests, *b.source(fmt.Sprintf("manifests[%d]", len(b.suite.Manifests)), o))
 }
@@ -125,8 +156,30 @@ func (b *builder) caseManifest(c *suite.Case, o *object) {
 	c.Manifests = append(c.Manifests, *b.source(fmt.Sprintf("%s.manifests[%d]", b.casePath(), len(c.Manifests)), o))
 }
 
-// add appends a case that derives from the field at a path. A name that another case has gets a number.
-func (b *builder) add(path string, c suite.Case) {
+// request sets the operation and the objects of the request of a case that is not added yet. An
+// object may be nil.
+func (b *builder) request(c *suite.Case, operation string, o, old *object) {
+	at := b.casePath() + ".request"
+	c.Request.Operation = operation
+	c.Request.Object, c.Request.OldObject = b.source(at+".object", o), b.source(at+".oldObject", old)
+}
+
+// skip appends a case that does not run.
+func (b *builder) skip(path, name, reason string) {
+	b.append(path, suite.Case{Name: name, Skip: reason})
+}
+
+// add appends a case that derives from the field at a path, and whose expectation derives from the
+// field expect. Notes about the expected decision are left out.
+func (b *builder) add(path, expect string, c suite.Case) {
+	b.origins[b.casePath()+".expect"] = manifest.Origin{Document: b.document, Path: expect}
+	c.Notes = maps.Clone(c.Notes)
+	delete(c.Notes, c.Expect.Decision)
+	b.append(path, c)
+}
+
+// append appends a case. A name that another case has gets a number.
+func (b *builder) append(path string, c suite.Case) {
 	b.origins[b.casePath()] = manifest.Origin{Document: b.document, Path: path}
 	b.names[c.Name]++
 	if number := b.names[c.Name]; number > 1 {
@@ -143,10 +196,11 @@ func (b *builder) add(path string, c suite.Case) {
 	b.suite.Cases = append(b.suite.Cases, c)
 }
 
-// build returns the native suite.
-func (b *builder) build() (*manifest.Document, error) {
+// build returns the native suite, as the only one of a document.
+func (b *builder) build() ([]*manifest.Document, error) {
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err
 	}
-	return manifest.New(b.suite, b.origins)
+	native, err := manifest.New(b.suite, b.origins)
+	return []*manifest.Document{native}, err
 }

@@ -6,7 +6,6 @@ package foreign
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 
@@ -61,23 +60,13 @@ func (Gatekeeper) Detects(_ string, content []byte) bool {
 
 // Convert implements suite.Format. Each test becomes a suite.
 func (Gatekeeper) Convert(file string) ([]*manifest.Document, error) {
-	documents, err := manifest.Read(file)
-	if err != nil {
-		return nil, err
-	}
-	var converted []*manifest.Document
-	var errs []error
-	for _, document := range documents {
-		if document.GroupVersionKind().Group != gatekeeperGroup {
-			continue // gator verify reads such documents where suites name them
-		}
-		suites, err := convertGatekeeper(file, document)
-		converted, errs = append(converted, suites...), append(errs, err)
-	}
-	return converted, errors.Join(errs...)
+	return convertEach(file, convertGatekeeper)
 }
 
 func convertGatekeeper(file string, document *manifest.Document) ([]*manifest.Document, error) {
+	if document.GroupVersionKind().Group != gatekeeperGroup {
+		return nil, nil // gator verify reads such documents where suites name them
+	}
 	spec := &gatekeeperSuite{}
 	if err := document.Decode(spec); err != nil {
 		return nil, err
@@ -87,24 +76,20 @@ func convertGatekeeper(file string, document *manifest.Document) ([]*manifest.Do
 	}
 	suiteName, _ := spec.Metadata["name"].(string)
 	suiteName = cmp.Or(suiteName, spec.Name)
-	var converted []*manifest.Document
-	var errs []error
-	for i := range spec.Tests {
-		test, path := &spec.Tests[i], fmt.Sprintf("tests[%d]", i)
+	reason := ""
+	if spec.Skip {
+		reason = "the suite has skip: true"
+	}
+	return collect(spec.Tests, func(i int, test gatekeeperTest) ([]*manifest.Document, error) {
+		path := fmt.Sprintf("tests[%d]", i)
 		name := cmp.Or(test.Name, path)
 		if suiteName != "" && suiteName != name {
 			name = suiteName + "/" + name
 		}
-		b := &gatekeeperBuilder{builder: newBuilder(file, document, path, name), spec: test}
-		reason := ""
-		if spec.Skip {
-			reason = "the suite has skip: true"
-		}
+		b := &gatekeeperBuilder{builder: newBuilder(file, document, path, name), spec: &test}
 		b.convert(path, reason)
-		native, err := b.build()
-		converted, errs = append(converted, native), append(errs, err)
-	}
-	return converted, errors.Join(errs...)
+		return b.build()
+	})
 }
 
 // A gatekeeperBuilder builds the suite of one test.
@@ -144,7 +129,7 @@ func (g *gatekeeperBuilder) convert(path, reason string) {
 		}
 	}
 	if reason != "" && len(g.spec.Cases) == 0 {
-		g.add(path, suite.Case{Name: cmp.Or(g.spec.Name, path), Skip: reason})
+		g.skip(path, cmp.Or(g.spec.Name, path), reason)
 		return
 	}
 	if len(g.spec.Cases) == 0 {
@@ -181,9 +166,8 @@ func (g *gatekeeperBuilder) invalid(path string, template *gatekeeperTemplate, c
 	g.manifest(template.definition(constraint))
 	g.originOfSchema(template, 0)
 	c := suite.Case{Name: "the constraint is invalid", Expect: suite.Expectation{Decision: suite.Rejected}}
-	c.Request.Object = g.source(g.casePath()+".request.object", constraint)
+	g.request(&c, "", constraint, nil)
 	// gator verify ignores unknown fields.
 	c.Request.Options = map[string]any{"fieldValidation": "Ignore"}
-	g.origins[g.casePath()+".expect"] = manifest.Origin{Document: g.document, Path: path + ".invalid"}
-	g.add(path, c)
+	g.add(path, path+".invalid", c)
 }

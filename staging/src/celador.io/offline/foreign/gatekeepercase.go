@@ -15,7 +15,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 
-	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
 
@@ -34,7 +33,7 @@ func (g *gatekeeperBuilder) testCase(path string, spec *gatekeeperCase, reason s
 		reason = "the case has skip: true"
 	}
 	if reason != "" {
-		g.add(path, suite.Case{Name: name, Skip: reason})
+		g.skip(path, name, reason)
 		return
 	}
 	if len(spec.Assertions) == 0 {
@@ -49,7 +48,7 @@ func (g *gatekeeperBuilder) testCase(path string, spec *gatekeeperCase, reason s
 		if len(spec.Assertions) > 1 {
 			c.Name = fmt.Sprintf("%s [%d]", name, i)
 		}
-		if !g.request(reviewed, &c) {
+		if !g.review(reviewed, &c) {
 			return
 		}
 		g.inventory(path, spec.Inventory, reviewed, &c)
@@ -57,20 +56,17 @@ func (g *gatekeeperBuilder) testCase(path string, spec *gatekeeperCase, reason s
 		if !g.expect(assertion, &spec.Assertions[i], &c) {
 			return
 		}
-		g.origins[g.casePath()+".expect"] = manifest.Origin{Document: g.document, Path: assertion}
-		g.add(path, c)
+		g.add(path, assertion, c)
 	}
 }
 
 // inventory adds the namespaces of an inventory to the manifests of a case. CEL does not see its other objects.
 func (g *gatekeeperBuilder) inventory(path string, files []string, reviewed *object, c *suite.Case) {
 	for i, file := range files {
-		for _, document := range g.read(fmt.Sprintf("%s.inventory[%d]", path, i), g.path(file)) {
-			o := g.decoded(document)
-			if o == nil || o.kind() != namespaceKind || reviewed.kind() == namespaceKind && nameOf(reviewed) == nameOf(o) {
-				continue
+		for _, o := range g.objects(fmt.Sprintf("%s.inventory[%d]", path, i), g.path(file)) {
+			if o.GroupVersionKind() == namespaceKind && !o.is(reviewed) {
+				g.caseManifest(c, o)
 			}
-			g.caseManifest(c, o)
 		}
 	}
 }
@@ -104,7 +100,6 @@ func (g *gatekeeperBuilder) expect(path string, assertion *gatekeeperAssertion, 
 		}
 		delete(c.Notes, suite.Allowed)
 	}
-	delete(c.Notes, c.Expect.Decision)
 	return true
 }
 
@@ -130,23 +125,22 @@ func violations(wanted any) (number int, valid bool) {
 	return 0, false
 }
 
-// request sets the request of a case: the one of an AdmissionReview, or the creation of another object. It reports whether the object is valid.
-func (g *gatekeeperBuilder) request(reviewed *object, c *suite.Case) bool {
-	if kind := reviewed.kind(); kind.Group != admissionv1.GroupName || kind.Kind != "AdmissionReview" {
-		c.Request.Operation = string(admissionv1.Create)
-		c.Request.Object = g.source(g.casePath()+".request.object", reviewed)
+// review sets the request of a case: the one of an AdmissionReview, or the creation of another
+// object. It reports whether the object is valid.
+func (g *gatekeeperBuilder) review(reviewed *object, c *suite.Case) bool {
+	if kind := reviewed.GroupVersionKind(); kind.Group != admissionv1.GroupName || kind.Kind != "AdmissionReview" {
+		g.request(c, string(admissionv1.Create), reviewed, nil)
 		return true
 	}
 	var review struct {
 		Request json.RawMessage `json:"request"`
 	}
 	if err := json.Unmarshal(reviewed.origin.Raw(), &review); err != nil || len(review.Request) == 0 {
-		g.errs = append(g.errs, reviewed.origin.Errorf("request", "required: an object with operation, and with object or oldObject"))
+		g.failAt(reviewed.origin, "request", "required: an object with operation, and with object or oldObject")
 		return false
 	}
 	request := &admissionv1.AdmissionRequest{}
-	if err := reviewed.origin.Field("request", review.Request).Decode(request); err != nil {
-		g.errs = append(g.errs, err)
+	if !g.check(reviewed.origin.Field("request", review.Request).Decode(request)) {
 		return false
 	}
 	part := func(name string, raw []byte) *object {
@@ -170,24 +164,16 @@ func (g *gatekeeperBuilder) request(reviewed *object, c *suite.Case) bool {
 		o = nil
 	}
 	if o == nil && operation != admissionv1.Delete && operation != admissionv1.Connect || old == nil && operation == admissionv1.Delete {
-		g.errs = append(g.errs, reviewed.origin.Errorf("request", "required: a DELETE has an oldObject, and other operations have an object"))
+		g.failAt(reviewed.origin, "request", "required: a DELETE has an oldObject, and other operations have an object")
 		return false
 	}
 	if options := request.Options.Raw; options != nil && operation != admissionv1.Connect {
-		if err := reviewed.origin.Field("request.options", options).Decode(&c.Request.Options); err != nil {
-			g.errs = append(g.errs, err)
+		if !g.check(reviewed.origin.Field("request.options", options).Decode(&c.Request.Options)) {
 			return false
 		}
 	}
 	g.address(request, cmp.Or(o, old), c)
-	at := g.casePath() + ".request"
-	c.Request.Operation = string(operation)
-	if o != nil {
-		c.Request.Object = g.source(at+".object", o)
-	}
-	if old != nil {
-		c.Request.OldObject = g.source(at+".oldObject", old)
-	}
+	g.request(c, string(operation), o, old)
 	return true
 }
 
@@ -205,10 +191,10 @@ func (g *gatekeeperBuilder) address(request *admissionv1.AdmissionRequest, subje
 		c.Request.Name, c.Request.Namespace = request.Name, request.Namespace
 		return
 	}
-	if nameOf(subject) == "" && request.Operation != admissionv1.Create {
+	if subject.GetName() == "" && request.Operation != admissionv1.Create {
 		c.Request.Name = request.Name
 	}
-	if subject.meta().GetNamespace() == "" && subject.kind() != namespaceKind {
+	if subject.GetNamespace() == "" && subject.GroupVersionKind() != namespaceKind {
 		c.Request.Namespace = request.Namespace
 	}
 }

@@ -45,7 +45,7 @@ type (
 // constraintSpec returns the spec of a constraint, and reports whether it is valid.
 func (g *gatekeeperBuilder) constraintSpec(constraint *object) (*gatekeeperConstraint, bool) {
 	spec := &gatekeeperConstraint{}
-	content, found := constraint.content["spec"]
+	content, found := constraint.Object["spec"]
 	if !found || content == nil {
 		return spec, true
 	}
@@ -53,10 +53,7 @@ func (g *gatekeeperBuilder) constraintSpec(constraint *object) (*gatekeeperConst
 	if err == nil {
 		err = constraint.origin.Field("spec", raw).Decode(spec)
 	}
-	if err != nil {
-		g.errs = append(g.errs, err)
-	}
-	return spec, err == nil
+	return spec, g.check(err)
 }
 
 // gatekeeperActions are the actions of bindings by the enforcement actions of constraints.
@@ -82,12 +79,12 @@ func (g *gatekeeperBuilder) actions(constraint *object, spec *gatekeeperConstrai
 	for _, name := range sortedKeys(wanted) {
 		action, known := gatekeeperActions[name]
 		if !known {
-			g.errs = append(g.errs, constraint.origin.Errorf(wanted[name], "unknown action %q, want one of %s", name, strings.Join(sortedKeys(gatekeeperActions), ", ")))
+			g.failAt(constraint.origin, wanted[name], "unknown action %q, want one of %s", name, strings.Join(sortedKeys(gatekeeperActions), ", "))
 		}
 		actions = append(actions, string(action))
 	}
 	if len(actions) == 0 {
-		g.errs = append(g.errs, constraint.origin.Errorf("spec.scopedEnforcementActions", "no action has the enforcement point * or gator.gatekeeper.sh: such a constraint has no effect, add one"))
+		g.failAt(constraint.origin, "spec.scopedEnforcementActions", "no action has the enforcement point * or gator.gatekeeper.sh: such a constraint has no effect, add one")
 	}
 	if slices.Contains(actions, any(string(admissionv1.Deny))) {
 		// A binding must not both deny and warn.

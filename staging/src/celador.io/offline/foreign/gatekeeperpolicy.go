@@ -4,6 +4,7 @@
 package foreign
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,7 @@ var gatekeeperDefinition []byte
 
 // A gatekeeperTemplate is a ConstraintTemplate.
 type gatekeeperTemplate struct {
-	*object    `json:"-"`
+	object     *object
 	source     *gatekeeperSource // nil if there is no code in CEL
 	sourcePath string
 	Spec       struct {
@@ -84,20 +85,20 @@ type (
 // template returns the template of an object, or nil and an error.
 func (g *gatekeeperBuilder) template(o *object) *gatekeeperTemplate {
 	t := &gatekeeperTemplate{object: o}
-	if kind := o.kind(); kind.Group != "templates.gatekeeper.sh" || kind.Kind != "ConstraintTemplate" {
-		g.errs = append(g.errs, o.origin.Errorf("kind", "want a ConstraintTemplate of templates.gatekeeper.sh, not %s of %s", kind.Kind, kind.GroupVersion()))
+	if kind := o.GroupVersionKind(); kind.Group != "templates.gatekeeper.sh" || kind.Kind != "ConstraintTemplate" {
+		g.failAt(o.origin, "kind", "want a ConstraintTemplate of templates.gatekeeper.sh, not %s of %s", kind.Kind, kind.GroupVersion())
 		return nil
 	}
-	if err := json.Unmarshal(o.origin.Raw(), t); err != nil {
-		g.errs = append(g.errs, o.origin.Errorf("spec", "not a ConstraintTemplate: %v", err))
+	err := json.Unmarshal(o.origin.Raw(), t)
+	switch {
+	case err != nil:
+		g.failAt(o.origin, "spec", "not a ConstraintTemplate: %v", err)
 		return nil
-	}
-	if t.Spec.CRD.Spec.Names.Kind == "" {
-		g.errs = append(g.errs, o.origin.Errorf("spec.crd.spec.names.kind", "required: the kind of constraints"))
+	case t.Spec.CRD.Spec.Names.Kind == "":
+		g.failAt(o.origin, "spec.crd.spec.names.kind", "required: the kind of constraints")
 		return nil
-	}
-	if len(t.Spec.Targets) != 1 {
-		g.errs = append(g.errs, o.origin.Errorf("spec.targets", "%d targets, want 1", len(t.Spec.Targets)))
+	case len(t.Spec.Targets) != 1:
+		g.failAt(o.origin, "spec.targets", "%d targets, want 1", len(t.Spec.Targets))
 		return nil
 	}
 	for i, code := range t.Spec.Targets[0].Code {
@@ -105,8 +106,7 @@ func (g *gatekeeperBuilder) template(o *object) *gatekeeperTemplate {
 			continue
 		}
 		t.source, t.sourcePath = &gatekeeperSource{}, fmt.Sprintf("spec.targets[0].code[%d].source", i)
-		if err := o.origin.Field(t.sourcePath, code.Source).Decode(t.source); err != nil {
-			g.errs = append(g.errs, err)
+		if !g.check(o.origin.Field(t.sourcePath, code.Source).Decode(t.source)) {
 			return nil
 		}
 		break
@@ -116,13 +116,13 @@ func (g *gatekeeperBuilder) template(o *object) *gatekeeperTemplate {
 
 // checkConstraint reports whether a constraint is one of a template, and adds an error if it is not.
 func (g *gatekeeperBuilder) checkConstraint(t *gatekeeperTemplate, constraint *object) bool {
-	kind, want := constraint.kind(), t.Spec.CRD.Spec.Names.Kind
+	kind, want := constraint.GroupVersionKind(), t.Spec.CRD.Spec.Names.Kind
 	if kind.Group != gatekeeperConstraints || kind.Kind != want {
-		g.errs = append(g.errs, constraint.origin.Errorf("kind", "want a constraint of the template, %s of %s, not %s of %s", want, gatekeeperConstraints, kind.Kind, kind.GroupVersion()))
+		g.failAt(constraint.origin, "kind", "want a constraint of the template, %s of %s, not %s of %s", want, gatekeeperConstraints, kind.Kind, kind.GroupVersion())
 		return false
 	}
 	if !slices.Contains(gatekeeperVersions, kind.Version) {
-		g.errs = append(g.errs, constraint.origin.Errorf("apiVersion", "Gatekeeper does not serve %s: want a version of %s", kind.GroupVersion(), strings.Join(gatekeeperVersions, " or ")))
+		g.failAt(constraint.origin, "apiVersion", "Gatekeeper does not serve %s: want a version of %s", kind.GroupVersion(), strings.Join(gatekeeperVersions, " or "))
 		return false
 	}
 	return true
@@ -138,7 +138,7 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 		panic(err) // a part of the program
 	}
 	spec := definition["spec"].(map[string]any)
-	kind := constraint.kind()
+	kind := constraint.GroupVersionKind()
 	plural := strings.ToLower(kind.Kind)
 	definition["metadata"] = map[string]any{"name": plural + "." + kind.Group}
 	spec["names"] = map[string]any{"kind": kind.Kind, "listKind": kind.Kind + "List", "plural": plural, "singular": plural}
@@ -146,7 +146,7 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 	version["name"] = kind.Version
 	validation := t.Spec.CRD.Spec.Validation
 	if parameters := runtime.DeepCopyJSONValue(any(validation.Schema)).(map[string]any); len(parameters) > 0 {
-		legacy := t.kind().Version != "v1"
+		legacy := t.object.GroupVersionKind().Version != "v1"
 		if validation.LegacySchema != nil {
 			legacy = *validation.LegacySchema
 		}
@@ -156,7 +156,7 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 		properties, _, _ := unstructured.NestedFieldNoCopy(version, "schema", "openAPIV3Schema", "properties", "spec", "properties")
 		properties.(map[string]any)["parameters"] = parameters
 	}
-	return &object{definition, t.origin}
+	return &object{&unstructured.Unstructured{Object: definition}, t.object.origin}
 }
 
 // schemaPath is the path of the parameters' schema in a CustomResourceDefinition.
@@ -164,7 +164,7 @@ const schemaPath = "spec.versions[0].schema.openAPIV3Schema.properties.spec.prop
 
 // originOfSchema sets the origin of the parameters' schema in the definition among the manifests.
 func (g *gatekeeperBuilder) originOfSchema(t *gatekeeperTemplate, index int) {
-	g.origins[fmt.Sprintf("manifests[%d].%s", index, schemaPath)] = manifest.Origin{Document: t.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
+	g.origins[fmt.Sprintf("manifests[%d].%s", index, schemaPath)] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
 }
 
 // preserveUnknown makes a schema structural as Gatekeeper does: objects, and values without a type, may have any fields.
@@ -192,40 +192,40 @@ func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
 	}
 	actions := g.actions(constraint, spec)
 	g.enforced = slices.Contains(actions, any(string(admissionv1.Deny)))
-	g.policyName = gatekeeperPrefix + nameOf(t.object)
+	g.policyName = gatekeeperPrefix + t.object.GetName()
 	g.manifest(t.definition(constraint))
 	g.originOfSchema(t, 0)
 	g.manifest(g.policy(t, constraint, &spec.Match))
 	at := fmt.Sprintf("manifests[%d].spec.", len(g.suite.Manifests)-1)
-	g.origins[at+"validations"] = manifest.Origin{Document: t.origin, Path: t.sourcePath + ".validations"}
+	derive := func(field string, from *object, path string) {
+		g.origins[at+field] = manifest.Origin{Document: from.origin, Path: path}
+	}
+	derive("validations", t.object, t.sourcePath+".validations")
 	for i := range t.source.Variables {
-		g.origins[fmt.Sprintf("%svariables[%d]", at, gatekeeperVariables+i)] = manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.variables[%d]", t.sourcePath, i)}
+		derive(fmt.Sprintf("variables[%d]", gatekeeperVariables+i), t.object, fmt.Sprintf("%s.variables[%d]", t.sourcePath, i))
 	}
-	var origins []manifest.Origin
-	for i := range t.source.MatchCondition {
-		origins = append(origins, manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.matchCondition[%d]", t.sourcePath, i)})
+	conditions := 0
+	for _, field := range []struct {
+		name  string
+		count int
+	}{{"matchCondition", len(t.source.MatchCondition)}, {"matchConditions", len(t.source.MatchConditions)}} {
+		for i := range field.count {
+			derive(fmt.Sprintf("matchConditions[%d]", conditions), t.object, fmt.Sprintf("%s.%s[%d]", t.sourcePath, field.name, i))
+			conditions++
+		}
 	}
-	for i := range t.source.MatchConditions {
-		origins = append(origins, manifest.Origin{Document: t.origin, Path: fmt.Sprintf("%s.matchConditions[%d]", t.sourcePath, i)})
-	}
-	for range spec.Match.conditions() {
-		origins = append(origins, manifest.Origin{Document: constraint.origin, Path: "spec.match"})
-	}
-	for i, origin := range origins {
-		g.origins[fmt.Sprintf("%smatchConditions[%d]", at, i)] = origin
+	for i := range spec.Match.conditions() {
+		derive(fmt.Sprintf("matchConditions[%d]", conditions+i), constraint, "spec.match")
 	}
 	g.manifest(constraint)
 	binding := map[string]any{
 		"policyName": g.policyName, "validationActions": actions,
-		"paramRef": map[string]any{"name": nameOf(constraint), "parameterNotFoundAction": "Deny"},
+		"paramRef": map[string]any{"name": constraint.GetName(), "parameterNotFoundAction": "Deny"},
 	}
 	if resources := spec.Match.resources(); len(resources) > 0 {
 		binding["matchResources"] = resources
 	}
-	g.manifest(&object{map[string]any{
-		"apiVersion": admissionv1.SchemeGroupVersion.String(), "kind": cluster.ValidatingKind + "Binding",
-		"metadata": map[string]any{"name": gatekeeperPrefix + nameOf(constraint)}, "spec": binding,
-	}, constraint.origin})
+	g.manifest(newObject(constraint.origin, admissionv1.SchemeGroupVersion.String(), cluster.ValidatingKind+"Binding", gatekeeperPrefix+constraint.GetName(), binding))
 }
 
 // gatekeeperVariables is the number of variables that Gatekeeper defines.
@@ -241,13 +241,9 @@ func (g *gatekeeperBuilder) policy(t *gatekeeperTemplate, constraint *object, ma
 	if len(operations) == 0 {
 		operations = []string{"*"} // gator verify does not know the operation
 	}
-	failurePolicy := source.FailurePolicy
-	if failurePolicy == "" {
-		failurePolicy = string(admissionv1.Fail)
-	}
 	spec := map[string]any{
-		"failurePolicy": failurePolicy,
-		"paramKind":     map[string]any{"apiVersion": constraint.meta().GetAPIVersion(), "kind": constraint.kind().Kind},
+		"failurePolicy": cmp.Or(source.FailurePolicy, string(admissionv1.Fail)),
+		"paramKind":     map[string]any{"apiVersion": constraint.GetAPIVersion(), "kind": constraint.GroupVersionKind().Kind},
 		"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
 			"apiGroups": []string{"*"}, "apiVersions": []string{"*"}, "operations": operations, "resources": []string{"*/*"},
 		}}},
@@ -260,8 +256,5 @@ func (g *gatekeeperBuilder) policy(t *gatekeeperTemplate, constraint *object, ma
 	if conditions := slices.Concat(source.MatchCondition, source.MatchConditions, match.conditions()); len(conditions) > 0 {
 		spec["matchConditions"] = conditions
 	}
-	return &object{map[string]any{
-		"apiVersion": admissionv1.SchemeGroupVersion.String(), "kind": cluster.ValidatingKind,
-		"metadata": map[string]any{"name": g.policyName}, "spec": spec,
-	}, t.origin}
+	return newObject(t.object.origin, admissionv1.SchemeGroupVersion.String(), cluster.ValidatingKind, g.policyName, spec)
 }

@@ -5,9 +5,11 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -77,17 +79,7 @@ func (Kaptest) Detects(_ string, content []byte) bool {
 
 // Convert implements suite.Format.
 func (Kaptest) Convert(file string) ([]*manifest.Document, error) {
-	documents, err := manifest.Read(file)
-	if err != nil {
-		return nil, err
-	}
-	var converted []*manifest.Document
-	var errs []error
-	for _, document := range documents {
-		suites, err := convertKaptest(file, document)
-		converted, errs = append(converted, suites...), append(errs, err)
-	}
-	return converted, errors.Join(errs...)
+	return convertEach(file, convertKaptest)
 }
 
 func convertKaptest(file string, document *manifest.Document) ([]*manifest.Document, error) {
@@ -111,16 +103,15 @@ func convertKaptest(file string, document *manifest.Document) ([]*manifest.Docum
 		kind, field string
 		suites      []kaptestSuite
 	}{{cluster.ValidatingKind, "vapTestSuites", tests.VAPTestSuites}, {cluster.MutatingKind, "mapTestSuites", tests.MAPTestSuites}} {
-		for i := range group.suites {
+		suites, err := collect(group.suites, func(i int, s kaptestSuite) ([]*manifest.Document, error) {
 			path := fmt.Sprintf("%s[%d]", group.field, i)
-			k := &kaptestBuilder{
-				builder: newBuilder(file, document, path, group.suites[i].Policy), kind: group.kind, resources: resources,
-			}
-			converted = append(converted, k.convert(path, &group.suites[i], policies, definitions))
-			errs = append(errs, k.errs...)
-		}
+			k := &kaptestBuilder{builder: newBuilder(file, document, path, s.Policy), kind: group.kind, resources: resources}
+			k.convert(path, &s, policies, definitions)
+			return k.build()
+		})
+		converted, errs = append(converted, suites...), append(errs, err)
 	}
-	if len(converted) == 0 {
+	if len(tests.VAPTestSuites)+len(tests.MAPTestSuites) == 0 {
 		b.fail("", "no tests: want vapTestSuites or mapTestSuites")
 	}
 	return converted, errors.Join(append(errs, b.errs...)...)
@@ -135,47 +126,31 @@ type kaptestBuilder struct {
 	resources []*object
 }
 
-func (k *kaptestBuilder) convert(path string, tests *kaptestSuite, policies, definitions []*object) *manifest.Document {
-	var bindings []*object
-	if k.policy, bindings = policyWithBindings(policies, k.kind, tests.Policy); k.policy == nil {
-		k.fail(path+".policy", "no %s of the files in policies has the name %q", k.kind, tests.Policy)
-		return nil
+func (k *kaptestBuilder) convert(path string, tests *kaptestSuite, policies, definitions []*object) {
+	if k.policy, k.bound = k.addPolicy(path, k.kind, tests.Policy, policies); k.policy == nil {
+		return
 	}
-	k.bound = len(bindings) > 0
-	for _, o := range append(append([]*object{k.policy}, bindings...), definitions...) {
+	for _, o := range definitions {
 		k.manifest(o)
-	}
-	if !k.bound {
-		k.manifest(newBinding(k.policy, k.kind, nil))
 	}
 	paramKind := paramKindOf(k.policy)
 	for _, o := range k.resources {
-		if kind := o.kind(); kind == paramKind || kind == namespaceKind && !k.creates(tests, o) {
+		if kind := o.GroupVersionKind(); kind == paramKind || kind == namespaceKind && !k.creates(tests, o) {
 			k.manifest(o)
 		}
 	}
 	for i := range tests.Tests {
 		k.test(fmt.Sprintf("%s.tests[%d]", path, i), &tests.Tests[i], paramKind)
 	}
-	document, err := k.build()
-	if err != nil && len(k.errs) == 0 {
-		k.errs = append(k.errs, err)
-	}
-	return document
 }
 
 // creates reports whether a test creates a namespace, which must not exist then.
 func (k *kaptestBuilder) creates(tests *kaptestSuite, namespace *object) bool {
-	for i := range tests.Tests {
-		if test := &tests.Tests[i]; test.OldObject.Name == "" && test.Object.matches(namespace) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tests.Tests, func(test kaptestTest) bool { return test.OldObject.Name == "" && test.Object.matches(namespace) })
 }
 
 func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.GroupVersionKind) {
-	c := suite.Case{Expect: suite.Expectation{Policy: nameOf(k.policy), Message: test.DeniedMessage}, Notes: map[suite.Decision]string{}}
+	c := suite.Case{Expect: suite.Expectation{Policy: k.policy.GetName(), Message: test.DeniedMessage}, Notes: maps.Clone(kaptestNotes)}
 	known := false
 	if c.Expect.Decision, known = kaptestExpectations[k.kind][test.Expect]; !known {
 		k.fail(path+".expect", "unknown value %q of a test of a %s, want one of %s", test.Expect, k.kind, strings.Join(sortedKeys(kaptestExpectations[k.kind]), ", "))
@@ -197,22 +172,15 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	case oldObject != nil:
 		operation = "UPDATE"
 	}
-	c.Request.Operation = operation
-	request := k.casePath() + ".request"
-	subject, from := oldObject, ""
-	if operation == "UPDATE" && (nameOf(object) != nameOf(oldObject) || object.meta().GetNamespace() != oldObject.meta().GetNamespace()) {
+	subject, from := cmp.Or(object, oldObject), ""
+	if operation == "UPDATE" && (object.GetName() != oldObject.GetName() || object.GetNamespace() != oldObject.GetNamespace()) {
 		// The resources of a test differ in their names, but an update changes neither the name nor the namespace.
-		from = " from " + nameOf(oldObject)
+		from = " from " + oldObject.GetName()
 		oldObject = oldObject.clone()
-		oldObject.meta().SetName(nameOf(object))
-		oldObject.meta().SetNamespace(object.meta().GetNamespace())
+		oldObject.SetName(object.GetName())
+		oldObject.SetNamespace(object.GetNamespace())
 	}
-	if oldObject != nil {
-		c.Request.OldObject = k.source(request+".oldObject", oldObject)
-	}
-	if object != nil {
-		subject, c.Request.Object = object, k.source(request+".object", object)
-	}
+	k.request(&c, operation, object, oldObject)
 	c.Name = fmt.Sprintf("%s %s%s: %s", operation, subject, from, test.Expect)
 	c.Request.DryRun = true // as in kaptest
 	if u := test.UserInfo; u != nil {
@@ -220,10 +188,7 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	}
 	k.param(path, test, paramKind, &c)
 	k.expected(path, test, object, &c)
-	maps.Copy(c.Notes, kaptestNotes)
-	delete(c.Notes, c.Expect.Decision)
-	k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".expect"}
-	k.add(path, c)
+	k.add(path, path+".expect", c)
 }
 
 // find returns the resource that a reference names, or nil if it names none.
@@ -274,8 +239,8 @@ func (k *kaptestBuilder) expected(path string, test *kaptestTest, object *object
 		k.fail(path+".expectObject", "required: expect is mutate")
 	default:
 		expected = expected.clone()
-		if name := object; name != nil && !test.DisableNameOverwrite {
-			expected.meta().SetName(nameOf(object))
+		if object != nil && !test.DisableNameOverwrite {
+			expected.SetName(object.GetName())
 		}
 		c.Expect.Object = k.source(k.casePath()+".expect.object", expected)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,8 +91,8 @@ func (Kubescape) Convert(file string) ([]*manifest.Document, error) {
 	if len(errs) > 0 && (k.incomplete || len(k.suite.Cases) == 0) {
 		return nil, errors.Join(errs...)
 	}
-	document, err := k.build()
-	return []*manifest.Document{document}, errors.Join(append(errs, err)...)
+	documents, err = k.build()
+	return documents, errors.Join(append(errs, err)...)
 }
 
 // A kubescapeSuite builds the suite of a tests.json.
@@ -102,7 +101,7 @@ type kubescapeSuite struct {
 	resources string // the directory of the templates
 	// definition is the file with the CustomResourceDefinition of the params. Empty if there is none.
 	definition string
-	policy     *unstructured.Unstructured
+	policy     *object
 	hasParams  bool // the policy has a paramKind
 	// shared are the templates whose object is among the manifests of the suite. incomplete is set if one of them cannot be.
 	shared     map[string]bool
@@ -113,17 +112,14 @@ type kubescapeSuite struct {
 
 // open reads the policy, and adds it to the suite with the CustomResourceDefinition of its params.
 func (k *kubescapeSuite) open() bool {
-	for _, document := range k.read("", k.path(kubescapePolicy)) {
-		if o := k.decoded(document); o != nil && k.policy == nil {
-			k.policy = &unstructured.Unstructured{Object: o.content}
-		}
-	}
-	if k.policy == nil {
+	objects := k.objects("", k.path(kubescapePolicy))
+	if len(objects) == 0 {
 		if len(k.errs) == 0 {
 			k.fail("", "%s has no policy", k.path(kubescapePolicy))
 		}
 		return false
 	}
+	k.policy = objects[0]
 	_, k.hasParams, _ = unstructured.NestedMap(k.policy.Object, "spec", "paramKind")
 	k.shared = map[string]bool{}
 	k.suite.Manifests = append(k.suite.Manifests, suite.Source{Path: kubescapePolicy})
@@ -156,13 +152,7 @@ func (k *kubescapeSuite) open() bool {
 
 // template returns the objects of a template that the field at a path names.
 func (k *kubescapeSuite) template(path, name string) []*object {
-	var objects []*object
-	for _, document := range k.read(path, filepath.Join(k.resources, name)) {
-		if o := k.decoded(document); o != nil {
-			objects = append(objects, o)
-		}
-	}
-	return objects
+	return k.objects(path, filepath.Join(k.resources, name))
 }
 
 func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
@@ -194,30 +184,26 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 		if len(objects) > 1 {
 			c.Name += fmt.Sprintf(" [%d]", i)
 		}
-		source := k.casePath() + ".request.object"
 		for j, change := range test.FieldChangeList {
 			from := fmt.Sprintf("%s.field_change_list[%d]", path, j)
-			changed, err := changeField(o.content, change)
+			changed, err := changeField(o.Object, change)
 			if err != nil {
 				k.fail(from, "the change %q is not possible: %v", change, err)
 			} else if changed != "" {
-				k.origins[joined(source, changed)] = manifest.Origin{Document: k.document, Path: from}
+				k.origins[joined(k.casePath()+".request.object", changed)] = manifest.Origin{Document: k.document, Path: from}
 			}
 		}
 		k.applied(o)
 		k.define(o)
-		c.Request = suite.Request{Object: k.source(source, o), DryRun: true}
-		if initial := k.initial(o); initial != nil {
-			c.Request.OldObject = k.source(k.casePath()+".request.oldObject", initial)
-		}
+		c.Request.DryRun = true
+		k.request(&c, "", o, k.initial(o))
 		k.bind(path, test, &c)
 		expected := test.Expected
 		if !slices.Contains(matching, o) {
 			expected = kubescapePass
 		}
 		k.expect(expected, &c)
-		k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".expected"}
-		k.add(path, c)
+		k.add(path, path+".expected", c)
 	}
 }
 
@@ -244,24 +230,21 @@ func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 
 // applied adds the annotation of kubectl apply, with which the runner sends objects.
 func (k *kubescapeSuite) applied(o *object) {
-	metadata, ok := o.content["metadata"].(map[string]any)
+	metadata, ok := o.Object["metadata"].(map[string]any)
 	if !ok {
 		metadata = map[string]any{}
-		o.content["metadata"] = metadata
+		o.Object["metadata"] = metadata
 	}
 	annotations, ok := metadata["annotations"].(map[string]any)
 	if !ok && metadata["annotations"] != nil {
 		return // the server rejects the object
 	}
-	annotations = maps.Clone(annotations)
 	if annotations == nil {
 		annotations = map[string]any{}
+		metadata["annotations"] = annotations
 	}
-	metadata["annotations"] = annotations
-	configuration, err := json.Marshal(o.content)
-	if err != nil {
-		k.fail("", "%v", err)
-	}
+	configuration, err := json.Marshal(o.Object)
+	k.check(err)
 	annotations[corev1.LastAppliedConfigAnnotation] = string(configuration) + "\n"
 }
 
@@ -276,7 +259,7 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 		{"binding_template", test.BindingTemplate, kubescapeBinding, true, test.OmitParamRef, func(binding *object) []string {
 			changes := []string{"spec.policyName=" + name, "metadata.name=" + name + "-binding"}
 			// A paramRef has no effect on a policy without paramKind.
-			if _, found, _ := unstructured.NestedMap(binding.content, "spec", "paramRef"); !test.OmitParamRef && (found || k.hasParams) {
+			if _, found, _ := unstructured.NestedMap(binding.Object, "spec", "paramRef"); !test.OmitParamRef && (found || k.hasParams) {
 				changes = append(changes, "spec.paramRef.name="+name+"-params")
 			}
 			return changes
@@ -307,7 +290,7 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 		for _, o := range objects {
 			k.define(o)
 			for _, change := range part.changes(o) {
-				if _, err := changeField(o.content, change); err != nil {
+				if _, err := changeField(o.Object, change); err != nil {
 					k.fail(joined(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)
 				}
 			}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
 
@@ -26,25 +27,25 @@ var existing = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.
 
 // initial returns the object that the cluster of the runner has before a test applies o, which is then an update. It returns nil if o is new.
 func (k *kubescapeSuite) initial(o *object) *object {
-	name := nameOf(o)
-	switch kind := o.kind(); {
+	name := o.GetName()
+	switch kind := o.GroupVersionKind(); {
 	case kind == namespaceKind && slices.Contains(existing, name):
 	case kind == corev1.SchemeGroupVersion.WithKind("ServiceAccount") && name == "default":
 	default:
 		return nil
 	}
-	initial := &unstructured.Unstructured{Object: map[string]any{}}
-	initial.SetGroupVersionKind(o.kind())
+	initial := &object{&unstructured.Unstructured{Object: map[string]any{}}, o.origin}
+	initial.SetGroupVersionKind(o.GroupVersionKind())
 	initial.SetName(name)
-	initial.SetNamespace(o.meta().GetNamespace())
-	return &object{initial.Object, o.origin}
+	initial.SetNamespace(o.GetNamespace())
+	return initial
 }
 
 // define adds the CustomResourceDefinition of an object's kind to the manifests, if the directory of the templates has it. The runner
 // creates the definitions there before all tests.
 func (k *kubescapeSuite) define(o *object) {
-	kind := o.kind().GroupKind()
-	if !strings.Contains(kind.Group, ".") || isDefinition(o) {
+	kind := o.GroupVersionKind().GroupKind()
+	if !strings.Contains(kind.Group, ".") || cluster.IsDefinition(o.Unstructured) {
 		return // built-in
 	}
 	if k.definitions == nil {
@@ -66,19 +67,19 @@ func (k *kubescapeSuite) readDefinitions() {
 	for _, entry := range entries {
 		if file := filepath.Join(k.resources, entry.Name()); !entry.IsDir() && manifest.IsFile(file) {
 			for _, definition := range definitionsIn(file) {
-				k.definitions[definedKind(definition)] = definition
+				k.definitions[cluster.DefinedKind(definition.Unstructured)] = definition
 			}
 		}
 	}
 	for _, definition := range definitionsIn(k.definition) {
-		delete(k.definitions, definedKind(definition))
+		delete(k.definitions, cluster.DefinedKind(definition.Unstructured))
 	}
 }
 
 // definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none: it is an error where it is used.
 func definitionsIn(file string) []*object {
 	content, err := manifest.ReadFile(file)
-	if err != nil || !bytes.Contains(content, []byte(definitionKind.Kind)) {
+	if err != nil || !bytes.Contains(content, []byte(cluster.DefinitionKind)) {
 		return nil
 	}
 	documents, err := manifest.Parse(file, content)
@@ -88,8 +89,8 @@ func definitionsIn(file string) []*object {
 	var definitions []*object
 	for _, document := range documents {
 		if content, err := document.Object(); err == nil {
-			if o := (&object{content.Object, document}); isDefinition(o) {
-				definitions = append(definitions, o)
+			if cluster.IsDefinition(content) {
+				definitions = append(definitions, &object{content, document})
 			}
 		}
 	}
@@ -98,7 +99,7 @@ func definitionsIn(file string) []*object {
 
 // mayMatch reports whether a rule of the policy has the resource that kinds such as that of an object usually have.
 func (k *kubescapeSuite) mayMatch(o *object) bool {
-	kind := o.kind()
+	kind := o.GroupVersionKind()
 	resource, _ := meta.UnsafeGuessKindToResource(kind)
 	var constraints struct {
 		Rules []admissionregistrationv1.Rule `json:"resourceRules"`

@@ -5,8 +5,8 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -109,29 +109,16 @@ func (Kyverno) Detects(_ string, content []byte) bool {
 
 // Convert implements suite.Format.
 func (Kyverno) Convert(file string) ([]*manifest.Document, error) {
-	documents, err := manifest.Read(file)
-	if err != nil {
-		return nil, err
-	}
-	var converted []*manifest.Document
-	var errs []error
-	for _, document := range documents {
-		suite, err := convertKyverno(file, document)
-		converted, errs = append(converted, suite), append(errs, err)
-	}
-	return converted, errors.Join(errs...)
+	return convertEach(file, convertKyverno)
 }
 
-func convertKyverno(file string, document *manifest.Document) (*manifest.Document, error) {
+func convertKyverno(file string, document *manifest.Document) ([]*manifest.Document, error) {
 	test := &kyvernoTest{}
 	if err := document.Decode(test); err != nil {
 		return nil, err
 	}
 	name, _ := test.Metadata["name"].(string)
-	if name == "" {
-		name = test.Name
-	}
-	k := &kyvernoSuite{builder: newBuilder(file, document, "", name), spec: test}
+	k := &kyvernoSuite{builder: newBuilder(file, document, "", cmp.Or(name, test.Name)), spec: test}
 	k.convert()
 	return k.build()
 }
@@ -146,13 +133,7 @@ type kyvernoSuite struct {
 }
 
 func (k *kyvernoSuite) convert() {
-	native := 0
-	for _, result := range k.spec.Results {
-		if result.kind() != "" {
-			native++
-		}
-	}
-	if native == 0 {
+	if !slices.ContainsFunc(k.spec.Results, func(r kyvernoResult) bool { return r.kind() != "" }) {
 		k.fail("results", "no result has isValidatingAdmissionPolicy or isMutatingAdmissionPolicy: policies of Kyverno are not supported, run this test with the Kyverno CLI")
 		return
 	}
@@ -205,11 +186,11 @@ func (k *kyvernoSuite) values() {
 	}
 	values := &kyvernoValues{}
 	if err := json.Unmarshal(raw, values); err != nil {
-		k.errs = append(k.errs, document.Errorf(path, "%v", err))
+		k.failAt(document, path, "%v", err)
 		return
 	}
 	if len(values.Subresources) > 0 {
-		k.errs = append(k.errs, document.Errorf(path+"subresources", "not supported: write native cases with subResource"))
+		k.failAt(document, path+"subresources", "not supported: write native cases with subResource")
 	}
 	for i, selector := range values.NamespaceSelector {
 		k.namespace(document, fmt.Sprintf("%snamespaceSelector[%d]", path, i), map[string]any{"metadata": map[string]any{"name": selector.Name, "labels": selector.Labels}})
@@ -219,7 +200,7 @@ func (k *kyvernoSuite) values() {
 	}
 	if operation, found := values.GlobalValues["request.operation"]; found {
 		if k.operation, _ = operation.(string); !slices.Contains(kyvernoOperations, k.operation) {
-			k.errs = append(k.errs, document.Errorf(path+"globalValues[request.operation]", wantKyvernoOperation))
+			k.failAt(document, path+"globalValues[request.operation]", wantKyvernoOperation)
 		}
 	}
 }
@@ -227,8 +208,7 @@ func (k *kyvernoSuite) values() {
 func (k *kyvernoSuite) namespace(document *manifest.Document, path string, content map[string]any) {
 	content["apiVersion"], content["kind"] = namespaceKind.Version, namespaceKind.Kind
 	raw, err := json.Marshal(content)
-	if err != nil {
-		k.errs = append(k.errs, document.Errorf(path, "%v", err))
+	if !k.check(err) {
 		return
 	}
 	if o := k.decoded(document.Field(path, raw)); o != nil {
@@ -246,7 +226,7 @@ func (k *kyvernoSuite) userInfo() {
 			UserInfo *authenticationv1.UserInfo `json:"userInfo"`
 		}
 		if err := json.Unmarshal(document.Raw(), &info); err != nil || info.UserInfo == nil {
-			k.errs = append(k.errs, document.Errorf("userInfo", "required: username and groups"))
+			k.failAt(document, "userInfo", "required: username and groups")
 			continue
 		}
 		k.user = info.UserInfo
@@ -256,34 +236,17 @@ func (k *kyvernoSuite) userInfo() {
 func (k *kyvernoSuite) result(path string, result *kyvernoResult, added map[string]bool) {
 	kind := result.kind()
 	if kind == "" {
-		k.add(path, suite.Case{
-			Name: strings.Join(slices.DeleteFunc([]string{result.Policy, result.Rule, result.Kind, result.Resource}, func(s string) bool { return s == "" }), " "),
-			Skip: "the result is about a policy of Kyverno. Only those with isValidatingAdmissionPolicy or isMutatingAdmissionPolicy are about native policies",
-		})
-		return
-	}
-	policy, bindings := policyWithBindings(k.policies, kind, result.Policy)
-	if policy == nil {
-		k.fail(path+".policy", "no %s of the files in policies has the name %q", kind, result.Policy)
+		k.skip(path, strings.Join(slices.DeleteFunc([]string{result.Policy, result.Rule, result.Kind, result.Resource}, func(s string) bool { return s == "" }), " "),
+			"the result is about a policy of Kyverno. Only those with isValidatingAdmissionPolicy or isMutatingAdmissionPolicy are about native policies")
 		return
 	}
 	if id := kind + "/" + result.Policy; !added[id] {
+		if policy, _ := k.addPolicy(path, kind, result.Policy, k.policies); policy == nil {
+			return
+		}
 		added[id] = true
-		k.manifest(policy)
-		if len(bindings) == 0 {
-			bindings = []*object{newBinding(policy, kind, nil)}
-		}
-		for _, binding := range bindings {
-			k.manifest(binding)
-		}
 	}
-	wanted, patched := result.Result, result.PatchedResources
-	if wanted == "" {
-		wanted = result.Status
-	}
-	if patched == "" {
-		patched = result.PatchedResource
-	}
+	wanted, patched := cmp.Or(result.Result, result.Status), cmp.Or(result.PatchedResources, result.PatchedResource)
 	decision, known := kyvernoExpectations[wanted]
 	if !known {
 		k.fail(path+".result", "%q is not supported, want one of %s", wanted, strings.Join(sortedKeys(kyvernoExpectations), ", "))
@@ -295,26 +258,19 @@ func (k *kyvernoSuite) result(path string, result *kyvernoResult, added map[stri
 	}
 	var expected []*object
 	if patched != "" {
-		for _, document := range k.read(path+".patchedResources", k.path(patched)) {
-			if o := k.decoded(document); o != nil {
-				expected = append(expected, o)
-			}
-		}
+		expected = k.objects(path+".patchedResources", k.path(patched))
 	}
-	operation := k.operation
-	if result.Operation != "" {
-		operation = result.Operation
-		if !slices.Contains(kyvernoOperations, operation) {
-			k.fail(path+".operation", wantKyvernoOperation)
-			return
-		}
+	operation := cmp.Or(result.Operation, k.operation)
+	if result.Operation != "" && !slices.Contains(kyvernoOperations, operation) {
+		k.fail(path+".operation", wantKyvernoOperation)
+		return
 	}
 	if operation == "DELETE" && patched != "" {
 		k.fail(path+".patchedResources", "a DELETE has no resulting object, and mutating policies do not apply to it")
 		return
 	}
 	for _, o := range k.subjects(path, result) {
-		k.request(path, kind+"/"+result.Policy, wanted, operation, o, decision, expected, patched != "")
+		k.testCase(path, kind+"/"+result.Policy, wanted, operation, o, decision, expected, patched != "")
 	}
 }
 
@@ -323,9 +279,7 @@ func (k *kyvernoSuite) subjects(path string, result *kyvernoResult) []*object {
 	_, kind := cutLast(result.Kind)
 	references := slices.Clone(result.ResourceSpecs)
 	for i := range references {
-		if references[i].Kind == "" {
-			references[i].Kind = kind
-		}
+		references[i].Kind = cmp.Or(references[i].Kind, kind)
 	}
 	names := result.Resources
 	if len(names) == 0 && result.Resource != "" {
@@ -333,17 +287,14 @@ func (k *kyvernoSuite) subjects(path string, result *kyvernoResult) []*object {
 	}
 	for _, resource := range names {
 		namespace, name := cutLast(resource)
-		if namespace == "" {
-			namespace = result.Namespace
-		}
-		references = append(references, objectReference{Kind: kind, Namespace: namespace, Name: name})
+		references = append(references, objectReference{Kind: kind, Namespace: cmp.Or(namespace, result.Namespace), Name: name})
 	}
 	if len(references) == 0 {
 		references = []objectReference{{Kind: kind, Namespace: result.Namespace}}
 	}
 	var found []*object
 	for i := range references {
-		matching := slices.DeleteFunc(slices.Clone(k.resources), func(o *object) bool { return !references[i].matches(o) })
+		matching := references[i].in(k.resources)
 		if len(matching) == 0 {
 			k.fail(path+".resources", "no object of the files in resources has the kind %s and the name %q", references[i].Kind, references[i].Name)
 		}
@@ -358,32 +309,28 @@ func cutLast(text string) (before, after string) {
 	return text[:max(i, 0)], text[i+1:]
 }
 
-func (k *kyvernoSuite) request(path, policy, wanted, operation string, o *object, decision suite.Decision, expected []*object, patched bool) {
+// testCase adds the case of a result about one object.
+func (k *kyvernoSuite) testCase(path, policy, wanted, operation string, o *object, decision suite.Decision, expected []*object, patched bool) {
 	_, name := cutLast(policy)
 	c := suite.Case{
 		Name:    fmt.Sprintf("%s %s: %s", name, o, wanted),
-		Request: suite.Request{Operation: operation, UserInfo: k.user},
+		Request: suite.Request{UserInfo: k.user},
 		Expect:  suite.Expectation{Decision: decision, Policy: policy},
-		Notes:   map[suite.Decision]string{},
+		Notes:   kyvernoNotes,
 	}
-	request := k.casePath() + ".request"
-	if operation != "DELETE" {
-		c.Request.Object = k.source(request+".object", o)
-	}
-	if operation == "DELETE" || operation == "UPDATE" {
-		c.Request.OldObject = k.source(request+".oldObject", o)
+	switch operation {
+	case "DELETE":
+		k.request(&c, operation, nil, o)
+	case "UPDATE":
+		k.request(&c, operation, o, o)
+	default:
+		k.request(&c, operation, o, nil)
 	}
 	if patched {
-		reference := objectReference{Kind: o.kind().Kind, Name: nameOf(o), Namespace: o.meta().GetNamespace()}
+		reference := objectReference{Kind: o.GroupVersionKind().Kind, Name: o.GetName(), Namespace: o.GetNamespace()}
 		if e := k.only(path+".patchedResources", &reference, expected); e != nil {
 			c.Expect.Object = k.source(k.casePath()+".expect.object", e)
 		}
 	}
-	for other, note := range kyvernoNotes {
-		if other != decision {
-			c.Notes[other] = note
-		}
-	}
-	k.origins[k.casePath()+".expect"] = manifest.Origin{Document: k.document, Path: path + ".result"}
-	k.add(path, c)
+	k.add(path, path+".result", c)
 }

@@ -25,8 +25,7 @@ func (k *kyvernoSuite) clusterResources() {
 	for i, file := range k.spec.ClusterResources {
 		for _, document := range k.read(fmt.Sprintf("clusterResources[%d]", i), k.path(file)) {
 			cluster := &kyvernoClusterResource{}
-			if err := document.Decode(cluster); err != nil {
-				k.errs = append(k.errs, err)
+			if !k.check(document.Decode(cluster)) {
 				continue
 			}
 			for _, definition := range k.files(fmt.Sprintf("clusterResources[%d]", i), cluster.Spec.CRDs) {
@@ -44,5 +43,5 @@ func (k *kyvernoSuite) clusterResources() {
 
 // is reports whether the other object has the same kind, namespace and name.
 func (o *object) is(other *object) bool {
-	return o.kind().GroupKind() == other.kind().GroupKind() && o.meta().GetNamespace() == other.meta().GetNamespace() && nameOf(o) == nameOf(other)
+	return o.GroupVersionKind().GroupKind() == other.GroupVersionKind().GroupKind() && o.GetNamespace() == other.GetNamespace() && o.GetName() == other.GetName()
 }

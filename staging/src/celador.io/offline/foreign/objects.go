@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
@@ -17,43 +16,20 @@ import (
 	"celador.io/offline/manifest"
 )
 
-var (
-	namespaceKind  = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
-	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-)
+var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
 // anyMessage is a regular expression that matches each message.
 const anyMessage = ".*"
 
-// isDefinition reports whether an object is a CustomResourceDefinition.
-func isDefinition(o *object) bool { return o.kind().GroupKind() == definitionKind }
-
-// definedKind returns the kind that a CustomResourceDefinition defines.
-func definedKind(definition *object) schema.GroupKind {
-	group, _, _ := unstructured.NestedString(definition.content, "spec", "group")
-	kind, _, _ := unstructured.NestedString(definition.content, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: kind}
-}
-
-func (o *object) meta() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: o.content}
-}
-
-func (o *object) kind() schema.GroupVersionKind { return o.meta().GroupVersionKind() }
-
-func (o *object) clone() *object { return &object{runtime.DeepCopyJSON(o.content), o.origin} }
+func (o *object) clone() *object { return &object{o.DeepCopy(), o.origin} }
 
 // String returns the kind, namespace and name.
 func (o *object) String() string {
-	m := o.meta()
-	if m.GetNamespace() == "" {
-		return m.GetKind() + " " + m.GetName()
+	if o.GetNamespace() == "" {
+		return o.GetKind() + " " + o.GetName()
 	}
-	return fmt.Sprintf("%s %s/%s", m.GetKind(), m.GetNamespace(), m.GetName())
+	return fmt.Sprintf("%s %s/%s", o.GetKind(), o.GetNamespace(), o.GetName())
 }
-
-// nameOf returns the name of an object.
-func nameOf(o *object) string { return o.meta().GetName() }
 
 // An objectReference names an object. Empty fields match any object.
 type objectReference struct {
@@ -65,8 +41,8 @@ type objectReference struct {
 }
 
 func (r *objectReference) matches(o *object) bool {
-	kind, m := o.kind(), o.meta()
-	for _, pair := range [][2]string{{r.Group, kind.Group}, {r.Version, kind.Version}, {r.Kind, kind.Kind}, {r.Namespace, m.GetNamespace()}, {r.Name, m.GetName()}} {
+	kind := o.GroupVersionKind()
+	for _, pair := range [][2]string{{r.Group, kind.Group}, {r.Version, kind.Version}, {r.Kind, kind.Kind}, {r.Namespace, o.GetNamespace()}, {r.Name, o.GetName()}} {
 		if pair[0] != "" && pair[0] != pair[1] {
 			return false
 		}
@@ -74,9 +50,15 @@ func (r *objectReference) matches(o *object) bool {
 	return true
 }
 
-// only returns the one object that a reference names, and adds an error at path if there is another number.
+// in returns the objects that the reference matches.
+func (r *objectReference) in(objects []*object) []*object {
+	return slices.DeleteFunc(slices.Clone(objects), func(o *object) bool { return !r.matches(o) })
+}
+
+// only returns the one object that a reference names, and adds an error at path if there is another
+// number.
 func (b *builder) only(path string, reference *objectReference, objects []*object) *object {
-	found := slices.DeleteFunc(slices.Clone(objects), func(o *object) bool { return !reference.matches(o) })
+	found := reference.in(objects)
 	if len(found) == 1 {
 		return found[0]
 	}
@@ -97,53 +79,64 @@ func (b *builder) files(field string, names []string) []*object {
 			}
 		}
 		for _, file := range files {
-			for _, document := range b.read(path, file) {
-				if o := b.decoded(document); o != nil {
-					objects = append(objects, o)
-				}
-			}
+			objects = append(objects, b.objects(path, file)...)
 		}
 	}
 	return objects
 }
 
-// policyWithBindings returns the policy of a kind and name, or nil, and its bindings.
-func policyWithBindings(objects []*object, kind, name string) (policy *object, bindings []*object) {
+// addPolicy adds the policy of a kind and name to the manifests, with its bindings among the
+// objects or with one that enforces it for all requests. It returns nil and adds an error if there
+// is no such policy.
+func (b *builder) addPolicy(path, kind, name string, objects []*object) (policy *object, bound bool) {
+	var bindings []*object
 	for _, o := range objects {
-		if o.kind().Group != admissionv1.GroupName {
+		if o.GroupVersionKind().Group != admissionv1.GroupName {
 			continue
 		}
-		switch o.kind().Kind {
+		switch o.GetKind() {
 		case kind:
-			if nameOf(o) == name {
+			if o.GetName() == name {
 				policy = o
 			}
 		case kind + "Binding":
-			if bound, _, _ := unstructured.NestedString(o.content, "spec", "policyName"); bound == name {
+			if bound, _, _ := unstructured.NestedString(o.Object, "spec", "policyName"); bound == name {
 				bindings = append(bindings, o)
 			}
 		}
 	}
-	return policy, bindings
+	if policy == nil {
+		b.fail(path+".policy", "no %s of the files in policies has the name %q", kind, name)
+		return nil, false
+	}
+	if bound = len(bindings) > 0; !bound {
+		bindings = []*object{newBinding(policy, kind, nil)}
+	}
+	b.manifest(policy)
+	for _, binding := range bindings {
+		b.manifest(binding)
+	}
+	return policy, bound
 }
 
 // paramKindOf returns the paramKind of a policy, which is empty if it has none.
 func paramKindOf(policy *object) schema.GroupVersionKind {
-	kind, _, _ := unstructured.NestedStringMap(policy.content, "spec", "paramKind")
+	kind, _, _ := unstructured.NestedStringMap(policy.Object, "spec", "paramKind")
 	return schema.FromAPIVersionAndKind(kind["apiVersion"], kind["kind"])
 }
 
-// newBinding returns a binding that enforces a policy for all requests, with a param unless it is nil.
+// newBinding returns a binding that enforces a policy for all requests, with a param unless it is
+// nil.
 func newBinding(policy *object, kind string, param *object) *object {
-	name := nameOf(policy)
+	name := policy.GetName()
 	spec := map[string]any{"policyName": name}
 	if kind == cluster.ValidatingKind {
 		spec["validationActions"] = []any{string(admissionv1.Deny)}
 	}
 	switch {
 	case param != nil:
-		reference := map[string]any{"name": nameOf(param), "parameterNotFoundAction": "Deny"}
-		if namespace := param.meta().GetNamespace(); namespace != "" {
+		reference := map[string]any{"name": param.GetName(), "parameterNotFoundAction": "Deny"}
+		if namespace := param.GetNamespace(); namespace != "" {
 			reference["namespace"] = namespace
 		}
 		spec["paramRef"] = reference
@@ -151,9 +144,13 @@ func newBinding(policy *object, kind string, param *object) *object {
 		// Any param.
 		spec["paramRef"] = map[string]any{"selector": map[string]any{}, "parameterNotFoundAction": "Deny"}
 	}
-	return &object{map[string]any{
-		"apiVersion": policy.meta().GetAPIVersion(), "kind": kind + "Binding", "metadata": map[string]any{"name": name}, "spec": spec,
-	}, policy.origin}
+	return newObject(policy.origin, policy.GetAPIVersion(), kind+"Binding", name, spec)
+}
+
+// newObject returns an object that derives from a document.
+func newObject(origin *manifest.Document, version, kind, name string, spec any) *object {
+	content := map[string]any{"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}
+	return &object{&unstructured.Unstructured{Object: content}, origin}
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -40,6 +40,23 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Position, e.Field, e.Problem)
 }
 
+// Errors returns the errors that err joins, and those that they join in turn. It returns nil if err
+// is nil.
+func Errors(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, Errors(err)...)
+	}
+	return all
+}
+
 // Errorf returns an error with the position of the field at a path, such as spec.validations[0].expression or
 // metadata.labels[app]. If there is no such field, the position is the one of the nearest parent that exists.
 func (d *Document) Errorf(path, format string, args ...any) *Error {

@@ -35,10 +35,10 @@ type Answer struct {
 	Object string `json:"object,omitempty"`
 	Diff   string `json:"diff,omitempty"`
 	// Policies has an entry for each policy and binding.
-	Policies     []Policy      `json:"policies,omitempty"`
-	Webhooks     []Webhook     `json:"webhooks,omitempty"`
-	Expressions  []Expression  `json:"expressions,omitempty"`
-	TypeWarnings []TypeWarning `json:"typeWarnings,omitempty"`
+	Policies     []Policy                `json:"policies,omitempty"`
+	Webhooks     []cluster.WebhookReview `json:"webhooks,omitempty"`
+	Expressions  []Expression            `json:"expressions,omitempty"`
+	TypeWarnings []TypeWarning           `json:"typeWarnings,omitempty"`
 	// Problems are the reasons why the input is not usable.
 	Problems []Problem `json:"problems,omitempty"`
 	// Omitted has the number of entries that a list has beyond those in the answer, by the name of the list in JSON.
@@ -85,14 +85,6 @@ type Violation struct {
 	Ignored bool `json:"ignored,omitempty"`
 }
 
-// A Webhook tells whether the server would call a webhook.
-type Webhook struct {
-	Configuration string `json:"configuration"`
-	Name          string `json:"name"`
-	Called        bool   `json:"called"`
-	Reason        string `json:"reason,omitempty"`
-}
-
 // A Place is a field in a pane. Lines count from 1; a place without a line is the whole pane.
 type Place struct {
 	Pane  string `json:"pane"`
@@ -124,8 +116,8 @@ type Evaluation struct {
 	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
 	Cost uint64 `json:"cost"`
 	// Part is the part of the expression that led to the value, and Values are the values of its parts.
-	Part   string         `json:"part"`
-	Values []report.Value `json:"values,omitempty"`
+	Part   string           `json:"part"`
+	Values []coverage.Value `json:"values,omitempty"`
 }
 
 // A TypeWarning is a warning of the type check of a policy.
@@ -164,13 +156,10 @@ func newAnswer(found *suite.Answer, err error) *Answer {
 func (a *Answer) addReview(found *suite.Answer) {
 	review := found.Review
 	a.Decision, a.Reason, a.Allowed = found.Decision, found.Reason, review.Allowed
-	a.Warnings, a.AuditAnnotations = review.Warnings, review.AuditAnnotations
+	a.Warnings, a.AuditAnnotations, a.Webhooks = review.Warnings, review.AuditAnnotations, review.Webhooks
 	if review.Status != nil {
 		s := review.Status.ErrStatus
 		a.Status = &Status{s.Code, s.Reason, s.Message}
-	}
-	for _, w := range review.Webhooks {
-		a.Webhooks = append(a.Webhooks, Webhook(w))
 	}
 	for _, p := range review.Policies {
 		findings := suite.Findings([]cluster.PolicyReview{p})
@@ -220,11 +209,7 @@ func newExpression(e *suite.EvaluatedExpression) Expression {
 		Kind: e.Kind, Policy: e.Name, Place: newPlace(e.Position, e.Field), Text: e.Text, Omitted: e.Omitted, Summary: e.Summary(),
 	}
 	for _, evaluation := range e.Evaluations {
-		x := Evaluation{Value: evaluation.Value, Error: evaluation.Failed, Cost: evaluation.Cost, Part: evaluation.Part}
-		for _, v := range evaluation.Values {
-			x.Values = append(x.Values, report.Value(v))
-		}
-		out.Evaluations = append(out.Evaluations, x)
+		out.Evaluations = append(out.Evaluations, Evaluation{evaluation.Value, evaluation.Failed, evaluation.Cost, evaluation.Part, evaluation.Values})
 	}
 	for _, b := range e.Branches {
 		if !b.Covered {
@@ -269,23 +254,18 @@ func omit[T any](omitted map[string]int, name string, list *[]T) {
 
 // problems returns the errors that err joins.
 func problems(err error) []Problem {
-	if err == nil {
-		return nil
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []Problem
-		for _, err := range joined.Unwrap() {
-			all = append(all, problems(err)...)
+	var all []Problem
+	for _, err := range manifest.Errors(err) {
+		p := Problem{Message: err.Error()}
+		var located *manifest.Error
+		var gates *gateError
+		switch {
+		case errors.As(err, &located):
+			p = Problem{newPlace(located.Position, located.Field), located.Problem}
+		case errors.As(err, &gates):
+			p.Pane = "featureGates"
 		}
-		return all
+		all = append(all, p)
 	}
-	var located *manifest.Error
-	var gates *gateError
-	switch {
-	case errors.As(err, &located):
-		return []Problem{{newPlace(located.Position, located.Field), located.Problem}}
-	case errors.As(err, &gates):
-		return []Problem{{Place{Pane: "featureGates"}, err.Error()}}
-	}
-	return []Problem{{Message: err.Error()}}
+	return all
 }

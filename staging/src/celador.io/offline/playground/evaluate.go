@@ -32,7 +32,7 @@ var (
 
 // An Evaluator evaluates inputs, one at a time, because feature gates apply to the process. It is safe for concurrent use.
 type Evaluator struct {
-	types cluster.Types
+	backend cluster.Backend
 	// queue has an element for each input that waits or is evaluated, and turn one for the input that is evaluated.
 	queue, turn chan struct{}
 	// overdue is set while an evaluation runs whose time is over.
@@ -42,9 +42,9 @@ type Evaluator struct {
 	gates map[string]bool
 }
 
-// NewEvaluator returns an evaluator for clusters with the given types.
-func NewEvaluator(types cluster.Types) *Evaluator {
-	return &Evaluator{types: types, queue: make(chan struct{}, 1+maxWaiting), turn: make(chan struct{}, 1)}
+// NewEvaluator returns an evaluator for clusters with the given backend.
+func NewEvaluator(backend cluster.Backend) *Evaluator {
+	return &Evaluator{backend: backend, queue: make(chan struct{}, 1+maxWaiting), turn: make(chan struct{}, 1)}
 }
 
 // Evaluate answers the request of an input. An input that is not usable has an answer with Problems. The error wraps ErrBusy or is the one of ctx.
@@ -118,13 +118,13 @@ func (e *Evaluator) explain(ctx context.Context, input *Input) (*suite.Answer, e
 	if err != nil {
 		return nil, err
 	}
-	restore, err := e.types.EnableFeatures(input.FeatureGates)
+	restore, err := e.backend.EnableFeatures(input.FeatureGates)
 	if err != nil {
 		return nil, &gateError{err}
 	}
 	defer restore()
 	if e.base == nil || !maps.Equal(e.gates, input.FeatureGates) {
-		e.base, e.gates = cluster.NewBase(e.types), input.FeatureGates
+		e.base, e.gates = cluster.NewBase(e.backend), input.FeatureGates
 	}
 	return suite.Explain(ctx, e.base, test)
 }

@@ -18,7 +18,7 @@ import (
 
 // blocking are types whose feature gates wait for release.
 type blocking struct {
-	cluster.Types
+	cluster.Backend
 	entered, release chan struct{}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
@@ -87,13 +88,7 @@ type Expression struct {
 	// Part is the part of the expression that led to the value.
 	Part string `json:"part,omitempty"`
 	// Values are the values of the parts of Part.
-	Values []Value `json:"values,omitempty"`
-}
-
-// A Value is the value of a part of an expression.
-type Value struct {
-	Text  string `json:"text"`
-	Value string `json:"value"`
+	Values []coverage.Value `json:"values,omitempty"`
 }
 
 // A Policy is what a policy did, through one binding.
@@ -166,10 +161,7 @@ func newCase(result *suite.CaseResult) Case {
 func newExpression(e suite.Expression) Expression {
 	out := Expression{Position: e.Position, Text: e.Text}
 	if x := e.Explanation; x != nil {
-		out.Value, out.Part = x.Value, x.Part
-		for _, v := range x.Values {
-			out.Values = append(out.Values, Value(v))
-		}
+		out.Value, out.Part, out.Values = x.Value, x.Part, x.Values
 	}
 	return out
 }

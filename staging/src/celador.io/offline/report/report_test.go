@@ -166,7 +166,7 @@ func TestJSON(t *testing.T) {
 		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
 			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
-				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Value: "false", Part: "a == b", Values: []report.Value{{Text: "a", Value: "1"}, {Text: "b", Value: `"2"`}}}}},
+				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Value: "false", Part: "a == b", Values: []coverage.Value{{Text: "a", Value: "1"}, {Text: "b", Value: `"2"`}}}}},
 			}},
 			{
 				Name: "changed", Position: at(20), Result: "Failed", Decision: suite.Allowed,

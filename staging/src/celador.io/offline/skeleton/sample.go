@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	admissionv1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 )
 
@@ -37,7 +38,7 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 		all = append(all, object)
 	}
 	for _, object := range objects {
-		if object.GetKind() == "CustomResourceDefinition" {
+		if object.GetKind() == cluster.DefinitionKind {
 			all = append(all, customSamples(object)...)
 		}
 	}
@@ -106,9 +107,7 @@ func contains(values []string, value string) bool {
 // resourceOf returns the resource of a kind: the one of its definition, or the plural of its name.
 func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstructured) string {
 	for _, definition := range definitions {
-		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
-		name, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
-		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && group == kind.Group && name == kind.Kind {
+		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && cluster.DefinedKind(definition) == kind.GroupKind() {
 			return plural
 		}
 	}
@@ -118,8 +117,7 @@ func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstru
 
 // customSamples returns an object of each served version of a CustomResourceDefinition, with the fields that its schema requires.
 func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstructured {
-	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+	kind := cluster.DefinedKind(definition)
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	var all []*unstructured.Unstructured
 	for _, v := range versions {
@@ -131,7 +129,7 @@ func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstru
 			content = map[string]any{}
 		}
 		object := &unstructured.Unstructured{Object: content}
-		object.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: name, Kind: kind})
+		object.SetGroupVersionKind(kind.WithVersion(name))
 		object.SetName("example")
 		all = append(all, object)
 	}

@@ -23,7 +23,7 @@ import (
 // New returns the text of a suite for the policies of a file, whose bindings, params and CustomResourceDefinitions may be in the file, too. directory
 // is where the suite will be. The suite has a case that satisfies and a case that violates each validation, and a case for each mutating policy.
 // Their objects are found by trial. Where none is found, the case is marked with TODO and fails.
-func New(ctx context.Context, types cluster.Types, file, directory string) ([]byte, error) {
+func New(ctx context.Context, backend cluster.Backend, file, directory string) ([]byte, error) {
 	objects, documents, err := read(file)
 	if err != nil {
 		return nil, err
@@ -54,12 +54,12 @@ func New(ctx context.Context, types cluster.Types, file, directory string) ([]by
 	for _, p := range policies {
 		d.complete(p)
 	}
-	if err := checkPolicies(ctx, types, objects, documents); err != nil {
+	if err := checkPolicies(ctx, backend, objects, documents); err != nil {
 		return nil, err
 	}
 	// A cluster without the manifests decides nothing. The run of the suite reports why.
-	guarded, _ := cluster.New(ctx, types, d.objects...)
-	unguarded, _ := cluster.New(ctx, types, slices.DeleteFunc(slices.Clone(d.objects), isPolicy)...)
+	guarded, _ := cluster.New(ctx, backend, d.objects...)
+	unguarded, _ := cluster.New(ctx, backend, slices.DeleteFunc(slices.Clone(d.objects), isPolicy)...)
 	d.text.WriteString("cases:\n")
 	for _, p := range policies {
 		prefix := ""
@@ -97,7 +97,7 @@ func isPolicy(object *unstructured.Unstructured) bool {
 
 // checkPolicies returns an error if a server does not accept the policies and bindings of the file. Other objects may need manifests that
 // only the author of the suite knows.
-func checkPolicies(ctx context.Context, types cluster.Types, objects []*unstructured.Unstructured, documents []*manifest.Document) error {
+func checkPolicies(ctx context.Context, backend cluster.Backend, objects []*unstructured.Unstructured, documents []*manifest.Document) error {
 	var policies []*unstructured.Unstructured
 	var own []*manifest.Document
 	for i, object := range objects {
@@ -105,7 +105,7 @@ func checkPolicies(ctx context.Context, types cluster.Types, objects []*unstruct
 			policies, own = append(policies, object), append(own, documents[i])
 		}
 	}
-	if _, err := cluster.New(ctx, types, policies...); err != nil {
+	if _, err := cluster.New(ctx, backend, policies...); err != nil {
 		return suite.Locate(err, own)
 	}
 	return nil

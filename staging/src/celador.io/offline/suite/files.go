@@ -33,20 +33,11 @@ func (t *Test) Files() []string {
 // FilesOf returns the files that the errors of Load name, in lexical order.
 func FilesOf(err error) []string {
 	files := map[string]bool{}
-	var visit func(error)
-	visit = func(err error) {
+	for _, err := range manifest.Errors(err) {
 		var located *manifest.Error
-		switch e := err.(type) {
-		case interface{ Unwrap() []error }:
-			for _, err := range e.Unwrap() {
-				visit(err)
-			}
-		default:
-			if errors.As(err, &located) {
-				files[located.Position.File] = true
-			}
+		if errors.As(err, &located) {
+			files[located.Position.File] = true
 		}
 	}
-	visit(err)
 	return keys(files)
 }

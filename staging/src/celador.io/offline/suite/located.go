@@ -64,11 +64,11 @@ func withoutExpression(message string) string {
 	return prefix + strings.TrimPrefix(text[len(quoted):], ": ")
 }
 
-// Locate returns an error of cluster.New or cluster.Restore with the positions of the fields. documents are those of the objects that were added, in
+// Locate returns an error of cluster.New or cluster.Base.Restore with the positions of the fields. documents are those of the objects that were added, in
 // their order.
 func Locate(err error, documents []*manifest.Document) error {
 	var errs []error
-	for _, err := range flatten(err) {
+	for _, err := range manifest.Errors(err) {
 		var invalid *cluster.ObjectError
 		if errors.As(err, &invalid) && invalid.Index < len(documents) {
 			errs = append(errs, located(documents[invalid.Index], invalid.Err))
@@ -77,14 +77,6 @@ func Locate(err error, documents []*manifest.Document) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// flatten returns the errors that err joins.
-func flatten(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	return []error{err}
 }
 
 // refused returns the error of a request that no client can send. Errors about fields have the position in the

@@ -25,8 +25,8 @@ import (
 
 // A Runner runs suites. It is safe for concurrent use.
 type Runner struct {
-	// Types are the API types of the clusters. Required.
-	Types cluster.Types
+	// Backend is that of the clusters. Required.
+	Backend cluster.Backend
 	// AllowUnknownKinds lets the manifests and requests have objects of kinds that are not served. Servers then have a definition without a
 	// schema for each of them. Without it, such an object is an error.
 	AllowUnknownKinds bool
@@ -61,7 +61,7 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 		if i := slices.IndexFunc(batches, func(b *batch) bool { return maps.Equal(b.gates, test.Suite.FeatureGates) }); i >= 0 {
 			b = batches[i]
 		} else {
-			b = &batch{gates: test.Suite.FeatureGates, base: cluster.NewBase(r.Types)}
+			b = &batch{gates: test.Suite.FeatureGates, base: cluster.NewBase(r.Backend)}
 			batches = append(batches, b)
 		}
 		shared := r.fixture(ctx, b.base, test)
@@ -99,7 +99,7 @@ func (r *Runner) runAll(batches []*batch) {
 	var lock sync.Mutex
 	done := 0
 	for _, b := range batches {
-		restore, err := r.Types.EnableFeatures(b.gates)
+		restore, err := r.Backend.EnableFeatures(b.gates)
 		var jobs errgroup.Group
 		jobs.SetLimit(r.Parallel)
 		if r.Parallel <= 0 {

@@ -136,12 +136,12 @@ func (l *loader) documents(path string, source *Source, many bool) []*manifest.D
 		}
 	}
 	var items []*manifest.Document
-	for _, document := range documents {
-		expanded, err := document.Items()
+	for item, err := range manifest.Items(documents) {
 		if err != nil {
 			l.errs = append(l.errs, err)
+		} else {
+			items = append(items, item)
 		}
-		items = append(items, expanded...)
 	}
 	return items
 }

@@ -23,7 +23,7 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	for _, objects := range test.manifests() {
 		for _, o := range objects {
 			if o.content.GetKind() == cluster.DefinitionKind {
-				known[definedKind(o.content)] = true
+				known[cluster.DefinedKind(o.content)] = true
 			}
 		}
 	}
@@ -84,13 +84,6 @@ func (t *Test) manifests() [][]object {
 		all = append(all, t.cases[i].objects)
 	}
 	return all
-}
-
-// definedKind returns the kind of the custom resources of a definition.
-func definedKind(definition *unstructured.Unstructured) schema.GroupKind {
-	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
-	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 // newDefinition returns a definition of a kind without versions, whose resource has the name that clients guess.

@@ -1,0 +1,59 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package typechecks
+
+import (
+	"context"
+	"sync/atomic"
+
+	"celador.io/admission/panics"
+	"celador.io/admission/typecheck"
+	v1 "celador.io/api/admissionregistration/v1"
+)
+
+// maxCost bounds the cost of a check, in the units of typecheck.Checker.Within. A policy that costs
+// more is checked for the status only.
+const maxCost = 64 << 10
+
+// A Warner warns the client that writes a policy about type errors in its expressions. The status
+// of the policy reports them as well, but kubectl apply does not show it. A Warner warns of nothing
+// before Use. It is safe for concurrent use.
+type Warner struct {
+	checker *typecheck.Checker
+	types   atomic.Pointer[func() typecheck.Types]
+}
+
+// New returns a Warner. The checker may have no types.
+func New(checker *typecheck.Checker) *Warner { return &Warner{checker: checker.Within(maxCost)} }
+
+// Use sets the function that returns the types for one check. The types must answer without
+// requests to other servers.
+func (w *Warner) Use(types func() typecheck.Types) { w.types.Store(&types) }
+
+// Validating returns a warning for each type error in the expressions of a policy, with its
+// position and the field that was probably meant. It returns nil if the types are not known, and
+// for policies that take long to check. The policy is not changed.
+func (w *Warner) Validating(_ context.Context, policy *v1.ValidatingAdmissionPolicy) []string {
+	return w.warnings(policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
+}
+
+// Mutating returns the warnings about a mutating policy, as Validating does.
+func (w *Warner) Mutating(_ context.Context, policy *v1.MutatingAdmissionPolicy) []string {
+	return w.warnings(policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
+}
+
+func (w *Warner) warnings(name string, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
+	types := w.types.Load()
+	if types == nil {
+		return nil
+	}
+	// A policy must be stored even if its check fails.
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			panics.Record(panics.Compiler, panicked, "policy", name)
+			warnings = nil
+		}
+	}()
+	return check(w.checker.With((*types)())).ClientWarnings()
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package offlinebackend
+
+import (
+	"net"
+	"sync/atomic"
+
+	"k8s.io/kubernetes/pkg/apis/core"
+	"k8s.io/kubernetes/pkg/registry/core/service/allocator"
+	"k8s.io/kubernetes/pkg/registry/core/service/ipallocator"
+)
+
+// addresses allocates cluster IPs without remembering them, because the Services of different
+// requests are not in the cluster at the same time.
+type addresses struct {
+	network net.IPNet
+	family  core.IPFamily
+	// next is the address that AllocateNext returns.
+	next net.IP
+}
+
+var _ ipallocator.Interface = addresses{}
+
+// serviceAddresses has an allocator for the IP family of a server by default. Manifests may have any address of the family, since the range is a flag of each server; new
+// addresses are in the range of kubeadm.
+var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
+	core.IPv4Protocol: newAddresses("0.0.0.0/0", core.IPv4Protocol, "10.96.0.100"),
+}
+
+func newAddresses(network string, family core.IPFamily, next string) addresses {
+	_, parsed, err := net.ParseCIDR(network)
+	if err != nil {
+		panic(err)
+	}
+	return addresses{*parsed, family, net.ParseIP(next)}
+}
+
+// Allocate implements ipallocator.Interface. It returns an error for an address of another family.
+func (a addresses) Allocate(ip net.IP) error {
+	if !a.network.Contains(ip) {
+		return &ipallocator.ErrNotInRange{IP: ip, ValidRange: a.network.String()}
+	}
+	return nil
+}
+
+func (a addresses) AllocateNext() (net.IP, error) { return a.next, nil }
+func (a addresses) Release(net.IP) error          { return nil }
+func (a addresses) ForEach(func(net.IP))          {}
+func (a addresses) CIDR() net.IPNet               { return a.network }
+func (a addresses) IPFamily() core.IPFamily       { return a.family }
+func (a addresses) Has(net.IP) bool               { return false }
+func (a addresses) Destroy()                      {}
+func (a addresses) EnableMetrics()                {}
+func (a addresses) DryRun() ipallocator.Interface { return a }
+
+// ports allocates node ports without remembering them. Consecutive ports differ, as the ports of one
+// Service must.
+type ports struct {
+	count int64
+	last  atomic.Int64
+}
+
+func newPorts(count int, _ string, _ int) (allocator.Interface, error) {
+	return &ports{count: int64(count)}, nil
+}
+
+func (p *ports) Allocate(int) (bool, error)       { return true, nil }
+func (p *ports) AllocateNext() (int, bool, error) { return int(p.last.Add(1) % p.count), true, nil }
+func (p *ports) Release(int) error                { return nil }
+func (p *ports) ForEach(func(int))                {}
+func (p *ports) Has(int) bool                     { return false }
+func (p *ports) Free() int                        { return int(p.count) }
+func (p *ports) Destroy()                         {}

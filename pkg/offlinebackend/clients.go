@@ -1,0 +1,80 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package offlinebackend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"gopkg.in/go-jose/go-jose.v2/jwt"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/client-go/discovery"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	policyv1client "k8s.io/client-go/kubernetes/typed/policy/v1"
+
+	"celador.io/admission/matching"
+)
+
+// The clients in this file stand for the requests that registries of kube-apiserver send to the server itself.
+// Methods that registries do not call panic.
+
+// namespaceClient reads the namespaces of a cluster.
+type namespaceClient struct {
+	corev1client.NamespaceInterface
+	getter matching.NamespaceGetter
+}
+
+func (c namespaceClient) Get(ctx context.Context, name string, _ metav1.GetOptions) (*corev1.Namespace, error) {
+	return c.getter.GetNamespace(ctx, name)
+}
+
+// noDiscovery finds no resource. The check of access to params then requires access to all
+// resources in the group version of the paramKind.
+type noDiscovery struct {
+	discovery.DiscoveryInterface
+}
+
+func (noDiscovery) ServerResourcesForGroupVersion(version string) (*metav1.APIResourceList, error) {
+	return nil, fmt.Errorf("no discovery of group version %s", version)
+}
+
+// noBudgets has no PodDisruptionBudget, so budgets do not prevent evictions.
+type noBudgets struct {
+	policyv1client.PodDisruptionBudgetInterface
+}
+
+func (b noBudgets) PodDisruptionBudgets(string) policyv1client.PodDisruptionBudgetInterface { return b }
+
+func (noBudgets) List(context.Context, metav1.ListOptions) (*policyv1.PodDisruptionBudgetList, error) {
+	return &policyv1.PodDisruptionBudgetList{}, nil
+}
+
+// noTokens answers TokenRequests with a token that no server accepts, and accepts no token in TokenReviews.
+type noTokens struct{}
+
+var errInvalidToken = errors.New("invalid bearer token")
+
+// AuthenticateRequest implements authenticator.Request. It always returns the error of a server about a token that it does not know.
+func (noTokens) AuthenticateRequest(*http.Request) (*authenticator.Response, bool, error) {
+	return nil, false, errInvalidToken
+}
+
+func (noTokens) GenerateToken(context.Context, *jwt.Claims, any) (string, error) {
+	return "not-a-token", nil
+}
+
+// noWebhooks has no webhook configuration to which a token could be bound.
+type noWebhooks[T any] struct{}
+
+// Get always returns an error.
+func (noWebhooks[T]) Get(_ context.Context, name string, _ metav1.GetOptions) (*T, error) {
+	return nil, apierrors.NewNotFound(admissionregistrationv1.Resource("webhookconfigurations"), name)
+}

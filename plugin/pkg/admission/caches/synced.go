@@ -1,0 +1,26 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package caches reads the caches of informers for the plugins of policies and of webhooks.
+package caches
+
+import "sync/atomic"
+
+// Synced remembers that caches have synced, because HasSynced of informers takes locks and never
+// becomes false again. The zero value has seen none. Safe for concurrent use.
+type Synced struct{ seen atomic.Bool }
+
+// Seen reports whether Check has returned true.
+func (s *Synced) Seen() bool { return s.seen.Load() }
+
+// Check reports whether the caches have synced. It calls hasSynced until that returns true.
+func (s *Synced) Check(hasSynced func() bool) bool {
+	if s.seen.Load() {
+		return true
+	}
+	if !hasSynced() {
+		return false
+	}
+	s.seen.Store(true)
+	return true
+}

@@ -1,0 +1,204 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package clustertest
+
+import (
+	"context"
+	"sync"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/storage/names"
+
+	"celador.io/admission/defaults"
+	"celador.io/admission/policyspec"
+	"celador.io/admission/validation"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+)
+
+// A resource is a resource of version v1 of a group.
+type resource struct {
+	name       string
+	namespaced bool
+	newObject  func() runtime.Object
+	newList    func() runtime.Object
+}
+
+// resourceOf returns the resource of objects of type *T.
+func resourceOf[T, L any, P interface {
+	*T
+	runtime.Object
+}, Q interface {
+	*L
+	runtime.Object
+}](name string, namespaced bool) resource {
+	return resource{name, namespaced, func() runtime.Object { return P(new(T)) }, func() runtime.Object { return Q(new(L)) }}
+}
+
+// served are the resources by the names of their groups.
+var served = map[string][]resource{
+	corev1.GroupName: {
+		resourceOf[corev1.ConfigMap, corev1.ConfigMapList]("configmaps", true),
+		resourceOf[corev1.Namespace, corev1.NamespaceList]("namespaces", false),
+		resourceOf[corev1.Pod, corev1.PodList]("pods", true),
+		resourceOf[corev1.Secret, corev1.SecretList]("secrets", true),
+		resourceOf[corev1.Service, corev1.ServiceList]("services", true),
+	},
+	// Clusters open this group together with the core group.
+	eventsv1.GroupName: {resourceOf[eventsv1.Event, eventsv1.EventList]("events", true)},
+	appsv1.GroupName:   {resourceOf[appsv1.Deployment, appsv1.DeploymentList]("deployments", true)},
+	v1.GroupName: {
+		resourceOf[v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicyList]("validatingadmissionpolicies", false),
+		resourceOf[v1.ValidatingAdmissionPolicyBinding, v1.ValidatingAdmissionPolicyBindingList]("validatingadmissionpolicybindings", false),
+		resourceOf[v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicyList]("mutatingadmissionpolicies", false),
+		resourceOf[v1.MutatingAdmissionPolicyBinding, v1.MutatingAdmissionPolicyBindingList]("mutatingadmissionpolicybindings", false),
+		resourceOf[admissionregistrationv1.ValidatingWebhookConfiguration, admissionregistrationv1.ValidatingWebhookConfigurationList]("validatingwebhookconfigurations", false),
+		resourceOf[admissionregistrationv1.MutatingWebhookConfiguration, admissionregistrationv1.MutatingWebhookConfigurationList]("mutatingwebhookconfigurations", false),
+	},
+}
+
+// newScheme returns the scheme of all resources. The types of v1 are those of the internal version,
+// too, so that no conversion is needed.
+var newScheme = sync.OnceValue(func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	for group, resources := range served {
+		version := schema.GroupVersion{Group: group, Version: "v1"}
+		for _, r := range resources {
+			scheme.AddKnownTypes(version, r.newObject(), r.newList())
+			scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}, r.newObject(), r.newList())
+		}
+		metav1.AddToGroupVersion(scheme, version)
+		utilruntime.Must(scheme.SetVersionPriority(version))
+	}
+	utilruntime.Must(defaults.RegisterDefaults(scheme))
+	scheme.AddTypeDefaultingFunc(&appsv1.Deployment{}, func(object any) {
+		if d := object.(*appsv1.Deployment); d.Spec.Replicas == nil {
+			d.Spec.Replicas = new(int32(1))
+		}
+	})
+	scheme.AddTypeDefaultingFunc(&corev1.Service{}, func(object any) {
+		if s := object.(*corev1.Service); s.Spec.Type == "" {
+			s.Spec.Type = corev1.ServiceTypeClusterIP
+		}
+	})
+	return scheme
+})
+
+// groups has the groups of the backend.
+type groups struct{}
+
+// Group implements cluster.Backend.
+func (groups) Group(name string, options cluster.GroupOptions) (*genericapiserver.APIGroupInfo, error) {
+	resources := served[name]
+	if resources == nil {
+		return nil, nil
+	}
+	scheme := newScheme()
+	group := genericapiserver.NewDefaultAPIGroupInfo(name, scheme, runtime.NewParameterCodec(scheme), serializer.NewCodecFactory(scheme))
+	storage := map[string]rest.Storage{}
+	for _, r := range resources {
+		store, err := r.store(scheme, schema.GroupResource{Group: name, Resource: r.name}, options.RESTOptions)
+		if err != nil {
+			return nil, err
+		}
+		storage[r.name] = store
+	}
+	group.VersionedResourcesStorageMap["v1"] = storage
+	return &group, nil
+}
+
+func (r *resource) store(scheme *runtime.Scheme, name schema.GroupResource, getter generic.RESTOptionsGetter) (*registry.Store, error) {
+	s := strategy{scheme, names.SimpleNameGenerator, r.namespaced}
+	store := &registry.Store{
+		NewFunc: r.newObject, NewListFunc: r.newList, DefaultQualifiedResource: name, SingularQualifiedResource: name,
+		CreateStrategy: s, UpdateStrategy: s, DeleteStrategy: s, TableConvertor: rest.NewDefaultTableConvertor(name),
+	}
+	return store, store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter})
+}
+
+// strategy validates and prepares the objects of all resources.
+type strategy struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+	namespaced bool
+}
+
+func (s strategy) NamespaceScoped() bool                                          { return s.namespaced }
+func (strategy) AllowCreateOnUpdate(context.Context) bool                         { return false }
+func (strategy) AllowUnconditionalUpdate(context.Context) bool                    { return true }
+func (strategy) Canonicalize(runtime.Object)                                      {}
+func (strategy) WarningsOnCreate(context.Context, runtime.Object) []string        { return nil }
+func (strategy) WarningsOnUpdate(_ context.Context, _, _ runtime.Object) []string { return nil }
+func (s strategy) PrepareForUpdate(ctx context.Context, object, _ runtime.Object) {
+	s.PrepareForCreate(ctx, object)
+}
+
+// PrepareForCreate drops the fields whose feature gate is off.
+func (strategy) PrepareForCreate(_ context.Context, object runtime.Object) {
+	features := Backend.Features()
+	switch o := object.(type) {
+	case *v1.ValidatingAdmissionPolicy:
+		policyspec.DropDisabled(&o.Spec, &v1.ValidatingAdmissionPolicySpec{}, features)
+	case *v1.ValidatingAdmissionPolicyBinding:
+		policyspec.DropDisabled(&o.Spec, &v1.ValidatingAdmissionPolicyBindingSpec{}, features)
+	case *v1.MutatingAdmissionPolicy:
+		policyspec.DropDisabled(&o.Spec, &v1.MutatingAdmissionPolicySpec{}, features)
+	}
+}
+
+// Validate returns the errors of policies and bindings, and those of fields with which tests make
+// other objects invalid.
+func (strategy) Validate(_ context.Context, object runtime.Object) (errs field.ErrorList) {
+	switch o := object.(type) {
+	case *v1.ValidatingAdmissionPolicy:
+		return validation.ValidateValidatingAdmissionPolicy(o)
+	case *v1.ValidatingAdmissionPolicyBinding:
+		return validation.ValidateValidatingAdmissionPolicyBinding(o)
+	case *v1.MutatingAdmissionPolicy:
+		return validation.ValidateMutatingAdmissionPolicy(o, Backend.Features())
+	case *v1.MutatingAdmissionPolicyBinding:
+		return validation.ValidateMutatingAdmissionPolicyBinding(o)
+	case *corev1.ConfigMap:
+		for key := range o.Data {
+			for _, text := range utilvalidation.IsConfigMapKey(key) {
+				errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, text))
+			}
+		}
+	case *appsv1.Deployment:
+		if *o.Spec.Replicas < 0 {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "replicas"), *o.Spec.Replicas, "must not be negative"))
+		}
+	}
+	return errs
+}
+
+// ValidateUpdate also returns the errors of changed metadata.
+func (s strategy) ValidateUpdate(ctx context.Context, object, old runtime.Object) field.ErrorList {
+	updated, err := meta.Accessor(object)
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	stored, err := meta.Accessor(old)
+	if err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	return append(apivalidation.ValidateObjectMetaAccessorUpdate(updated, stored, field.NewPath("metadata")), s.Validate(ctx, object)...)
+}
