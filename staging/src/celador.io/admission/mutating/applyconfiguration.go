@@ -4,6 +4,7 @@
 package mutating
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -12,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/constructed"
 )
 
 // TypeConverters provides the schemas by which apply configurations are merged. Implementations are
@@ -33,7 +34,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if err != nil {
 		return patched{}, err
 	}
-	object, ok := value.(*dynamic.ObjectVal)
+	object, ok := value.(*constructed.Object)
 	if !ok {
 		return patched{}, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
@@ -56,7 +57,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 // mergeFast merges a configuration with merge, which is faster than structured-merge-diff. It returns
 // nil if the object is a custom resource, is not stable or does not fit its schema, and if merge does
 // not support the configuration.
-func (t target) mergeFast(configuration *dynamic.ObjectVal) (runtime.Object, error) {
+func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, error) {
 	shape := t.shapeOf(t.object())
 	if shape == nil || !stable(t.object()) {
 		return nil, nil
@@ -99,7 +100,7 @@ func (t target) shapeOf(object runtime.Object) *shape {
 }
 
 // mergeSlowly merges a configuration with structured-merge-diff.
-func (t target) mergeSlowly(object *dynamic.ObjectVal) (runtime.Object, error) {
+func (t target) mergeSlowly(object *constructed.Object) (runtime.Object, error) {
 	fields, err := fieldsOf(object)
 	if err != nil {
 		return nil, err
@@ -118,13 +119,13 @@ func (t target) mergeSlowly(object *dynamic.ObjectVal) (runtime.Object, error) {
 
 // fieldsOf returns the fields of an object that an expression constructed. It returns an error
 // if the type name of a nested object does not match the path of its field.
-func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
+func fieldsOf(object *constructed.Object) (map[string]any, error) {
 	if err := checkTypeNames(object); err != nil {
 		return nil, err
 	}
 	fields, ok := object.Value().(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("invalid return type: %T", object)
+		return nil, errors.New("invalid return type: *dynamic.ObjectVal") // the name of Kubernetes' Go type
 	}
 	return fields, nil
 }
@@ -157,8 +158,8 @@ func deepCopyContent(v any) any {
 	}
 }
 
-func checkTypeNames(object *dynamic.ObjectVal) error {
-	if err := object.CheckTypeNamesMatchFieldPathNames(); err != nil {
+func checkTypeNames(object *constructed.Object) error {
+	if err := object.CheckTypeNames(); err != nil {
 		return fmt.Errorf("type mismatch: %w", err)
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
 	"celador.io/admission/internal/constructed"
 )
@@ -23,7 +22,7 @@ import (
 //
 // merge returns nil for configurations that it does not support, such as configurations with nulls,
 // empty maps, atomic lists or errors. The caller then uses structured-merge-diff.
-func merge(object runtime.Object, s *shape, configuration *dynamic.ObjectVal) *merged {
+func merge(object runtime.Object, s *shape, configuration *constructed.Object) *merged {
 	original := reflect.ValueOf(object)
 	copied := reflect.New(original.Type().Elem())
 	copied.Elem().Set(original.Elem())
@@ -55,18 +54,18 @@ type merger struct {
 type place struct {
 	owner, field string
 	// literal is set below a list or map literal, in which objects are the only supported values that
-	// are not scalar. dynamic.ObjectVal converts others to values that no schema has.
+	// are not scalar. Objects convert others to values that no schema has.
 	literal bool
 }
 
 // mergeRoot merges a whole configuration, whose apiVersion and kind are ignored.
-func (m *merger) mergeRoot(s *shape, into reflect.Value, configuration *dynamic.ObjectVal) bool {
+func (m *merger) mergeRoot(s *shape, into reflect.Value, configuration *constructed.Object) bool {
 	if s.fields == nil {
 		return false
 	}
-	name := constructed.TypeName(configuration)
+	name := configuration.TypeName()
 	m.bytes += scalarBytes
-	for field, v := range constructed.Fields(configuration) {
+	for field, v := range configuration.Fields() {
 		if field == "apiVersion" || field == "kind" {
 			if _, ok := v.(types.String); !ok {
 				return false
@@ -99,7 +98,7 @@ func (m *merger) merge(s *shape, into reflect.Value, v ref.Val, at place) bool {
 	case types.String, types.Int, types.Bool, types.Double:
 		m.bytes += scalarSize(v)
 		return s.scalar != nil && m.setScalar(s.scalar, into, v)
-	case *dynamic.ObjectVal:
+	case *constructed.Object:
 		return m.mergeObject(s, into, v, at)
 	case traits.Lister:
 		return s.list != nil && !at.literal && m.mergeList(s.list, into, v, at)
@@ -125,12 +124,12 @@ func (m *merger) mergePointer(pointed *shape, into reflect.Value, v ref.Val, at 
 }
 
 // mergeObject merges an object that the expression constructed. The name of its type must be its path.
-func (m *merger) mergeObject(s *shape, into reflect.Value, object *dynamic.ObjectVal, at place) bool {
-	name := constructed.TypeName(object)
+func (m *merger) mergeObject(s *shape, into reflect.Value, object *constructed.Object, at place) bool {
+	name := object.TypeName()
 	if len(name) != len(at.owner)+1+len(at.field) || name[:len(at.owner)] != at.owner || name[len(at.owner)] != '.' || name[len(at.owner)+1:] != at.field {
 		return false
 	}
-	fields := constructed.Fields(object)
+	fields := object.Fields()
 	if len(fields) == 0 || !m.open(s, into) {
 		return false
 	}

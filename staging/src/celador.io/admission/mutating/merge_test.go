@@ -23,10 +23,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"celador.io/admission/internal/constructed"
 )
 
 // For random objects and configurations, merge returns nil or the result of structured-merge-diff. It
@@ -103,8 +104,8 @@ func TestMergeReportsChanges(t *testing.T) {
 func TestMergeChecksTypeNames(t *testing.T) {
 	shape := shapeOf(applyconfigurations.NewTypeConverter(scheme.Scheme), emptyPod())
 	for name, supported := range map[string]bool{"Object.spec": true, "Object.status": false, "Object.spe.c": false, "Object": false, "Xbject.spec": false} {
-		spec := dynamic.NewObjectVal(types.NewObjectType(name), map[string]ref.Val{"hostname": types.String("h")})
-		configuration := dynamic.NewObjectVal(types.NewObjectType("Object"), map[string]ref.Val{"spec": spec})
+		spec := constructed.New(types.NewObjectType(name), map[string]ref.Val{"hostname": types.String("h")})
+		configuration := constructed.New(types.NewObjectType("Object"), map[string]ref.Val{"spec": spec})
 		if got := merge(emptyPod(), shape, configuration) != nil; got != supported {
 			t.Errorf("merge supports a spec of type %s: %t, want %t", name, got, supported)
 		}
@@ -126,16 +127,16 @@ func shapeOf(converter managedfields.TypeConverter, object *corev1.Pod) *shape {
 
 // constructedFrom returns an object that an expression could construct: from constructors, list literals
 // and map literals, or from lists and maps of other origin.
-func (r *random) constructedFrom(fields map[string]any) *dynamic.ObjectVal {
+func (r *random) constructedFrom(fields map[string]any) *constructed.Object {
 	return r.constructedAt("Object", fields)
 }
 
-func (r *random) constructedAt(path string, fields map[string]any) *dynamic.ObjectVal {
+func (r *random) constructedAt(path string, fields map[string]any) *constructed.Object {
 	values := map[string]ref.Val{}
 	for name, field := range fields {
 		values[name] = r.value(path+"."+name, field)
 	}
-	return dynamic.NewObjectVal(types.NewObjectType(path), values)
+	return constructed.New(types.NewObjectType(path), values)
 }
 
 func (r *random) value(path string, v any) ref.Val {
