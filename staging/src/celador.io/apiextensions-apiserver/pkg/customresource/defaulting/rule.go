@@ -25,12 +25,12 @@ import (
 )
 
 // expressions returns the compiler of default expressions: that of all expressions of schemas, with the functions of rules.
-var expressions = sync.OnceValue(func() *schemaexpression.Compiler {
+var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), rulemacros.Options())
 	if err != nil {
-		panic(err) // The libraries are constant.
+		return nil, fmt.Errorf("adding the functions of default rules to Kubernetes' functions: %w", err)
 	}
-	return schemaexpression.NewCompiler(base)
+	return schemaexpression.NewCompiler(base), nil
 })
 
 // A rule is a compiled rule. It is immutable.
@@ -162,8 +162,12 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it does not declare the items of an array")
 	}
+	compiler, err := expressions()
+	if err != nil {
+		return field.InternalError(path, err)
+	}
 	types := c.types.ReadFrom(self)
-	environment, err := expressions().Environment(schemaexpression.Scope{
+	environment, err := compiler.Environment(schemaexpression.Scope{
 		Self: self, Types: types, NullResults: true, CostLimit: objectBudget,
 	}, c.origin(r.source))
 	if err != nil {
