@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating
+package structuredmerge
 
 import (
 	"reflect"
@@ -18,7 +18,7 @@ import (
 // because structured-merge-diff then reorders them. An empty list changes nothing, but merge does not
 // support it if the existing list is empty, because structured-merge-diff then sets an empty one.
 func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
-	m.bytes += scalarBytes
+	m.bytes += ScalarBytes
 	elements, literal := list.Value().([]ref.Val)
 	n := len(elements)
 	if !literal {
@@ -36,7 +36,7 @@ func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister,
 	copied := reflect.MakeSlice(into.Type(), existing, existing+n)
 	reflect.Copy(copied, into)
 	for i, last := 0, -1; i < n; i++ {
-		m.bytes += separatorBytes
+		m.bytes += SeparatorBytes
 		var element ref.Val
 		if literal {
 			element = elements[i]
