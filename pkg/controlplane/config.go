@@ -47,10 +47,9 @@ type ExtraConfig struct {
 	// NewConfig sets it to the stores of the admission plugins. A policy whose spec.typeChecking
 	// is Enforced decides only after its verdict.
 	VerdictStores map[string][]typecheck.VerdictStore
-	// PolicyInformers are the informers of the admission plugins for policies and bindings. NewConfig sets
-	// it, and the status controller shares it. The server starts the informers. Embedders may add handlers and use the listers of all
-	// kinds if they ask for them before the server starts. Of managed fields, objects have only those of the status. Bindings are then cached twice, because the
-	// plugins have informers of compiled bindings.
+	// PolicyInformers are the informers of policies and bindings. NewConfig sets it. The admission plugins and the status controller share those of
+	// policies; the plugins read bindings without an informer. The server starts the informers. Embedders may add handlers and use the listers of all
+	// kinds if they ask for them before the server starts. Of managed fields, objects have only those of the status.
 	PolicyInformers informers.SharedInformerFactory
 	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and CreateServerChain
 	// opens the stores.
@@ -96,12 +95,13 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	}
 
 	stores := &localclient.Stores{}
-	policies, err := newPolicyInformers(generic.LoopbackClientConfig, stores, opts.InformerName)
+	client, err := newPolicyClient(generic.LoopbackClientConfig, stores)
 	if err != nil {
 		return nil, err
 	}
+	policies := newPolicyInformers(client, opts.InformerName)
 	paths := &installedPaths{done: make(chan struct{})}
-	plugins := kubeadmission.NewInitializer(policies, paths.done, kubeadmission.Freshness{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh})
+	plugins := kubeadmission.NewInitializer(client, policies, paths.done, kubeadmission.Freshness{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)
 	restorePlugins()
@@ -120,7 +120,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		return nil, fmt.Errorf("aggregator: %w", err)
 	}
 
-	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies); err != nil {
+	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies, plugins.PoliciesSynced); err != nil {
 		return nil, err
 	}
 	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)

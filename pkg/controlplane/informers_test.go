@@ -5,6 +5,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -19,8 +20,8 @@ import (
 	"celador.io/client-go/informers"
 )
 
-func TestNewPolicyInformersNeedsAConfig(t *testing.T) {
-	if _, err := newPolicyInformers(&rest.Config{Host: "://"}, nil, nil); err == nil {
+func TestNewPolicyClientNeedsAConfig(t *testing.T) {
+	if _, err := newPolicyClient(&rest.Config{Host: "://"}, nil); err == nil {
 		t.Error("got no error for a host that is none")
 	}
 }
@@ -36,7 +37,8 @@ func TestReadyOnceInformersSynced(t *testing.T) {
 	})
 	policies := informers.NewSharedInformerFactory(client, 0)
 	policies.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer()
-	if err := startInformers(server, &front, policies); err != nil {
+	pluginsErr := errors.New("the bindings are not listed")
+	if err := startInformers(server, &front, policies, func() error { return pluginsErr }); err != nil {
 		t.Fatal(err)
 	}
 	server.AddReadyzChecks(healthz.NamedCheck("other", nil)) // must not overwrite the check of the informers
@@ -57,6 +59,10 @@ func TestReadyOnceInformersSynced(t *testing.T) {
 	}
 	close(mayList)
 	policies.WaitForCacheSync(ctx.Done())
+	if err := front.ReadyzChecks[i].Check(nil); !errors.Is(err, pluginsErr) {
+		t.Errorf("got %v while the plugins wait for bindings", err)
+	}
+	pluginsErr = nil
 	if err := front.ReadyzChecks[i].Check(nil); err != nil {
 		t.Errorf("not ready although the informers synced: %v", err)
 	}

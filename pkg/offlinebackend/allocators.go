@@ -26,15 +26,11 @@ var _ ipallocator.Interface = addresses{}
 // serviceAddresses has an allocator for the IP family of a server by default. Manifests may have any address of the family, since the range is a flag of each server; new
 // addresses are in the range of kubeadm.
 var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
-	core.IPv4Protocol: newAddresses("0.0.0.0/0", core.IPv4Protocol, "10.96.0.100"),
-}
-
-func newAddresses(network string, family core.IPFamily, next string) addresses {
-	_, parsed, err := net.ParseCIDR(network)
-	if err != nil {
-		panic(err)
-	}
-	return addresses{*parsed, family, net.ParseIP(next)}
+	core.IPv4Protocol: addresses{
+		network: net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 8*net.IPv4len)},
+		family:  core.IPv4Protocol,
+		next:    net.IPv4(10, 96, 0, 100),
+	},
 }
 
 // Allocate implements ipallocator.Interface. It returns an error for an address of another family.

@@ -13,14 +13,15 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/typecheck"
+	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
 )
 
 // WantsPolicyInformers is implemented by admission plugins that watch policies.
 type WantsPolicyInformers interface {
 	// SetPolicyInformers is called once, before the server starts. The plugin requests its
-	// informers from the factory; the server starts them.
-	SetPolicyInformers(informers.SharedInformerFactory)
+	// informers from the factory; the server starts them. The client is the one of the factory.
+	SetPolicyInformers(clientset.Interface, informers.SharedInformerFactory)
 }
 
 // HasVerdictStore is implemented by admission plugins whose engine receives verdicts.
@@ -37,8 +38,11 @@ type WantsInstalledPaths interface {
 	SetInstalledPaths(<-chan struct{})
 }
 
-// HasParams is implemented by admission plugins whose policies read params.
-type HasParams interface {
+// HasPolicies is implemented by admission plugins that keep policies in effect.
+type HasPolicies interface {
+	// PoliciesSynced returns nil if the plugin knows all policies and bindings that existed when the server started. Safe for concurrent
+	// use once the server runs.
+	PoliciesSynced() error
 	// ParamsSynced returns nil if the plugin knows the params of all policies that were in effect when the server
 	// started, apart from kinds that the server does not serve. Safe for concurrent use once the server runs.
 	ParamsSynced() error
@@ -59,26 +63,27 @@ type WantsFreshness interface {
 	SetFreshness(Freshness)
 }
 
-// An Initializer initializes plugins with policy informers, and collects their verdict stores and params.
+// An Initializer initializes plugins with policy informers, and collects their verdict stores and what they wait for.
 type Initializer struct {
+	client    clientset.Interface
 	informers informers.SharedInformerFactory
 	installed <-chan struct{}
 	freshness Freshness
 	plugins   []HasVerdictStore
-	params    []HasParams
+	policies  []HasPolicies
 }
 
-// NewInitializer returns an initializer that passes factory to every plugin that implements
+// NewInitializer returns an initializer that passes client and its factory to every plugin that implements
 // WantsPolicyInformers, installed to every plugin that implements WantsInstalledPaths, and freshness to every plugin that implements
 // WantsFreshness.
-func NewInitializer(factory informers.SharedInformerFactory, installed <-chan struct{}, freshness Freshness) *Initializer {
-	return &Initializer{informers: factory, installed: installed, freshness: freshness}
+func NewInitializer(client clientset.Interface, factory informers.SharedInformerFactory, installed <-chan struct{}, freshness Freshness) *Initializer {
+	return &Initializer{client: client, informers: factory, installed: installed, freshness: freshness}
 }
 
 // Initialize implements admission.PluginInitializer.
 func (i *Initializer) Initialize(plugin admission.Interface) {
 	if wants, ok := plugin.(WantsPolicyInformers); ok {
-		wants.SetPolicyInformers(i.informers)
+		wants.SetPolicyInformers(i.client, i.informers)
 	}
 	if wants, ok := plugin.(WantsInstalledPaths); ok {
 		wants.SetInstalledPaths(i.installed)
@@ -86,18 +91,27 @@ func (i *Initializer) Initialize(plugin admission.Interface) {
 	if wants, ok := plugin.(WantsFreshness); ok {
 		wants.SetFreshness(i.freshness)
 	}
-	if has, ok := plugin.(HasParams); ok {
-		i.params = append(i.params, has)
+	if has, ok := plugin.(HasPolicies); ok {
+		i.policies = append(i.policies, has)
 	}
 	if has, ok := plugin.(HasVerdictStore); ok {
 		i.plugins = append(i.plugins, has)
 	}
 }
 
-// ParamsSynced returns the errors of all plugins that implement HasParams. Call it once the server runs.
+// PoliciesSynced returns the errors of all plugins that implement HasPolicies. Call it once the server runs.
+func (i *Initializer) PoliciesSynced() error {
+	var errs []error
+	for _, plugin := range i.policies {
+		errs = append(errs, plugin.PoliciesSynced())
+	}
+	return errors.Join(errs...)
+}
+
+// ParamsSynced is PoliciesSynced for the params of policies.
 func (i *Initializer) ParamsSynced() error {
 	var errs []error
-	for _, plugin := range i.params {
+	for _, plugin := range i.policies {
 		errs = append(errs, plugin.ParamsSynced())
 	}
 	return errors.Join(errs...)

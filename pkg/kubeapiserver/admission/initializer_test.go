@@ -13,39 +13,47 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/typecheck"
+	"celador.io/client-go/clientset"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 )
 
-var errParams = errors.New("not synced")
+var errPolicies, errParams = errors.New("policies are not synced"), errors.New("params are not synced")
 
 type watcher struct {
 	*admission.Handler
+	client    clientset.Interface
 	got       informers.SharedInformerFactory
 	installed <-chan struct{}
 	freshness kubeadmission.Freshness
+	policies  error
 	params    error
 }
 
-func (w *watcher) SetPolicyInformers(factory informers.SharedInformerFactory) { w.got = factory }
+func (w *watcher) SetPolicyInformers(client clientset.Interface, factory informers.SharedInformerFactory) {
+	w.client, w.got = client, factory
+}
 
 func (w *watcher) SetInstalledPaths(installed <-chan struct{}) { w.installed = installed }
 
 func (w *watcher) SetFreshness(freshness kubeadmission.Freshness) { w.freshness = freshness }
 
+func (w *watcher) PoliciesSynced() error { return w.policies }
+
 func (w *watcher) ParamsSynced() error { return w.params }
 
 func TestInitializer(t *testing.T) {
-	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
+	client := fake.NewSimpleClientset()
+	factory := informers.NewSharedInformerFactory(client, 0)
 	installed := make(chan struct{})
-	initializer := kubeadmission.NewInitializer(factory, installed, kubeadmission.Freshness{Limit: time.Minute})
+	initializer := kubeadmission.NewInitializer(client, factory, installed, kubeadmission.Freshness{Limit: time.Minute})
 
 	plugin := &watcher{Handler: admission.NewHandler()}
 	initializer.Initialize(plugin)
-	if plugin.got != factory {
-		t.Errorf("plugin got informers %v, want %v", plugin.got, factory)
+	if plugin.got != factory || plugin.client != client {
+		t.Errorf("plugin got informers %v and client %v, want %v, %v", plugin.got, plugin.client, factory, client)
 	}
 	if plugin.installed != installed {
 		t.Error("plugin did not get the channel that tells when the paths are installed")
@@ -56,10 +64,13 @@ func TestInitializer(t *testing.T) {
 	}
 
 	initializer.Initialize(admission.NewHandler()) // implements no interface of the package
-	if err := initializer.ParamsSynced(); err != nil {
-		t.Errorf("params: %v", err)
+	if err := errors.Join(initializer.PoliciesSynced(), initializer.ParamsSynced()); err != nil {
+		t.Errorf("policies and params: %v", err)
 	}
-	initializer.Initialize(&watcher{Handler: admission.NewHandler(), params: errParams})
+	initializer.Initialize(&watcher{Handler: admission.NewHandler(), policies: errPolicies, params: errParams})
+	if err := initializer.PoliciesSynced(); !errors.Is(err, errPolicies) {
+		t.Errorf("got error %v of the policies of the last plugin, want %v", err, errPolicies)
+	}
 	if err := initializer.ParamsSynced(); !errors.Is(err, errParams) {
 		t.Errorf("got error %v of the params of the last plugin, want %v", err, errParams)
 	}
@@ -82,7 +93,8 @@ func (store) ForgetVerdict(string) {}
 
 // Stores are returned by kind, in the order of initialization. Plugins create them after Initialize.
 func TestVerdictStores(t *testing.T) {
-	initializer := kubeadmission.NewInitializer(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0), nil, kubeadmission.Freshness{})
+	client := fake.NewSimpleClientset()
+	initializer := kubeadmission.NewInitializer(client, informers.NewSharedInformerFactory(client, 0), nil, kubeadmission.Freshness{})
 	if got := initializer.VerdictStores(); len(got) > 0 {
 		t.Errorf("got %v before there are plugins", got)
 	}

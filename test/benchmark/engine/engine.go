@@ -80,7 +80,7 @@ func start(plugin admission.Interface, handler *admission.Handler, server *api.S
 
 	ctx, cancel := context.WithCancel(context.Background())
 	initializer.New(kube, params, kubeInformers, authorizer.AuthorizerFunc(abstain), utilfeature.DefaultFeatureGate, nil, ctx.Done(), server.RESTMapper()).Initialize(plugin)
-	kubeadmission.NewInitializer(policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
+	kubeadmission.NewInitializer(policies, policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
 	webhookinitializer.NewPluginInitializer(nil, nil).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		cancel()

@@ -92,7 +92,7 @@ func (c *Cluster) Run(t *testing.T, gates featuregate.FeatureGate, plugins ...ad
 	})
 	for _, plugin := range plugins {
 		initializer.New(c.Client, c.Dynamic, kubeInformers, authorizer.AuthorizerFunc(Authorize), gates, nil, stop, &c.mapper).Initialize(plugin)
-		kubeadmission.NewInitializer(policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
+		kubeadmission.NewInitializer(c.policies, policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
 		Must(t, plugin.(admission.InitializationValidator).ValidateInitialization())
 	}
 	kubeInformers.Start(stop)

@@ -35,7 +35,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	}
 	s := newServer(t, true, false)
 	client := fake.NewSimpleClientset(policy(1), bindingOf("p"))
-	s.policyInformers = informers.NewSharedInformerFactory(client, 0)
+	s.policies, s.policyInformers = client, informers.NewSharedInformerFactory(client, 0)
 	plugin := newPlugin(t, "")
 	if err := s.initialize(plugin); err != nil {
 		t.Fatal(err)

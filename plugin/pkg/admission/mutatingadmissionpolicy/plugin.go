@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/mutating"
+	"celador.io/client-go/clientset"
 	policyinformers "celador.io/client-go/informers"
-	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
@@ -68,7 +68,10 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Policies: func(f policyinformers.SharedInformerFactory) cache.SharedIndexInformer {
 			return f.Admissionregistration().V1().MutatingAdmissionPolicies().Informer()
 		},
-		NewBindings:    informersv1.NewMutatingAdmissionPolicyBindingInformerWithOptions,
+		Bindings: func(client clientset.Interface) cache.ListerWatcher {
+			bindings := client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
+			return policyplugin.ListerWatcher(client, bindings.List, bindings.Watch)
+		},
 		PolicyResource: "mutatingadmissionpolicies", BindingResource: "mutatingadmissionpolicybindings",
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.MAPManifestType,

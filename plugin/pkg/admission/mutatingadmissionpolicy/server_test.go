@@ -52,6 +52,7 @@ type server struct {
 	gates           featuregate.FeatureGate
 	kube            *kubefake.Clientset
 	kubeInformers   kubeinformers.SharedInformerFactory
+	policies        *fake.Clientset
 	policyInformers informers.SharedInformerFactory
 	stop            chan struct{}
 }
@@ -79,7 +80,8 @@ func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *se
 		stop:  make(chan struct{}),
 	}
 	s.kubeInformers = kubeinformers.NewSharedInformerFactory(s.kube, 0)
-	s.policyInformers = informers.NewSharedInformerFactory(fake.NewSimpleClientset(objects...), 0)
+	s.policies = fake.NewSimpleClientset(objects...)
+	s.policyInformers = informers.NewSharedInformerFactory(s.policies, 0)
 	t.Cleanup(func() {
 		close(s.stop)
 		s.kubeInformers.Shutdown()
@@ -95,7 +97,7 @@ func (s *server) initialize(plugin admission.Interface) error {
 		initializer.New(client{s.kube}, dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), s.kubeInformers, authorizer.AuthorizerFunc(denyAll), s.gates, nil, s.stop,
 			meta.NewDefaultRESTMapper(nil)),
 		upstreamadmission.NewPluginInitializer(),
-		kubeadmission.NewInitializer(s.policyInformers, nil, kubeadmission.Freshness{}),
+		kubeadmission.NewInitializer(s.policies, s.policyInformers, nil, kubeadmission.Freshness{}),
 	}.Initialize(plugin)
 	return plugin.(admission.InitializationValidator).ValidateInitialization()
 }

@@ -90,6 +90,13 @@ func (c *compilations[P]) logSlow(name string) {
 	klog.V(2).InfoS("Policy takes long to compile and is not in effect yet", "kind", c.metrics.Kind(), "policy", name)
 }
 
+// addUncompiled puts a policy into the store, which compiles it when it is needed.
+func (c *compilations[P]) addUncompiled(policy P) {
+	seen := time.Now()
+	c.store.SetUncompiled(policy)
+	c.metrics.ObserveBuild(time.Since(seen))
+}
+
 // add queues a new policy for compilation.
 func (c *compilations[P]) add(policy P) {
 	c.lock.Lock()
@@ -117,8 +124,7 @@ func (c *compilations[P]) update(old, current P) {
 	} else if c.store.Evaluated(name) {
 		c.pending[name] = &pendingPolicy[P]{current, seen}
 	} else {
-		c.store.SetUncompiled(current)
-		c.metrics.ObserveBuild(time.Since(seen))
+		c.addUncompiled(current)
 		return
 	}
 	c.queue.Add(name)

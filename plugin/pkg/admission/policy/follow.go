@@ -5,7 +5,6 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/compact"
-	"celador.io/admission/policy"
 
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
@@ -24,9 +22,7 @@ import (
 // Store is a store of the policies P and bindings B of one kind. policy.Store documents the methods.
 type Store[P, B metav1.Object] interface {
 	PolicyStore[P]
-	CompileBinding(B) *policy.CachedBinding
-	PutBinding(*policy.CachedBinding)
-	DeleteBinding(name string)
+	BindingStore[B]
 	Hold() (release func())
 	CompileAll(context.Context)
 }
@@ -46,88 +42,82 @@ type PolicyStore[P metav1.Object] interface {
 // compileInterval is the time between two compilations of the policies that took effect uncompiled.
 const compileInterval = 10 * time.Second
 
-// Follow keeps a store up to date with the policies and bindings of informers until ctx ends.
+// Follow keeps a store up to date with policies and bindings until ctx ends. It lists and watches the bindings once it knows the policies that existed
+// when their informer started.
 // Bindings and deletions take effect with their events. New policies, and changed ones that requests have
-// evaluated, take effect when they are compiled, in other goroutines. Follow returns a function that reports
-// whether the store holds everything that existed when the informers started.
+// evaluated, take effect when they are compiled, in other goroutines.
 //
 // Policies that existed at the start, and changed ones that no request has evaluated, take effect at once, and
 // a request that evaluates such a policy compiles it first. One goroutine compiles the others at intervals, so
 // that most requests need not wait. A server with 10,000 policies is therefore ready as soon as it has read
 // them, and other processors are free for requests.
 //
-// sameSpec reports whether two policies have equal specs.
-//
-// The informer of policies may be shared with others that read what compact.Compactor keeps. That of bindings
-// belongs to the store, because it caches policy.CachedBinding: take the one of CompiledBindings.
-func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies, bindings cache.SharedIndexInformer, sameSpec func(a, b P) bool, metrics policymetrics.Metrics) (func() bool, error) {
+// sameSpec reports whether two policies have equal specs. The informer of policies may be shared with others that read what
+// compact.Compactor keeps.
+func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b P) bool, metrics policymetrics.Metrics) (*Followed, error) {
 	compactor := compact.New()
-	compile := func(object any) (any, error) {
-		if binding, ok := object.(B); ok {
-			compactor.Transform(binding)
-			return store.CompileBinding(binding), nil
-		}
-		return object, nil // compiled already
-	}
-	if err := errors.Join(policies.SetTransform(compactor.Transform), bindings.SetTransform(compile)); err != nil {
+	if err := policies.SetTransform(compactor.Transform); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)
-	}
-	timed := func(change func()) {
-		start := time.Now()
-		change()
-		metrics.ObserveBuild(time.Since(start))
 	}
 	release := store.Hold()
 	compilations := newCompilations(store, sameSpec, metrics)
-	policiesSynced, err := handle(policies,
-		func(added P, inInitialList bool) {
-			if inInitialList {
-				timed(func() { store.SetUncompiled(added) })
-			} else {
-				compilations.add(added)
-			}
-		},
-		compilations.update, compilations.remove)
+	policiesSynced, err := handle(policies, compilations)
 	if err != nil {
 		return nil, err
 	}
-	bindingsSynced, err := handle(bindings,
-		func(added *policy.CachedBinding, _ bool) { timed(func() { store.PutBinding(added) }) },
-		func(old, current *policy.CachedBinding) {
-			if old.GetObjectMeta().GetResourceVersion() != current.GetObjectMeta().GetResourceVersion() { // not listed again
-				timed(func() { store.PutBinding(current) })
-			}
-		},
-		func(name string) { timed(func() { store.DeleteBinding(name) }) })
-	if err != nil {
-		return nil, err
-	}
+	bound := newBindings[B](store, compactor, metrics)
+	var none B
+	followed := &Followed{bindings: cache.NewReflectorWithOptions(bindings, none, bound, cache.ReflectorOptions{Name: "bindings of " + metrics.Kind()})}
 	go compilations.run(ctx)
-	var synced atomic.Bool
 	go func() {
-		if !cache.WaitFor(ctx, "", policiesSynced, bindingsSynced) {
+		if cache.WaitFor(ctx, "", policiesSynced) {
+			followed.bindings.RunWithContext(ctx)
+		}
+	}()
+	go func() {
+		select {
+		case <-ctx.Done():
 			return
+		case <-bound.listed:
 		}
 		release()
-		synced.Store(true)
+		followed.synced.Store(true)
 		wait.UntilWithContext(ctx, store.CompileAll, compileInterval)
 	}()
-	return synced.Load, nil
+	return followed, nil
 }
 
-// handle registers callbacks for the events of an informer. The result is done when add has been called for
-// everything that existed when the informer started.
-func handle[T any](informer cache.SharedIndexInformer, add func(added T, inInitialList bool), update func(old, current T), remove func(name string)) (cache.DoneChecker, error) {
+// Followed tells what a store that Follow keeps up to date has seen. It is safe for concurrent use.
+type Followed struct {
+	synced   atomic.Bool
+	bindings *cache.Reflector
+}
+
+// Synced reports whether the store holds all policies and bindings that existed at the start.
+func (f *Followed) Synced() bool { return f.synced.Load() }
+
+// BindingsVersion returns the resource version of the bindings that the store has seen.
+func (f *Followed) BindingsVersion() string { return f.bindings.LastSyncResourceVersion() }
+
+// handle passes the events of an informer to compilations. The result is done when they have every policy that existed when the
+// informer started.
+func handle[P policyObject](informer cache.SharedIndexInformer, compilations *compilations[P]) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(object any, inInitialList bool) { add(object.(T), inInitialList) },
-		UpdateFunc: func(old, current any) { update(old.(T), current.(T)) },
+		AddFunc: func(object any, inInitialList bool) {
+			if inInitialList {
+				compilations.addUncompiled(object.(P))
+			} else {
+				compilations.add(object.(P))
+			}
+		},
+		UpdateFunc: func(old, current any) { compilations.update(old.(P), current.(P)) },
 		DeleteFunc: func(object any) {
 			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 			if err != nil {
-				utilruntime.HandleError(fmt.Errorf("deletion of a policy or binding: %w", err))
+				utilruntime.HandleError(fmt.Errorf("deletion of a policy: %w", err))
 				return
 			}
-			remove(name)
+			compilations.remove(name)
 		},
 	})
 	if err != nil {

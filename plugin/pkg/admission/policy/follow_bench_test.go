@@ -29,18 +29,18 @@ func BenchmarkStart(b *testing.B) {
 	for round := 0; b.Loop(); round++ {
 		b.StopTimer()
 		stop := make(chan struct{})
-		factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(thousandPolicies(round)...), 0)
-		kinds := factory.Admissionregistration().V1()
+		client := fake.NewSimpleClientset(thousandPolicies(round)...)
+		factory := informers.NewSharedInformerFactory(client, 0)
 		store := validating.NewEngine(validating.Config{}).NewStore()
-		synced, err := policy.Follow(wait.ContextForChannel(stop), store,
-			kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), sameSpec, policymetrics.For(b.Name()))
+		followed, err := policy.Follow(wait.ContextForChannel(stop), store,
+			factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), bindingsOf(client), sameSpec, policymetrics.For(b.Name()))
 		if err != nil {
 			b.Fatal(err)
 		}
 		runtime.GC()
 		b.StartTimer()
 		factory.Start(stop)
-		if err := wait.PollUntilContextCancel(b.Context(), time.Millisecond, true, func(context.Context) (bool, error) { return synced(), nil }); err != nil {
+		if err := wait.PollUntilContextCancel(b.Context(), time.Millisecond, true, func(context.Context) (bool, error) { return followed.Synced(), nil }); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()

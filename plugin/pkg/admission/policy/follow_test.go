@@ -23,10 +23,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 
-	engine "celador.io/admission/policy"
-	"celador.io/admission/validating"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/client-go/clientset"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
 
@@ -66,14 +66,13 @@ func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 		return true, w, err
 	})
 	factory := informers.NewSharedInformerFactory(f.clientset, 0)
-	kinds := factory.Admissionregistration().V1()
 	stop := make(chan struct{})
-	var err error
-	f.synced, err = policy.Follow(wait.ContextForChannel(stop), f,
-		kinds.ValidatingAdmissionPolicies().Informer(), kinds.ValidatingAdmissionPolicyBindings().Informer(), sameSpec, policymetrics.For(t.Name()))
+	followed, err := policy.Follow(wait.ContextForChannel(stop), f,
+		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), bindingsOf(f.clientset), sameSpec, policymetrics.For(t.Name()))
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.synced = followed.Synced
 	f.expect(t, "before the informers start", "hold")
 	f.stop = sync.OnceFunc(func() {
 		close(stop)
@@ -155,15 +154,10 @@ func (f *follower) CompileAll(context.Context) { f.change("compile all") }
 // DeletePolicy implements policy.PolicyStore.
 func (f *follower) DeletePolicy(name string) { f.change("delete " + name) }
 
-// CompileBinding implements policy.Store.
-func (f *follower) CompileBinding(b *v1.ValidatingAdmissionPolicyBinding) *engine.CachedBinding {
-	return validating.NewEngine(validating.Config{}).NewStore().CompileBinding(b)
-}
+// SetBinding implements policy.BindingStore.
+func (f *follower) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) { f.change("bind " + b.Name) }
 
-// PutBinding implements policy.Store.
-func (f *follower) PutBinding(b *engine.CachedBinding) { f.change("bind " + b.Name()) }
-
-// DeleteBinding implements policy.Store.
+// DeleteBinding implements policy.BindingStore.
 func (f *follower) DeleteBinding(name string) { f.change("unbind " + name) }
 
 func (f *follower) change(what string) {
@@ -256,6 +250,12 @@ func named(name string, generation int64, text string) *v1.ValidatingAdmissionPo
 
 func sameSpec(a, b *v1.ValidatingAdmissionPolicy) bool {
 	return equality.Semantic.DeepEqual(&a.Spec, &b.Spec)
+}
+
+// bindingsOf lists and watches the bindings of a client.
+func bindingsOf(client clientset.Interface) cache.ListerWatcher {
+	bindings := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+	return policy.ListerWatcher(client, bindings.List, bindings.Watch)
 }
 
 func bindingOf(name string) *v1.ValidatingAdmissionPolicyBinding {
@@ -402,6 +402,13 @@ func TestListedAgain(t *testing.T) {
 			name:   "policy changed",
 			change: func(t *testing.T, f *follower) { f.update(t, named("a", 2, "2")) },
 			want:   []string{"set a 2"},
+		},
+		{
+			name: "binding deleted",
+			change: func(t *testing.T, f *follower) {
+				write(t, "b", f.clientset.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(t.Context(), "b", metav1.DeleteOptions{}))
+			},
+			want: []string{"unbind b"},
 		},
 		{
 			name: "binding changed",

@@ -23,6 +23,7 @@ import (
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
+	"celador.io/client-go/clientset"
 	policyinformers "celador.io/client-go/informers"
 
 	"celador.io/celador/plugin/pkg/admission/caches"
@@ -47,8 +48,8 @@ type Kind[P, B Object, Body any] struct {
 	Operations []admission.Operation
 	// Policies returns the factory's informer of policies.
 	Policies func(policyinformers.SharedInformerFactory) cache.SharedIndexInformer
-	// NewBindings returns an informer of bindings.
-	NewBindings NewInformer
+	// Bindings lists and watches bindings.
+	Bindings func(clientset.Interface) cache.ListerWatcher
 	// SameSpec reports whether two policies have equal specs.
 	SameSpec func(a, b P) bool
 	// PolicyResource and BindingResource are the names of the resources of policies and bindings.
@@ -109,13 +110,13 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 	engine := p.kind.NewEngine(&p.Server)
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
-	policies, bindings := p.kind.Policies(p.policies), CompiledBindings[B](p.policies, p.kind.NewBindings)
-	synced, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, bindings, p.kind.SameSpec, p.Metrics)
+	policies := p.kind.Policies(p.policies)
+	followed, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, p.kind.Bindings(p.policyClient), p.kind.SameSpec, p.Metrics)
 	if err != nil {
 		return err
 	}
-	p.waitFor(synced)
-	p.limitAge(policies, bindings)
+	p.waitFor(followed.Synced)
+	p.limitAge(policies, followed)
 	if err := p.load(engine); err != nil {
 		return err
 	}
@@ -139,13 +140,18 @@ func (p *Plugin[P, B, Body]) VerdictStore() (kind string, store typecheck.Verdic
 	return p.kind.Name, p.store
 }
 
-// ParamsSynced implements kubeadmission.HasParams.
-func (p *Plugin[P, B, Body]) ParamsSynced() error {
-	switch {
-	case p.store == nil:
-		return nil
-	case !p.synced.Seen() && !p.ready():
+// PoliciesSynced implements kubeadmission.HasPolicies.
+func (p *Plugin[P, B, Body]) PoliciesSynced() error {
+	if p.store != nil && !p.synced.Seen() && !p.ready() {
 		return freshness.ErrStarting
+	}
+	return nil
+}
+
+// ParamsSynced implements kubeadmission.HasPolicies.
+func (p *Plugin[P, B, Body]) ParamsSynced() error {
+	if err := p.PoliciesSynced(); err != nil || p.store == nil {
+		return err
 	}
 	return p.Params().Synced()
 }
@@ -168,7 +174,7 @@ func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 }
 
 // limitAge makes requests fail that a policy could deny while the store or the params may be older than the limit of the server.
-func (p *Plugin[P, B, Body]) limitAge(policies, bindings cache.SharedIndexInformer) {
+func (p *Plugin[P, B, Body]) limitAge(policies cache.SharedIndexInformer, followed *Followed) {
 	if p.Server.freshness.Limit == 0 {
 		return
 	}
@@ -178,7 +184,7 @@ func (p *Plugin[P, B, Body]) limitAge(policies, bindings cache.SharedIndexInform
 		}
 		return errors.Join(
 			p.Server.freshness.Check(ctx, p.kind.PolicyResource, policies.LastSyncResourceVersion()),
-			p.Server.freshness.Check(ctx, p.kind.BindingResource, bindings.LastSyncResourceVersion()))
+			p.Server.freshness.Check(ctx, p.kind.BindingResource, followed.BindingsVersion()))
 	})
 	p.Metrics.MeasureAges(p.fresh.Age, p.Params().Ages)
 	ctx := wait.ContextForChannel(p.Stop)

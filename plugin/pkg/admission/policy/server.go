@@ -17,6 +17,7 @@ import (
 
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
+	"celador.io/client-go/clientset"
 	policyinformers "celador.io/client-go/informers"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -35,15 +36,17 @@ type Server struct {
 	// Stop is closed when the server has no more requests.
 	Stop <-chan struct{}
 
-	gates     featuregate.FeatureGate
-	excluded  sets.Set[schema.GroupResource]
-	policies  policyinformers.SharedInformerFactory
-	informers kubeinformers.SharedInformerFactory
-	dynamic   dynamic.Interface
-	installed <-chan struct{}
-	freshness kubeadmission.Freshness
-	params    *paramsource.Source
-	id        string
+	gates    featuregate.FeatureGate
+	excluded sets.Set[schema.GroupResource]
+	policies policyinformers.SharedInformerFactory
+	// policyClient is the client of policies.
+	policyClient clientset.Interface
+	informers    kubeinformers.SharedInformerFactory
+	dynamic      dynamic.Interface
+	installed    <-chan struct{}
+	freshness    kubeadmission.Freshness
+	params       *paramsource.Source
+	id           string
 }
 
 var (
@@ -91,7 +94,9 @@ func (s *Server) InspectFeatureGates(gates featuregate.FeatureGate) {
 func (s *Server) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { s.Authorizer = a }
 
 // SetPolicyInformers implements kubeadmission.WantsPolicyInformers.
-func (s *Server) SetPolicyInformers(f policyinformers.SharedInformerFactory) { s.policies = f }
+func (s *Server) SetPolicyInformers(client clientset.Interface, f policyinformers.SharedInformerFactory) {
+	s.policyClient, s.policies = client, f
+}
 
 // SetInstalledPaths implements kubeadmission.WantsInstalledPaths.
 func (s *Server) SetInstalledPaths(installed <-chan struct{}) { s.installed = installed }
@@ -103,7 +108,7 @@ func (s *Server) SetFreshness(freshness kubeadmission.Freshness) { s.freshness =
 // was not called.
 func (s *Server) ValidateInitialization() error {
 	for missing, isSet := range map[string]bool{
-		"policy informer factory": s.policies != nil,
+		"policy informer factory": s.policyClient != nil && s.policies != nil,
 		"informer factory":        s.informers != nil,
 		"kubernetes client":       s.Client != nil,
 		"dynamic client":          s.dynamic != nil,

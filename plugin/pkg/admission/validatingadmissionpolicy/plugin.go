@@ -20,8 +20,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/validating"
+	"celador.io/client-go/clientset"
 	policyinformers "celador.io/client-go/informers"
-	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	"celador.io/celador/pkg/features"
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -66,7 +66,10 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Policies: func(f policyinformers.SharedInformerFactory) cache.SharedIndexInformer {
 			return f.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer()
 		},
-		NewBindings:    informersv1.NewValidatingAdmissionPolicyBindingInformerWithOptions,
+		Bindings: func(client clientset.Interface) cache.ListerWatcher {
+			bindings := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+			return policyplugin.ListerWatcher(client, bindings.List, bindings.Watch)
+		},
 		PolicyResource: "validatingadmissionpolicies", BindingResource: "validatingadmissionpolicybindings",
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.VAPManifestType,

@@ -4,9 +4,11 @@
 package validatingadmissionpolicy_test
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
-	"k8s.io/client-go/tools/cache"
+	clienttesting "k8s.io/client-go/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -95,7 +97,7 @@ func text(err error) string {
 func TestMissingDependencies(t *testing.T) {
 	s := newServer(t)
 	setters := map[string]func(*validatingadmissionpolicy.Plugin){
-		"missing policy informer factory": func(p *validatingadmissionpolicy.Plugin) { p.SetPolicyInformers(s.policyInformers) },
+		"missing policy informer factory": func(p *validatingadmissionpolicy.Plugin) { p.SetPolicyInformers(s.policies, s.policyInformers) },
 		"missing informer factory":        func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeInformerFactory(s.kubeInformers) },
 		"missing kubernetes client":       func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeClientSet(s.kube) },
 		"missing dynamic client": func(p *validatingadmissionpolicy.Plugin) {
@@ -161,28 +163,25 @@ func TestNotReady(t *testing.T) {
 
 // Requests are rejected until the informers of policies, bindings and namespaces are synced.
 func TestNotReadyWithout(t *testing.T) {
-	for _, missing := range []string{"policies", "bindings", "namespaces"} {
-		t.Run(missing, func(t *testing.T) {
+	for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "namespaces"} {
+		t.Run(resource, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer(t, atMost("few", "5"), policytest.Binding("few", "few", v1.Deny))
 				plugin := newPlugin(t)
 				s.initialize(t, plugin)
-				ours := s.policyInformers.Admissionregistration().V1()
-				informers := map[string]cache.SharedIndexInformer{
-					"policies":   ours.ValidatingAdmissionPolicies().Informer(),
-					"bindings":   compiledBindings(s.policyInformers),
-					"namespaces": s.kubeInformers.Core().V1().Namespaces().Informer(),
+				var listed atomic.Bool
+				fail := func(clienttesting.Action) (bool, runtime.Object, error) {
+					return !listed.Load(), nil, errors.New("not yet")
 				}
-				for name, informer := range informers {
-					if name != missing {
-						go informer.Run(s.stop)
-					}
-				}
-				synctest.Wait()
+				s.policies.PrependReactor("list", resource, fail)
+				s.kube.PrependReactor("list", resource, fail)
+				s.start()
+				time.Sleep(time.Minute) // of the bubble
 				if got := text(send(t, plugin, create(3), interfaces()).Err); got != notReady {
 					t.Errorf("error is %q, want %q", got, notReady)
 				}
-				go informers[missing].Run(s.stop)
+				listed.Store(true)
+				time.Sleep(2 * time.Minute) // of the bubble: lists are repeated at intervals
 				synctest.Wait()
 				if got := text(send(t, plugin, create(9), interfaces()).Err); got != denied {
 					t.Errorf("error is %q, want %q", got, denied)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -21,22 +22,19 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubeinformers "k8s.io/client-go/informers"
 	kubefake "k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
-	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
-	informersv1 "celador.io/client-go/informers/admissionregistration/v1"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	policyplugin "celador.io/celador/plugin/pkg/admission/policy"
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // discards the log of informers and upstream's plugin
+	klog.SetLogger(klog.Logger{})   // discards the log of informers and upstream's plugin
+	utilruntime.ErrorHandlers = nil // they sleep, which would block a bubble of synctest
 	m.Run()
 }
 
@@ -97,7 +95,7 @@ func readOnly(_ context.Context, a authorizer.Attributes) (authorizer.Decision, 
 func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
 	initializer.New(s.kube, s.params, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
-	kubeadmission.NewInitializer(s.policyInformers, nil, s.freshness).Initialize(plugin)
+	kubeadmission.NewInitializer(s.policies, s.policyInformers, nil, s.freshness).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +167,4 @@ func (r *recorder) AddAnnotation(key, value string) error {
 // emptyInformers returns informers of a server without objects.
 func emptyInformers() kubeinformers.SharedInformerFactory {
 	return kubeinformers.NewSharedInformerFactory(kubefake.NewSimpleClientset(), 0)
-}
-
-// compiledBindings returns the informer from which the plugin takes bindings.
-func compiledBindings(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-	return policyplugin.CompiledBindings[*v1.ValidatingAdmissionPolicyBinding](f, informersv1.NewValidatingAdmissionPolicyBindingInformerWithOptions)
 }

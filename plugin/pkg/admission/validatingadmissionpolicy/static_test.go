@@ -82,7 +82,7 @@ func (s *server) load(plugin admission.Interface) error {
 		initializer.NewAPIServerIDInitializer("the-server"),
 		initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)),
 		upstreamadmission.NewPluginInitializer(),
-		kubeadmission.NewInitializer(s.policyInformers, nil, kubeadmission.Freshness{}),
+		kubeadmission.NewInitializer(s.policies, s.policyInformers, nil, kubeadmission.Freshness{}),
 	}.Initialize(plugin)
 	return plugin.(admission.InitializationValidator).ValidateInitialization()
 }

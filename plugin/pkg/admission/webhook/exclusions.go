@@ -23,10 +23,10 @@ var exclusions = &resettable{CounterVec: metrics.NewCounterVec(&metrics.CounterO
 
 func init() { legacyregistry.MustRegister(exclusions) }
 
-// The metrics of exclusions that upstream has.
+// The metrics of exclusions that Kubernetes has, if they are registered.
 var (
-	upstreamExclusions = registered[*metrics.CounterVec]("apiserver_admission_match_condition_exclusions_total")
-	evaluationSeconds  = registered[*metrics.HistogramVec]("apiserver_admission_match_condition_evaluation_seconds")
+	kubernetesExclusions, countsExclusions = registered[*metrics.CounterVec]("apiserver_admission_match_condition_exclusions_total")
+	evaluationSeconds, timesEvaluations    = registered[*metrics.HistogramVec]("apiserver_admission_match_condition_evaluation_seconds")
 )
 
 // conditionsOf is the value of the label "kind" in upstream's metrics of match conditions.
@@ -52,8 +52,12 @@ var operations = [...]admission.Operation{admission.Create, admission.Update, ad
 // request does not look them up by their labels. Safe for concurrent use.
 type exclusionSeries [len(operations)]atomic.Pointer[operationSeries]
 
-// of returns the series of an operation, which become part of the metrics with the first call.
+// of returns the series of an operation, which become part of the metrics with the first call. It returns nil if a metric of Kubernetes
+// is not registered under its name.
 func (s *exclusionSeries) of(w *Accessor, k *Kind, operation admission.Operation) *operationSeries {
+	if !countsExclusions || !timesEvaluations {
+		return nil
+	}
 	place := &s[slices.Index(operations[:], operation)]
 	resets := exclusions.resets.Load()
 	if series := place.Load(); series != nil && series.resets == resets {
@@ -62,7 +66,7 @@ func (s *exclusionSeries) of(w *Accessor, k *Kind, operation admission.Operation
 	name, stage := w.GetName(), w.GetType()
 	series := &operationSeries{
 		resets:   resets,
-		counters: [...]metrics.CounterMetric{exclusions.WithLabelValues(name, stage, string(operation)), upstreamExclusions.WithLabelValues(name, conditionsOf, stage, string(operation))},
+		counters: [...]metrics.CounterMetric{exclusions.WithLabelValues(name, stage, string(operation)), kubernetesExclusions.WithLabelValues(name, conditionsOf, stage, string(operation))},
 		seconds:  evaluationSeconds.WithLabelValues(name, conditionsOf, k.metric, string(operation)),
 	}
 	place.Store(series)

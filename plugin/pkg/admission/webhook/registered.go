@@ -12,21 +12,27 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// registered returns the metric that another package has registered under a name. Upstream observes
-// its metrics by their labels only, and does not export them. It panics if there is no such metric of type M.
-func registered[M prometheus.Collector](name string) M {
+// registered returns the metric that another package has registered under a name. Kubernetes observes
+// its metrics by their labels only, and does not export them. registered returns false if there is no such metric of type M, as in a
+// release of Kubernetes that has renamed the metric.
+func registered[M prometheus.Collector](name string) (metric M, ok bool) {
 	registry := legacyregistry.Registerer()
-	for _, d := range descriptions(registry.(prometheus.Collector)) {
+	all, ok := registry.(prometheus.Collector)
+	if !ok {
+		return metric, false
+	}
+	for _, d := range descriptions(all) {
 		if !strings.HasPrefix(d.String(), fmt.Sprintf("Desc{fqName: %q,", name)) {
 			continue
 		}
 		// A registry refuses a second metric of the same description, and returns the first.
 		var refused prometheus.AlreadyRegisteredError
 		if errors.As(registry.Register(described{d}), &refused) {
-			return refused.ExistingCollector.(M)
+			metric, ok = refused.ExistingCollector.(M)
+			return metric, ok
 		}
 	}
-	panic(fmt.Sprintf("metric %s is not registered", name))
+	return metric, false
 }
 
 // descriptions returns the descriptions of all metrics of a collector.

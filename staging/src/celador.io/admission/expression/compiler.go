@@ -136,7 +136,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		// All compositions resolve the types of patches alike, and permanent is in memory anyway.
 		scope.Constructor = permanent.CELTypeProvider()
 	}
-	program := &Program{source: source, output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
+	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
+	program.Expression.Source = source
 	if c.tracer == nil {
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)
 	} else {
@@ -145,7 +146,6 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, internal("program instantiation failed: %v", err)
 	}
-	program.Program.Source = source
 	if in.Params {
 		program.paramReads, program.paramFields = paramReads(ast.NativeRep().Expr()), paramFields(ast.NativeRep().Expr())
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
+	"celador.io/admission/internal/constructed"
 	"celador.io/admission/internal/limits"
 	"celador.io/admission/internal/values"
 )
@@ -32,7 +33,7 @@ func (p *patchTypes) Resolve(name string) (common.ResolvedType, bool) {
 
 // objectType constructs objects whose fields may contain Go values, such as [request.userInfo].
 //
-// A dynamic.ObjectVal converts list literals, map literals and optionals in its fields with
+// An object converts list literals, map literals and optionals in its fields with
 // Value(). For a view of package values, Value() returns a Go struct, map or slice, which becomes
 // part of the object. For some values of CEL libraries, such as IP addresses, it also returns a Go
 // value, which must be rejected. Val converts views to unstructured values while they can still be
@@ -43,7 +44,7 @@ type objectType struct{ *dynamic.ObjectType }
 func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 	for name, field := range fields {
 		if values.IsTyped(field) {
-			continue // a dynamic.ObjectVal converts it element by element
+			continue // the object converts it element by element
 		}
 		// A list that contains another list twice takes exponential time to convert.
 		if err := limits.Result(field); err != nil {
@@ -55,7 +56,7 @@ func (t objectType) Val(fields map[string]ref.Val) ref.Val {
 		}
 		fields[name] = converted
 	}
-	return t.ObjectType.Val(fields)
+	return constructed.New(t.Type(), fields)
 }
 
 // unstructured replaces the views of Go objects in v with their unstructured form. It returns v

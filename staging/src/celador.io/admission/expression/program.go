@@ -28,7 +28,6 @@ type Program struct {
 	// recurring is set once two series of a request have evaluated the program.
 	recurring atomic.Bool
 	programs.Program
-	source string
 	output *cel.Type
 	// paramReads is empty if 'params' is not declared.
 	paramReads []parts.Read
@@ -37,7 +36,7 @@ type Program struct {
 }
 
 // Source returns the text of the expression.
-func (p *Program) Source() string { return p.source }
+func (p *Program) Source() string { return p.Expression.Source }
 
 // OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }
@@ -61,7 +60,7 @@ func (p *Program) conclude(budget *Budget, value ref.Val, charge programs.Charge
 	if !charge.Known {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.source),
+			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.Source()),
 			Cause:  ErrOutOfBudget,
 		}}
 	}
@@ -84,7 +83,7 @@ func (p *Program) conclude(budget *Budget, value ref.Val, charge programs.Charge
 func (p *Program) failed(err error) error {
 	return &apiservercel.Error{
 		Type:   apiservercel.ErrorTypeInvalid,
-		Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.source, err),
+		Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.Source(), err),
 		Cause:  err,
 	}
 }

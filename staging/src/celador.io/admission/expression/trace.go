@@ -46,7 +46,7 @@ func (p *Program) Traced() *ast.AST { return p.Program.Traced() }
 
 // planTraced plans a program for the tracer. env declares the variables of the policy, and permanent serves evaluations.
 func (c *Compiler) planTraced(program *Program, functions *programs.Builtins, env, permanent *cel.Env) error {
-	checked, err := functions.CheckTraced(env, program.source)
+	checked, err := functions.CheckTraced(env, program.Source())
 	if err != nil {
 		return err
 	}

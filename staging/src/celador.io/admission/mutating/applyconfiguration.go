@@ -4,18 +4,18 @@
 package mutating
 
 import (
+	"errors"
 	"fmt"
-	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/constructed"
+	"celador.io/admission/internal/structuredmerge"
 )
 
 // TypeConverters provides the schemas by which apply configurations are merged. Implementations are
@@ -33,7 +33,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	if err != nil {
 		return patched{}, err
 	}
-	object, ok := value.(*dynamic.ObjectVal)
+	object, ok := value.(*constructed.Object)
 	if !ok {
 		return patched{}, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", value.Type())
 	}
@@ -53,53 +53,42 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	return patched{merged, named}, err
 }
 
-// mergeFast merges a configuration with merge, which is faster than structured-merge-diff. It returns
-// nil if the object is a custom resource, is not stable or does not fit its schema, and if merge does
-// not support the configuration.
-func (t target) mergeFast(configuration *dynamic.ObjectVal) (runtime.Object, error) {
-	shape := t.shapeOf(t.object())
-	if shape == nil || !stable(t.object()) {
+// mergeFast merges a configuration with package structuredmerge. It returns nil if that does not support the object or the
+// configuration.
+func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, error) {
+	base := t.object()
+	shape := t.shapeOf(base)
+	if shape == nil {
 		return nil, nil
 	}
-	base := t.object()
 	if t.defaulted != base {
 		// Defaulting changes the merged object in place, also the parts that it shares with the base.
 		base = base.DeepCopyObject()
 	}
-	merged := merge(base, shape, configuration)
+	merged := structuredmerge.Merge(base, shape, configuration, MaxObjectBytes)
 	if merged == nil {
 		return nil, nil
 	}
-	if err := t.grow(merged.bytes); err != nil {
+	if err := t.grow(merged.Bytes); err != nil {
 		return nil, err
 	}
-	if !merged.changed && t.defaulted == base {
+	if !merged.Changed && t.defaulted == base {
 		return t.object(), nil
 	}
-	t.valid = merged.object
-	return merged.object, nil
+	t.valid = merged.Object
+	return merged.Object, nil
 }
 
-// shapeOf returns the shape of an object, or nil if the object is a custom resource or does not fit its
-// schema.
-func (t target) shapeOf(object runtime.Object) *shape {
-	if t.valid == object && t.validFor == t.converter {
-		return t.shape
+// shapeOf returns the shape of an object, or nil if structuredmerge does not support the object.
+func (t target) shapeOf(object runtime.Object) *structuredmerge.Shape {
+	if t.valid != object || t.validFor != t.converter {
+		t.valid, t.validFor, t.shape = object, t.converter, t.shapes.Of(object, t.converter)
 	}
-	t.shape = nil
-	if _, custom := object.(*unstructured.Unstructured); custom {
-		return nil
-	}
-	typed, err := t.converter.ObjectToTyped(object, typed.AllowDuplicates)
-	if err != nil {
-		return nil
-	}
-	t.valid, t.validFor, t.shape = object, t.converter, t.shapes.of(reflect.TypeOf(object).Elem(), typed)
 	return t.shape
 }
 
 // mergeSlowly merges a configuration with structured-merge-diff.
-func (t target) mergeSlowly(object *dynamic.ObjectVal) (runtime.Object, error) {
+func (t target) mergeSlowly(object *constructed.Object) (runtime.Object, error) {
 	fields, err := fieldsOf(object)
 	if err != nil {
 		return nil, err
@@ -118,13 +107,13 @@ func (t target) mergeSlowly(object *dynamic.ObjectVal) (runtime.Object, error) {
 
 // fieldsOf returns the fields of an object that an expression constructed. It returns an error
 // if the type name of a nested object does not match the path of its field.
-func fieldsOf(object *dynamic.ObjectVal) (map[string]any, error) {
+func fieldsOf(object *constructed.Object) (map[string]any, error) {
 	if err := checkTypeNames(object); err != nil {
 		return nil, err
 	}
 	fields, ok := object.Value().(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("invalid return type: %T", object)
+		return nil, errors.New("invalid return type: *dynamic.ObjectVal") // the name of Kubernetes' Go type
 	}
 	return fields, nil
 }
@@ -157,8 +146,8 @@ func deepCopyContent(v any) any {
 	}
 }
 
-func checkTypeNames(object *dynamic.ObjectVal) error {
-	if err := object.CheckTypeNamesMatchFieldPathNames(); err != nil {
+func checkTypeNames(object *constructed.Object) error {
+	if err := object.CheckTypeNames(); err != nil {
 		return fmt.Errorf("type mismatch: %w", err)
 	}
 	return nil

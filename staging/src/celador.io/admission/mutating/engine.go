@@ -17,6 +17,7 @@ import (
 	"celador.io/admission/expression"
 	"celador.io/admission/internal/activation"
 	"celador.io/admission/internal/reinvocation"
+	"celador.io/admission/internal/structuredmerge"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 	"celador.io/admission/policy"
@@ -48,7 +49,7 @@ type Config struct {
 // Engine applies mutating policies. Safe for concurrent use.
 type Engine struct {
 	config Config
-	shapes shapes
+	shapes structuredmerge.Shapes
 	kind   policy.Kind[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
 }
 

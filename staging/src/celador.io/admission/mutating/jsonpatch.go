@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/constructed"
 )
 
 // jsonPatcher applies the JSON patch operations of spec.mutations[].jsonPatch.
@@ -91,7 +91,7 @@ func operationOf(o *celmutation.JSONPatchVal) (jsonpatch.Operation, error) {
 
 // jsonOf encodes any value that JSON can represent.
 func jsonOf(value ref.Val) ([]byte, error) {
-	if object, ok := value.(*dynamic.ObjectVal); ok {
+	if object, ok := value.(*constructed.Object); ok {
 		if err := checkTypeNames(object); err != nil {
 			return nil, err
 		}

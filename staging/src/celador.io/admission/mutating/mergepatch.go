@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/constructed"
 )
 
 // mergePatcher applies a JSON merge patch or a strategic merge patch.
@@ -63,7 +63,7 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 
 // mergePatchOf returns the JSON of a merge patch: an Object that an expression constructed, or a map.
 func mergePatchOf(value ref.Val) ([]byte, error) {
-	if object, ok := value.(*dynamic.ObjectVal); ok {
+	if object, ok := value.(*constructed.Object); ok {
 		fields, err := fieldsOf(object)
 		if err != nil {
 			return nil, err

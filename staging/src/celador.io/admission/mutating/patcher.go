@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/expression"
+	"celador.io/admission/internal/structuredmerge"
 )
 
 // patcher computes the patch of a mutation and applies it. Immutable.
@@ -53,7 +54,7 @@ type target struct {
 	*admission.VersionedAttributes
 	objects   admission.ObjectInterfaces
 	converter managedfields.TypeConverter
-	shapes    *shapes
+	shapes    *structuredmerge.Shapes
 	*objectCache
 }
 
@@ -64,10 +65,10 @@ type objectCache struct {
 	// with the request, params or caches.
 	defaulted runtime.Object
 	// valid is the last object that was found to fit its schema, by the converter validFor. shape is its
-	// shape.
+	// shape, or nil if structuredmerge does not support it.
 	valid    runtime.Object
 	validFor managedfields.TypeConverter
-	shape    *shape
+	shape    *structuredmerge.Shape
 	// size is the JSON size of the object after the last patch that encoded it, plus the sizes of the
 	// apply configurations since then.
 	size int

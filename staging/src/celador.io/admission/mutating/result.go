@@ -5,7 +5,6 @@ package mutating
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -77,9 +76,8 @@ func (m *Mutation) compare(before, after runtime.Object, fields func() []string)
 // metav1.Time loses when a patch encodes the object as JSON.
 var jsonEquality = func() conversion.Equalities {
 	equalities := apiequality.Semantic.Copy()
-	if err := equalities.AddFunc(func(a, b metav1.Time) bool { return a.Unix() == b.Unix() }); err != nil {
-		panic(err) // the function does not have the signature of an equality
-	}
+	// AddFunc fails only for functions that are no equality.
+	_ = equalities.AddFunc(func(a, b metav1.Time) bool { return a.Unix() == b.Unix() })
 	return equalities
 }()
 
@@ -145,16 +143,12 @@ func (r Result) AuditAnnotations() []Annotation {
 		if m.Err != nil || !m.Changed {
 			continue
 		}
-		value, err := json.Marshal(struct {
+		annotations = append(annotations, policy.NewJSONAnnotation(fmt.Sprintf("%sround_%d_index_%d", annotationPrefix, m.Round, i), struct {
 			Policy   string   `json:"policy"`
 			Binding  string   `json:"binding"`
 			Mutation int      `json:"mutation"`
 			Fields   []string `json:"fields,omitempty"`
-		}{m.Policy, m.Binding, m.Index, m.Fields})
-		if err != nil {
-			panic(err) // strings and integers can be encoded
-		}
-		annotations = append(annotations, Annotation{Key: fmt.Sprintf("%sround_%d_index_%d", annotationPrefix, m.Round, i), Value: string(value)})
+		}{m.Policy, m.Binding, m.Index, m.Fields}))
 	}
 	return annotations
 }

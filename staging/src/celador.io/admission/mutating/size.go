@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"celador.io/admission/internal/structuredmerge"
 )
 
 // MaxObjectBytes is the maximum size of the JSON of an object while mutations change it.
@@ -47,15 +49,12 @@ func (t target) grow(content int) error {
 	return nil
 }
 
-// The sizes that jsonSize assumes for scalars other than text, and for punctuation.
-const scalarBytes, separatorBytes = 4, 3
-
-// jsonSize estimates the size of a value in JSON. It stops soon after the size exceeds limit, because
+// jsonSize estimates the size of a value in JSON, like structuredmerge.Result. It stops soon after the size exceeds limit, because
 // values that contain another value several times can be far larger in JSON than in memory.
 func jsonSize(value any, limit int) int {
-	bytes := scalarBytes
+	bytes := structuredmerge.ScalarBytes
 	add := func(part any) bool {
-		bytes += separatorBytes + jsonSize(part, limit-bytes)
+		bytes += structuredmerge.SeparatorBytes + jsonSize(part, limit-bytes)
 		return bytes <= limit
 	}
 	switch v := value.(type) {

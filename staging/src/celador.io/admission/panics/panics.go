@@ -19,7 +19,7 @@ import (
 type Component int
 
 const (
-	// Evaluator is Celador's evaluator. cel-go evaluates the expression again.
+	// Evaluator is Celador's evaluator, for an expression that cel-go then evaluates without a panic.
 	Evaluator Component = iota
 	// Interpreter is cel-go, which turns panics of functions into errors of the expression.
 	Interpreter
@@ -46,7 +46,7 @@ func (c Component) String() string {
 // counts holds the number of panics of each component.
 var counts [components]atomic.Uint64
 
-// interval is the shortest time between two log lines of a component. One request can panic in thousands of evaluations.
+// interval is the shortest time between two log lines of a component.
 const interval = 10 * time.Second
 
 var (
@@ -59,22 +59,48 @@ var (
 // seconds. The log goes to klog's logger. Call it in the deferred function that has recovered cause, so that the stack is the one of the
 // panic. An evaluation that was cancelled, for example by a cost limit, is no panic. It is safe for concurrent use.
 func Record(component Component, cause any, keysAndValues ...any) {
-	RecordStack(component, cause, debug.Stack, keysAndValues...)
-}
-
-// RecordStack is Record with another stack than the one of its caller. It calls stack only if it logs the panic.
-func RecordStack(component Component, cause any, stack func() []byte, keysAndValues ...any) {
-	if _, cancelled := cause.(interpreter.EvalCancelledError); cancelled {
+	if !count(component, cause) {
 		return
 	}
-	counts[component].Add(1)
 	now, due := time.Now().UnixNano(), next[component].Load()
 	if now < due || !next[component].CompareAndSwap(due, now+int64(interval)) {
 		suppressed[component].Add(1)
 		return
 	}
-	keysAndValues = append(keysAndValues, "component", component.String(), "notLogged", suppressed[component].Swap(0), "stack", string(stack()))
+	log(component, cause, debug.Stack(), append(keysAndValues, "notLogged", suppressed[component].Swap(0)))
+}
+
+// count counts a panic. It returns false for a cancelled evaluation.
+func count(component Component, cause any) bool {
+	if _, cancelled := cause.(interpreter.EvalCancelledError); cancelled {
+		return false
+	}
+	counts[component].Add(1)
+	return true
+}
+
+func log(component Component, cause any, stack []byte, keysAndValues []any) {
+	keysAndValues = append(keysAndValues, "component", component.String(), "stack", string(stack))
 	klog.Background().Error(fmt.Errorf("panic: %v", cause), "Recovered from a panic", keysAndValues...)
+}
+
+// An Expression is a compiled expression whose panics are logged once. It is safe for concurrent use after Source is set.
+type Expression struct {
+	// Source is the text of the expression.
+	Source string
+	// logged has a bit for each component that has logged a panic.
+	logged atomic.Uint32
+}
+
+// Record counts a panic of the expression, and logs the first one of each component with the expression and the stack. Other expressions
+// do not keep it from the log. It calls stack only if it logs.
+func (e *Expression) Record(component Component, cause any, stack func() []byte) {
+	if !count(component, cause) {
+		return
+	}
+	if bit := uint32(1) << component; e.logged.Or(bit)&bit == 0 {
+		log(component, cause, stack(), []any{"expression", e.Source})
+	}
 }
 
 // Counts calls observe with the number of panics that each component has recovered since the process started.

@@ -182,17 +182,9 @@ func (s *Store[P, B, Body]) DeletePolicy(name string) {
 
 // SetBinding adds a binding or replaces the binding with the same name. It has no effect until its
 // policy is stored.
-func (s *Store[P, B, Body]) SetBinding(b B) { s.PutBinding(s.CompileBinding(b)) }
-
-// CompileBinding compiles a binding without changing the store.
-func (s *Store[P, B, Body]) CompileBinding(b B) *CachedBinding {
-	return &CachedBinding{s.binder.compile(b.GetName(), s.kind.Binding(b)), b.GetResourceVersion()}
-}
-
-// PutBinding adds or replaces a binding of CompileBinding as SetBinding does.
-func (s *Store[P, B, Body]) PutBinding(b *CachedBinding) {
-	compiled := &b.Binding
-	policy := compiled.policyName.Value()
+func (s *Store[P, B, Body]) SetBinding(b B) {
+	binding := s.binder.compile(b.GetName(), s.kind.Binding(b))
+	compiled, policy := &binding, binding.policyName.Value()
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	changed := []string{policy}

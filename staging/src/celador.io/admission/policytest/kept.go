@@ -26,11 +26,11 @@ func CheckKept(t testing.TB) {
 	})
 }
 
-// RunChecked runs all tests of a package as CheckKept checks one. It returns the code to exit with: that of
-// run, or 1 if a value has changed.
+// RunChecked runs all tests of a package as CheckKept checks one and as RunWithoutPanics does. It returns the code to exit with: that of
+// run, or 1 if a value has changed or the evaluator has panicked.
 func RunChecked(run func() int) int {
 	end := fingerprint.Begin()
-	code := run()
+	code := RunWithoutPanics(run)
 	for _, change := range end() {
 		fmt.Println("--- FAIL: a value that was kept has changed:", change)
 		code = max(code, 1)

@@ -54,8 +54,8 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	if err != nil {
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
-	program := &Program{source: source, output: checked.OutputType(), variables: variablesOf(checked)}
-	program.planned.CostLimit = e.scope.CostLimit
+	program := &Program{output: checked.OutputType(), variables: variablesOf(checked)}
+	program.planned.Expression.Source, program.planned.CostLimit = source, e.scope.CostLimit
 	if e.compiler.tracer != nil {
 		program.err = e.planTraced(program, env)
 		return program, nil
@@ -68,7 +68,6 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		scope.Constructor = env.CELTypeProvider()
 	}
 	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.planned)
-	program.planned.Source = source
 	return program, nil
 }
 
@@ -90,7 +89,7 @@ func variablesOf(checked *cel.Ast) (read variables) {
 }
 
 // Source returns the text of the expression.
-func (x *Expression) Source() string { return x.program.source }
+func (x *Expression) Source() string { return x.program.Source() }
 
 // OutputType returns the static type of the result.
 func (x *Expression) OutputType() *cel.Type { return x.program.output }
@@ -112,7 +111,7 @@ func (x *Expression) ast() (*cel.Ast, error) {
 	if x.checked != nil {
 		return x.checked, nil
 	}
-	checked, err := x.environment.check(x.program.source)
+	checked, err := x.environment.check(x.program.Source())
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 
 // A Program is a planned expression. It is safe for concurrent use. Expressions share programs.
 type Program struct {
-	source    string
 	output    *cel.Type
 	variables variables
 	// names is the digest of the names of object types, if the expression depends on them.
@@ -41,7 +40,7 @@ type Evaluation struct {
 }
 
 // Source returns the text of the expression.
-func (p *Program) Source() string { return p.source }
+func (p *Program) Source() string { return p.planned.Expression.Source }
 
 // Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which takes several times as long.
 func (p *Program) Planned() int { return p.planned.Planned() }

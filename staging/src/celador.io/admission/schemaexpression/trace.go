@@ -39,7 +39,7 @@ func (p *Program) Traced() *ast.AST { return p.planned.Traced() }
 
 // planTraced plans a program for the tracer.
 func (e *Environment) planTraced(program *Program, env *cel.Env) error {
-	checked, err := e.builtins.CheckTraced(env, program.source)
+	checked, err := e.builtins.CheckTraced(env, program.Source())
 	if err != nil {
 		return err
 	}

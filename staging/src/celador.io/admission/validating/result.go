@@ -4,7 +4,6 @@
 package validating
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -245,11 +244,7 @@ func (r Result) AuditAnnotations() (annotations []Annotation, omitted int) {
 		// Kubernetes has the index 0 for decisions without a validation.
 		failures = append(failures, failure{d.Message, d.Policy, d.Binding, max(d.Index, 0), d.Actions})
 	}
-	value, err := json.Marshal(failures)
-	if err != nil {
-		panic(err) // strings and integers can be encoded
-	}
-	return append(slices.Clip(r.Annotations), Annotation{Key: failuresAnnotation, Value: string(value)}), omitted
+	return append(slices.Clip(r.Annotations), policy.NewJSONAnnotation(failuresAnnotation, failures)), omitted
 }
 
 // annotations collects the values of one policy's audit annotations. Bindings and params may give

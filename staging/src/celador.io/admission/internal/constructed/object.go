@@ -1,43 +1,92 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package constructed reads the objects that expressions construct, such as Object.spec{replicas: 5}.
-// The methods of dynamic.ObjectVal convert or copy what they return, which can take exponential time
-// for fields and allocates a type for a name. This package reads the unexported fields instead.
+// Package constructed has the objects that expressions construct, such as Object.spec{replicas: 5}.
 package constructed
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
-	"unsafe"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
-var (
-	fieldsOffset = offsetOf(reflect.TypeFor[map[string]ref.Val]())
-	typeOffset   = offsetOf(reflect.TypeFor[*types.Type]())
-)
+// An Object has the results of Kubernetes' dynamic.ObjectVal in expressions and conversions. It also returns its fields, which
+// dynamic.ObjectVal keeps to itself: their conversion can take exponential time, so callers measure and merge the fields instead. Immutable.
+type Object struct {
+	objectType *types.Type
+	fields     map[string]ref.Val
+}
 
-// offsetOf returns the offset of the field of dynamic.ObjectVal that has the given type. It panics if
-// there is none, because a new version of k8s.io/apiserver needs a change here.
-func offsetOf(field reflect.Type) uintptr {
-	object := reflect.TypeFor[dynamic.ObjectVal]()
-	for i := range object.NumField() {
-		if object.Field(i).Type == field {
-			return object.Field(i).Offset
+// New returns an object of a type, such as Object.spec. It keeps fields.
+func New(objectType *types.Type, fields map[string]ref.Val) *Object {
+	return &Object{objectType, fields}
+}
+
+// Fields returns the fields of the object. The caller must not change the map.
+func (o *Object) Fields() map[string]ref.Val { return o.fields }
+
+// TypeName returns the name of the object's type, such as Object.spec.
+func (o *Object) TypeName() string { return o.objectType.TypeName() }
+
+// converter returns Kubernetes' form of the object, which converts nested objects with their Value methods.
+func (o *Object) converter() *dynamic.ObjectVal { return dynamic.NewObjectVal(o.objectType, o.fields) }
+
+// ConvertToNative implements ref.Val.
+func (o *Object) ConvertToNative(native reflect.Type) (any, error) {
+	return o.converter().ConvertToNative(native)
+}
+
+// ConvertToType implements ref.Val.
+func (o *Object) ConvertToType(to ref.Type) ref.Val {
+	if to.TypeName() == o.TypeName() {
+		return o
+	}
+	return o.converter().ConvertToType(to)
+}
+
+// Equal implements ref.Val. Like Kubernetes, it compares the Go values of the fields, so 1 and 1.0 differ.
+func (o *Object) Equal(other ref.Val) ref.Val {
+	object, ok := other.(*Object)
+	return types.Bool(ok && o.TypeName() == object.TypeName() && reflect.DeepEqual(o.fields, object.fields))
+}
+
+// Type implements ref.Val.
+func (o *Object) Type() ref.Type { return o.objectType }
+
+// Value implements ref.Val. It returns a map[string]any, or an error.
+func (o *Object) Value() any { return o.converter().Value() }
+
+// IsZeroValue implements traits.Zeroer.
+func (o *Object) IsZeroValue() bool { return len(o.fields) == 0 }
+
+// CheckTypeNames returns an error if the type name of an object in the object is not the path of its field. Lists and maps do not count as
+// parts of the path. The text of the error is Kubernetes'.
+func (o *Object) CheckTypeNames() error { return errors.Join(mismatches(nil, o, o.TypeName())...) }
+
+// mismatches adds the errors of a value at a path to found.
+func mismatches(found []error, v ref.Val, path string) []error {
+	if object, ok := v.(*Object); ok {
+		if object.TypeName() != path {
+			found = append(found, fmt.Errorf("unexpected type name %q, expected %q, which matches field name path from root Object type", object.TypeName(), path))
+		}
+		for name, field := range object.fields {
+			found = mismatches(found, field, path+"."+name)
+		}
+		return found
+	}
+	switch parts := v.Value().(type) {
+	case []ref.Val:
+		for _, part := range parts {
+			found = mismatches(found, part, path)
+		}
+	case map[ref.Val]ref.Val:
+		for _, part := range parts {
+			found = mismatches(found, part, path)
 		}
 	}
-	panic("dynamic.ObjectVal has no field of type " + field.String())
-}
-
-// Fields returns the fields of an object. The caller must not change the map.
-func Fields(object *dynamic.ObjectVal) map[string]ref.Val {
-	return *(*map[string]ref.Val)(unsafe.Add(unsafe.Pointer(object), fieldsOffset))
-}
-
-// TypeName returns the name of the type of an object, such as Object.spec.
-func TypeName(object *dynamic.ObjectVal) string {
-	return (*(**types.Type)(unsafe.Add(unsafe.Pointer(object), typeOffset))).TypeName()
+	return found
 }

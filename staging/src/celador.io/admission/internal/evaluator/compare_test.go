@@ -9,6 +9,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/cel-go/common/types"
@@ -50,9 +51,15 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	var got ref.Val
 	var cost uint64
 	var ok bool
+	memory := &evaluator.Memory{}
 	reads := in.readsOf(func() {
-		got, cost, ok = p.planned.Evaluate(&evaluator.Memory{}, ctx.Done(), celconfig.PerCallLimit, in)
+		got, cost, ok = p.planned.Evaluate(memory, ctx.Done(), celconfig.PerCallLimit, in)
 	})
+	if panicked := memory.Panicked(); panicked != nil {
+		if _, _, err := p.reference.ContextEval(ctx, in); err == nil || !strings.HasPrefix(err.Error(), "internal error: ") {
+			t.Errorf("%s with the input %s: the evaluator panicked where cel-go returns the error %v: %v\n%s", p.source, in.name, err, panicked.Cause, panicked.Stack)
+		}
+	}
 	if difference := compareReads(ctx, p, in, reads, ok); difference != "" {
 		t.Errorf("%s with the input %s: %s", p.source, in.name, difference)
 	}

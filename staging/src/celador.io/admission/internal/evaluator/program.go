@@ -4,6 +4,7 @@
 package evaluator
 
 import (
+	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
 
@@ -11,8 +12,6 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"celador.io/admission/panics"
 )
 
 // A Program is a planned expression. The zero Program declines every evaluation. Programs are safe
@@ -42,6 +41,21 @@ type Memory struct {
 	// stack holds the slots of all evaluations that have not ended, used of them.
 	stack []ref.Val
 	used  int
+	// panicked is the panic of the last evaluation, until somebody has read it.
+	panicked *Panic
+}
+
+// A Panic is a panic that made an evaluation decline.
+type Panic struct {
+	Cause any
+	Stack []byte
+}
+
+// Panicked returns the panic of the evaluation that ended last, and forgets it. It returns nil if there was none.
+func (m *Memory) Panicked() *Panic {
+	last := m.panicked
+	m.panicked = nil
+	return last
 }
 
 // begin begins an evaluation. The caller passes the frame to end.
@@ -72,16 +86,15 @@ func (m *Memory) end(f *frame) {
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
 // and the caller must evaluate the expression with cel-go; cost is then what the evaluation has cost
 // so far, which is at least what cel-go charges up to there. An evaluation that costs more than limit declines. Closing done
-// interrupts loops; done may be nil.
+// interrupts loops; done may be nil. Evaluate recovers a panic and declines. The caller reads it with memory.Panicked.
 func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
 	f := memory.begin(p.slots)
 	defer func() {
-		// cel-go, which evaluates the expression next, turns the panic into an error.
 		if cause := recover(); cause != nil {
-			panics.Record(panics.Evaluator, cause)
+			memory.panicked = &Panic{cause, debug.Stack()}
 			value, cost, ok = nil, 0, false
 		}
 		memory.end(f)

@@ -11,7 +11,6 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apiserver/pkg/cel/lazy"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
 	"celador.io/admission/internal/constructed"
 	"celador.io/admission/internal/values"
@@ -50,7 +49,7 @@ func (e *extent) add(v ref.Val) bool {
 	case *celmutation.JSONPatchVal:
 		e.text += len(v.Op) + len(v.Path) + len(v.From)
 		return v.Val == nil || e.add(v.Val)
-	case *dynamic.ObjectVal:
+	case *constructed.Object:
 		return e.addObject(v)
 	case *lazy.MapValue:
 		// The variables of a policy are compared by identity, and have no JSON form.
@@ -114,11 +113,11 @@ func (e *extent) addEntries(entries traits.Mapper) bool {
 
 // addObject adds a constructed object. An object in a field of another counts
 // conversionsOfNested times.
-func (e *extent) addObject(object *dynamic.ObjectVal) bool {
-	for name, field := range constructed.Fields(object) {
+func (e *extent) addObject(object *constructed.Object) bool {
+	for name, field := range object.Fields() {
 		e.text += len(name)
 		times := 1
-		if _, nested := field.(*dynamic.ObjectVal); nested {
+		if _, nested := field.(*constructed.Object); nested {
 			times = conversionsOfNested
 		}
 		for range times {
@@ -130,7 +129,7 @@ func (e *extent) addObject(object *dynamic.ObjectVal) bool {
 	return e.fits()
 }
 
-// conversionsOfNested is the number of times that dynamic.ObjectVal converts an object that is the
+// conversionsOfNested is the number of times that an object converts an object that is the
 // value of one of its fields.
 const conversionsOfNested = 3
 

@@ -20,10 +20,17 @@ import (
 // recovered begins the errors into which cel-go turns panics.
 const recovered = "internal error: "
 
-// recordPanic records the panic behind an error of cel-go, if there was one.
-func (p *Program) recordPanic(ctx context.Context, input evaluator.Input, meter *limits.Meter, err error) {
-	if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
-		panics.RecordStack(panics.Interpreter, text, func() []byte { return p.stack(ctx, input, meter) }, "expression", p.Source)
+// recordPanics records the panic behind an error of cel-go, if there was one. Otherwise it records the panic of the closures that
+// evaluated the expression before. That one is a defect of the evaluator, which cel-go's result hides.
+func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter *limits.Meter, panicked *evaluator.Panic, err error) {
+	if err != nil {
+		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
+			p.Expression.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input, meter) })
+			return
+		}
+	}
+	if panicked != nil {
+		p.Expression.Record(panics.Evaluator, panicked.Cause, func() []byte { return panicked.Stack })
 	}
 }
 

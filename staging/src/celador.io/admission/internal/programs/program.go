@@ -13,6 +13,7 @@ import (
 
 	"celador.io/admission/internal/evaluator"
 	"celador.io/admission/internal/limits"
+	"celador.io/admission/panics"
 )
 
 // Later returns a checked expression, and an environment in which cel-go can plan it, at any time after the
@@ -21,8 +22,6 @@ type Later func() (*cel.Env, *ast.AST, error)
 
 // A Program is a planned expression. It is safe for concurrent use.
 type Program struct {
-	// Source is the text of the expression, or empty. Reports of panics name it.
-	Source string
 	// CostLimit is the highest cost of an evaluation. It is set before the program is planned; 0 means celconfig.PerCallLimit. Callers
 	// pass a meter with the same limit to Evaluate.
 	CostLimit uint64
@@ -31,6 +30,8 @@ type Program struct {
 	closures evaluator.Program
 	// interpreted evaluates the expression when closures decline.
 	interpreted interpreted
+	// Expression is the expression, which reports of panics name. Its Source is set before the first evaluation.
+	Expression panics.Expression
 }
 
 // Plan makes program, which must be zero, the plan of an expression that env has checked. It keeps neither env nor the checked expression if the
@@ -100,15 +101,14 @@ func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *e
 	if stop && cost > meter.MaxCost() {
 		return nil, Charge{Cost: cost, Known: true}, errCostLimit
 	}
+	panicked := memory.Panicked()
 	meter.Repeat(before)
 	program, err := p.interpreted.program()
 	if err != nil {
 		return nil, Charge{}, err
 	}
 	value, details, err := program.ContextEval(ctx, input)
-	if err != nil {
-		p.recordPanic(ctx, input, meter, err)
-	}
+	p.recordPanics(ctx, input, meter, panicked, err)
 	charge.Interpreted = true
 	if actual := details.ActualCost(); actual != nil {
 		charge.Cost, charge.Known = *actual, true

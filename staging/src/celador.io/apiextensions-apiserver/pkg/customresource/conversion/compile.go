@@ -26,12 +26,12 @@ import (
 
 // compiler returns the compiler of conversion rules: that of all expressions of schemas, with the functions of rules, json.encode and
 // json.decode.
-var compiler = sync.OnceValue(func() *schemaexpression.Compiler {
+var compiler = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options(), rulemacros.Options())
 	if err != nil {
-		panic(err) // The libraries are constant.
+		return nil, fmt.Errorf("adding the functions of conversion rules to Kubernetes' functions: %w", err)
 	}
-	return schemaexpression.NewCompiler(base)
+	return schemaexpression.NewCompiler(base), nil
 })
 
 // A compiledRule is a rule that has been checked against the schemas of both versions.
@@ -210,7 +210,11 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	if env, ok := e.environments[key]; ok {
 		return env, nil
 	}
-	env, err := compiler().Environment(schemaexpression.Scope{
+	c, err := compiler()
+	if err != nil {
+		return nil, err
+	}
+	env, err := c.Environment(schemaexpression.Scope{
 		Self:        r.self,
 		Others:      e.declarations(r.scope),
 		Shared:      e.shared,

@@ -25,12 +25,12 @@ import (
 )
 
 // expressions returns the compiler of default expressions: that of all expressions of schemas, with the functions of rules.
-var expressions = sync.OnceValue(func() *schemaexpression.Compiler {
+var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), rulemacros.Options())
 	if err != nil {
-		panic(err) // The libraries are constant.
+		return nil, fmt.Errorf("adding the functions of default rules to Kubernetes' functions: %w", err)
 	}
-	return schemaexpression.NewCompiler(base)
+	return schemaexpression.NewCompiler(base), nil
 })
 
 // A rule is a compiled rule. It is immutable.
@@ -87,7 +87,11 @@ func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin
 	if env, ok := c.environments[key]; ok {
 		return env, types, nil
 	}
-	env, err := expressions().Environment(schemaexpression.Scope{Self: self, Types: types, NullResults: true, CostLimit: objectBudget}, origin)
+	shared, err := expressions()
+	if err != nil {
+		return nil, nil, err
+	}
+	env, err := shared.Environment(schemaexpression.Scope{Self: self, Types: types, NullResults: true, CostLimit: objectBudget}, origin)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating
+package structuredmerge
 
 import (
 	"reflect"
@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
 	"celador.io/admission/internal/constructed"
 )
@@ -19,7 +18,7 @@ import (
 // because structured-merge-diff then reorders them. An empty list changes nothing, but merge does not
 // support it if the existing list is empty, because structured-merge-diff then sets an empty one.
 func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
-	m.bytes += scalarBytes
+	m.bytes += ScalarBytes
 	elements, literal := list.Value().([]ref.Val)
 	n := len(elements)
 	if !literal {
@@ -37,7 +36,7 @@ func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister,
 	copied := reflect.MakeSlice(into.Type(), existing, existing+n)
 	reflect.Copy(copied, into)
 	for i, last := 0, -1; i < n; i++ {
-		m.bytes += separatorBytes
+		m.bytes += SeparatorBytes
 		var element ref.Val
 		if literal {
 			element = elements[i]
@@ -65,13 +64,13 @@ func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister,
 // returns the length of the list if there is none. ok is false if several elements do, and for values
 // without keys. It is also false if a key is absent or zero, because its default in the schema may apply.
 func (s *listShape) find(list reflect.Value, element ref.Val) (position int, ok bool) {
-	object, isObject := element.(*dynamic.ObjectVal)
+	object, isObject := element.(*constructed.Object)
 	if isObject != (len(s.keys) > 0) {
 		return 0, false
 	}
 	var fields map[string]ref.Val
 	if isObject {
-		fields = constructed.Fields(object)
+		fields = object.Fields()
 	}
 	for _, key := range s.keys {
 		if v := fields[key.name]; v == types.String("") || v == types.IntZero || !isTextOrInteger(v) {

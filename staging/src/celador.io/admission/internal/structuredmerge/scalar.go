@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating
+package structuredmerge
 
 import (
 	"reflect"

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating
+package structuredmerge
 
 import (
 	"reflect"
@@ -11,12 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// stable reports whether an object of a built-in type survives a conversion to unstructured
+// stable reports whether an object survives a conversion to unstructured
 // content and back. Kubernetes converts the whole object whenever it merges an apply
 // configuration. The conversion turns empty maps and lists with omitempty into nil, which
 // defaulting may depend on, and normalizes types with a JSON form of their own: 2000 in the
@@ -24,10 +23,9 @@ import (
 //
 // stable ignores differences that neither JSON nor defaulting shows, such as fractions of
 // seconds.
-func stable(object runtime.Object) bool {
-	v := reflect.ValueOf(object).Elem()
-	check := stabilityOf(v.Type())
-	return check == nil || check(v)
+func stable(object reflect.Value) bool {
+	check := stabilityOf(object.Type())
+	return check == nil || check(object)
 }
 
 // A stability reports whether a value of one type is stable. It is nil if all values of the
@@ -55,10 +53,7 @@ func makeStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	}
 	// A recursive type refers to its own stability before that is complete. The placeholder looks it up
 	// when it checks a value.
-	known[t] = func(v reflect.Value) bool {
-		check := stabilityOf(v.Type())
-		return check == nil || check(v)
-	}
+	known[t] = stable
 	known[t] = newStability(t, known)
 	return known[t]
 }

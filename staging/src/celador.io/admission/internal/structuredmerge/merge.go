@@ -1,7 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating
+// Package structuredmerge merges apply configurations into objects of built-in types. The results are equal to those of
+// sigs.k8s.io/structured-merge-diff, which converts the whole object and takes many times as long.
+package structuredmerge
 
 import (
 	"maps"
@@ -11,43 +13,46 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
 	"celador.io/admission/internal/constructed"
 )
 
-// merge merges an apply configuration into a copy of an object of a built-in type. The result is equal
-// to the result of structured-merge-diff, which converts the whole object and takes many times as
-// long. merge visits only the fields of the configuration. The copy shares all other fields with the
-// object. The object must be stable and fit the schema of its shape.
+// Merge merges an apply configuration into a copy of an object. s is the shape of the object. Merge visits only the fields of the
+// configuration: the result shares all others with the object, which it does not change.
 //
-// merge returns nil for configurations that it does not support, such as configurations with nulls,
-// empty maps, atomic lists or errors. The caller then uses structured-merge-diff.
-func merge(object runtime.Object, s *shape, configuration *dynamic.ObjectVal) *merged {
-	original := reflect.ValueOf(object)
-	copied := reflect.New(original.Type().Elem())
-	copied.Elem().Set(original.Elem())
-	m := &merger{}
-	if !m.mergeRoot(s, copied.Elem(), configuration) {
+// Merge returns nil for objects and configurations that it does not support, such as configurations with nulls,
+// empty maps, atomic lists or errors, or with more than about maxBytes of JSON. The caller then uses structured-merge-diff.
+func Merge(object runtime.Object, s *Shape, configuration *constructed.Object, maxBytes int) *Result {
+	original := reflect.ValueOf(object).Elem()
+	if !stable(original) {
 		return nil
 	}
-	return &merged{copied.Interface().(runtime.Object), m.changed, m.bytes}
+	copied := reflect.New(original.Type())
+	copied.Elem().Set(original)
+	m := &merger{maxBytes: maxBytes}
+	if !m.mergeRoot(&s.shape, copied.Elem(), configuration) {
+		return nil
+	}
+	return &Result{copied.Interface().(runtime.Object), m.changed, m.bytes}
 }
 
-// merged is the result of merge.
-type merged struct {
-	object runtime.Object
-	// changed reports whether the object differs from the original.
-	changed bool
-	// bytes is the size of the configuration, as jsonSize estimates it.
-	bytes int
+// A Result is a merged object.
+type Result struct {
+	Object runtime.Object
+	// Changed reports whether Object differs from the original.
+	Changed bool
+	// Bytes is about the size of the configuration in JSON: ScalarBytes for each value other than text, and SeparatorBytes for each name and element.
+	Bytes int
 }
+
+// The sizes that Result.Bytes counts for values other than text, and for punctuation.
+const ScalarBytes, SeparatorBytes = 4, 3
 
 // A merger merges one configuration. Its methods report whether they support a value. Maps, slices and the
 // targets of pointers are copied before they are written to, because the object shares them.
 type merger struct {
-	changed bool
-	bytes   int
+	changed         bool
+	bytes, maxBytes int
 }
 
 // A place is where a value is in a configuration: in the field of an object of the named type, in lists
@@ -55,23 +60,23 @@ type merger struct {
 type place struct {
 	owner, field string
 	// literal is set below a list or map literal, in which objects are the only supported values that
-	// are not scalar. dynamic.ObjectVal converts others to values that no schema has.
+	// are not scalar. Objects convert others to values that no schema has.
 	literal bool
 }
 
 // mergeRoot merges a whole configuration, whose apiVersion and kind are ignored.
-func (m *merger) mergeRoot(s *shape, into reflect.Value, configuration *dynamic.ObjectVal) bool {
+func (m *merger) mergeRoot(s *shape, into reflect.Value, configuration *constructed.Object) bool {
 	if s.fields == nil {
 		return false
 	}
-	name := constructed.TypeName(configuration)
-	m.bytes += scalarBytes
-	for field, v := range constructed.Fields(configuration) {
+	name := configuration.TypeName()
+	m.bytes += ScalarBytes
+	for field, v := range configuration.Fields() {
 		if field == "apiVersion" || field == "kind" {
 			if _, ok := v.(types.String); !ok {
 				return false
 			}
-			m.bytes += len(field) + separatorBytes + scalarSize(v)
+			m.bytes += len(field) + SeparatorBytes + scalarSize(v)
 		} else if !m.mergeField(s, into, field, v, place{owner: name, field: field}) {
 			return false
 		}
@@ -79,12 +84,12 @@ func (m *merger) mergeRoot(s *shape, into reflect.Value, configuration *dynamic.
 	return true
 }
 
-// scalarSize is jsonSize for scalars.
+// scalarSize is about the size of a scalar in JSON.
 func scalarSize(v ref.Val) int {
 	if text, ok := v.(types.String); ok {
 		return len(text)
 	}
-	return scalarBytes
+	return ScalarBytes
 }
 
 // merge merges v into a field of the copy.
@@ -92,14 +97,14 @@ func (m *merger) merge(s *shape, into reflect.Value, v ref.Val, at place) bool {
 	if s.pointed != nil {
 		return m.mergePointer(s.pointed, into, v, at)
 	}
-	if m.bytes > MaxObjectBytes {
+	if m.bytes > m.maxBytes {
 		return false
 	}
 	switch v := v.(type) {
 	case types.String, types.Int, types.Bool, types.Double:
 		m.bytes += scalarSize(v)
 		return s.scalar != nil && m.setScalar(s.scalar, into, v)
-	case *dynamic.ObjectVal:
+	case *constructed.Object:
 		return m.mergeObject(s, into, v, at)
 	case traits.Lister:
 		return s.list != nil && !at.literal && m.mergeList(s.list, into, v, at)
@@ -125,12 +130,12 @@ func (m *merger) mergePointer(pointed *shape, into reflect.Value, v ref.Val, at 
 }
 
 // mergeObject merges an object that the expression constructed. The name of its type must be its path.
-func (m *merger) mergeObject(s *shape, into reflect.Value, object *dynamic.ObjectVal, at place) bool {
-	name := constructed.TypeName(object)
+func (m *merger) mergeObject(s *shape, into reflect.Value, object *constructed.Object, at place) bool {
+	name := object.TypeName()
 	if len(name) != len(at.owner)+1+len(at.field) || name[:len(at.owner)] != at.owner || name[len(at.owner)] != '.' || name[len(at.owner)+1:] != at.field {
 		return false
 	}
-	fields := constructed.Fields(object)
+	fields := object.Fields()
 	if len(fields) == 0 || !m.open(s, into) {
 		return false
 	}
@@ -172,7 +177,7 @@ func (m *merger) mergeEntries(s *shape, into reflect.Value, entries traits.Mappe
 // not support empty configurations of either, because structured-merge-diff keeps some of them and
 // drops others.
 func (m *merger) open(s *shape, into reflect.Value) bool {
-	m.bytes += scalarBytes
+	m.bytes += ScalarBytes
 	if s.entries != nil {
 		copyMap(into)
 	}
@@ -198,7 +203,7 @@ func copyMap(into reflect.Value) {
 
 // mergeField merges a value into a field of a struct, or under a key of an open map.
 func (m *merger) mergeField(s *shape, into reflect.Value, name string, v ref.Val, at place) bool {
-	m.bytes += len(name) + separatorBytes
+	m.bytes += len(name) + SeparatorBytes
 	if s.fields != nil {
 		field, known := s.fields[name]
 		return known && m.merge(field.shape, into.FieldByIndex(field.index), v, at)

@@ -1,13 +1,16 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutating
+package structuredmerge
 
 import (
 	"reflect"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
@@ -62,32 +65,40 @@ type scalarShape struct {
 	plain bool
 }
 
-// shapes caches the shapes of the kinds that requests have. Safe for concurrent use.
-type shapes struct{ byType sync.Map } // of *kindShape by reflect.Type
-
-// A kindShape is the shape of a Go type of objects.
-type kindShape struct {
+// A Shape describes how apply configurations merge into the objects of a Go type. Immutable.
+type Shape struct {
 	schema *schema.Schema
 	kind   string
-	*shape
+	shape
 }
 
-// of returns the shape of the objects of a Go type, which is a struct, with the schema of a typed object. It
-// returns nil if the schema has no name. The shape of a type is replaced when its schema changes.
-func (s *shapes) of(t reflect.Type, object *typed.TypedValue) *shape {
-	name := object.TypeRef().NamedType
+// Shapes builds the shape of each Go type once, unless its schema changes. The zero value is ready for use. Safe for concurrent use.
+type Shapes struct{ latest sync.Map } // of *Shape by reflect.Type
+
+// Of returns the shape of an object by the schema of a converter. It returns nil for custom resources, and for objects that do
+// not fit the schema.
+func (s *Shapes) Of(object runtime.Object, converter managedfields.TypeConverter) *Shape {
+	if _, custom := object.(*unstructured.Unstructured); custom {
+		return nil
+	}
+	valid, err := converter.ObjectToTyped(object, typed.AllowDuplicates)
+	if err != nil {
+		return nil
+	}
+	name := valid.TypeRef().NamedType
 	if name == nil {
 		return nil
 	}
-	if known, ok := s.byType.Load(t); ok {
-		if known := known.(*kindShape); known.schema == object.Schema() && known.kind == *name {
-			return known.shape
+	t := reflect.TypeOf(object).Elem()
+	if known, ok := s.latest.Load(t); ok {
+		if known := known.(*Shape); known.schema == valid.Schema() && known.kind == *name {
+			return known
 		}
 	}
-	b := &shapeBuilder{object.Schema(), map[shapeKey]*shape{}}
-	built := &kindShape{object.Schema(), *name, b.build(t, object.TypeRef())}
-	s.byType.Store(t, built)
-	return built.shape
+	b := &shapeBuilder{valid.Schema(), map[shapeKey]*shape{}}
+	built := &Shape{valid.Schema(), *name, *b.build(t, valid.TypeRef())}
+	s.latest.Store(t, built)
+	return built
 }
 
 // A shapeBuilder builds the shapes of one schema.
