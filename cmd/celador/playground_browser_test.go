@@ -4,6 +4,10 @@
 package main
 
 import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,6 +17,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"celador.io/offline/playground"
 )
 
 const (
@@ -71,6 +77,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 		{"keyboard", testPlaygroundKeyboard},
 		{"links", testPlaygroundLinks},
 		{"many", testPlaygroundMany},
+		{"long panes", testPlaygroundLongPanes},
 		{"warnings", testPlaygroundWarnings},
 		{"drafts", testPlaygroundDrafts},
 		{"failures", failing.test},
@@ -169,6 +176,39 @@ func testPlaygroundMany(t *testing.T, page *browser, address string) {
 	page.open(t, address+"/")
 	write(t, page, map[string]string{"manifests": strings.Repeat("a: 1\n---\n", 600)})
 	page.see(t, "problems", "and 100 more")
+}
+
+// Panes out of view have no lines on the page, so that long texts do not stop it. Undo brings the text before an example back.
+func testPlaygroundLongPanes(t *testing.T, page *browser, address string) {
+	panes := playground.Panes{Policy: typedPolicy, Binding: strings.Repeat("# long\n", 50_000), Object: typedObject, Manifests: strings.Repeat("# long\n", 50_000)}
+	page.open(t, address+"/"+fragment(t, playground.Input{Panes: panes, FeatureGates: map[string]bool{"AdmissionPolicyTypeEnforcement": false}}))
+	page.settle(t)
+	if got := evaluate[int](t, page, "document.querySelectorAll('#editors *').length"); got > 5000 {
+		t.Errorf("the editors have %d elements", got)
+	}
+	choose(t, page, "replica-limit")
+	page.see(t, "panel-object", "replicas: 6")
+	focusEditor(t, page, "policy")
+	page.press(t, "z", chromedp.ModifierCtrl)
+	page.see(t, "panel-policy", "owner.example.com")
+}
+
+// fragment returns the fragment of a link to an input.
+func fragment(t *testing.T, input playground.Input) string {
+	t.Helper()
+	text, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deflated bytes.Buffer
+	writer := zlib.NewWriter(&deflated)
+	if _, err := writer.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return "#v1=" + base64.RawURLEncoding.EncodeToString(deflated.Bytes())
 }
 
 // A policy that only warns admits the request, and the page does not call it denied.

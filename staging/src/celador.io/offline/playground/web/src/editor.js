@@ -57,13 +57,13 @@ export class Editor {
     return this.#view.state.doc.toString();
   }
 
-  // replace sets the text. Undo brings the previous one back.
+  // replace sets the text, without a call of onChange. Undo brings the previous one back.
   replace(text) {
-    this.#view.dispatch({
-      changes: { from: 0, to: this.#view.state.doc.length, insert: text },
-      selection: { anchor: 0 },
-      scrollIntoView: true,
-    });
+    const { state } = this.#view;
+    const change = state.update({ changes: { from: 0, to: state.doc.length, insert: text }, selection: { anchor: 0 } });
+    // If an editor that is not in view dispatched the change, CodeMirror would draw all lines of the text.
+    this.#view.setState(change.state);
+    this.#view.scrollDOM.scrollTop = 0;
   }
 
   // jump puts the cursor at the start of the text in a line and focuses the editor.
