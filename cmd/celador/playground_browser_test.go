@@ -174,7 +174,7 @@ const tooWide = `document.documentElement.scrollWidth <= document.documentElemen
 // The page tells how many entries of a long list it leaves out.
 func testPlaygroundMany(t *testing.T, page *browser, address string) {
 	page.open(t, address+"/")
-	write(t, page, map[string]string{"manifests": strings.Repeat("a: 1\n---\n", 600)})
+	write(t, page, map[string]string{"manifests": strings.Repeat("a: 1\n---\n", 600), "params": ""})
 	page.see(t, "problems", "and 100 more")
 }
 
