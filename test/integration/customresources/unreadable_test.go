@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
-	"k8s.io/kubernetes/pkg/controller/namespace/deletion"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -146,26 +144,4 @@ func (s tenants) expectCondition(t *testing.T, status, message string) {
 		}
 		return fmt.Errorf("got conditions %v, want ObjectsReadable %s: %s", conditions, status, message)
 	})
-}
-
-// The namespace controller deletes a namespace with an object that does not convert, and one beside it, whatever version it prefers.
-func TestNamespaceOfAnObjectThatDoesNotConvert(t *testing.T) {
-	s := breakObject(t)
-	empty := admin.Namespace(t, nil)
-	for _, namespace := range []string{empty, s.hurt} {
-		namespaces := admin.Core.CoreV1().Namespaces()
-		testserver.ExpectDeleted(t, namespaces.Delete(t.Context(), namespace, metav1.DeleteOptions{}))
-		deleter := deletion.NewNamespacedResourcesDeleter(t.Context(), namespaces, testserver.Must(metadata.NewForConfig(admin.Config))(t),
-			admin.Core.CoreV1(), admin.Core.Discovery().ServerPreferredNamespacedResources, corev1.FinalizerKubernetes)
-		testserver.Eventually(t, func(ctx context.Context) error {
-			if err := deleter.Delete(ctx, namespace); err != nil {
-				return err
-			}
-			if _, err := namespaces.Get(ctx, namespace, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("got error %w, want the namespace gone", err)
-			}
-			return nil
-		})
-	}
-	s.expectNames(t, "v1", "", metav1.ListOptions{}, "a", "b")
 }

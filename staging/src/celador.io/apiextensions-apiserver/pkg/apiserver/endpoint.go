@@ -36,7 +36,7 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	var serve http.HandlerFunc
 	switch storage := version.Storage; {
 	case info.Subresource == "" && info.Verb == "patch":
-		serve = patch(storage.CustomResource, version.Scope, h.admissionOf(crd), version.Apply, info)
+		serve = patchMain(version, h.admissionOf(crd), info)
 	case info.Subresource == "":
 		serve = h.main(ctx, version, info.Verb, crd)
 	case info.Subresource == "status" && storage.Status != nil && info.Verb == "patch":
@@ -70,8 +70,13 @@ func patch(storage rest.Patcher, scope *handlers.RequestScope, admit admission.I
 
 // isApply reports whether a patch request is a server-side apply.
 func isApply(req *http.Request) bool {
+	patch := patchType(req)
+	return patch == types.ApplyYAMLPatchType || patch == types.ApplyCBORPatchType
+}
+
+func patchType(req *http.Request) types.PatchType {
 	mediaType, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
-	return mediaType == string(types.ApplyYAMLPatchType) || mediaType == string(types.ApplyCBORPatchType)
+	return types.PatchType(mediaType)
 }
 
 // main returns the handler of a request without a subresource that is not a patch, or nil for a verb that custom resources do not support.

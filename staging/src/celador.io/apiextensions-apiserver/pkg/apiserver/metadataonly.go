@@ -4,25 +4,101 @@
 package apiserver
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
+	"k8s.io/apiserver/pkg/endpoints/request"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
-// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata, as the namespace and garbage collection
-// controllers send, so that objects are read without the fields that the response does not have.
+// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata, so that objects
+// are read without the fields that the response does not have.
 func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
-		// The handler returns the errors of negotiation.
-		mediaType, _, err := negotiation.NegotiateOutputMediaType(req, scope.Serializer, scope)
-		if err == nil && mediaType.Convert != nil && mediaType.Convert.Group == metav1.GroupName &&
-			(mediaType.Convert.Kind == "PartialObjectMetadata" || mediaType.Convert.Kind == "PartialObjectMetadataList") {
+		if wantsMetadata(req, scope) {
 			req = req.WithContext(versionedstorage.WithMetadataOnly(req.Context()))
 		}
 		serve(w, req)
 	}
+}
+
+// wantsMetadata reports whether the response of a request is PartialObjectMetadata or a list of it,
+// as for requests of the namespace controller and the garbage collector.
+func wantsMetadata(req *http.Request, scope *handlers.RequestScope) bool {
+	// The handlers return the errors of negotiation.
+	mediaType, _, err := negotiation.NegotiateOutputMediaType(req, scope.Serializer, scope)
+	return err == nil && mediaType.Convert != nil && mediaType.Convert.Group == metav1.GroupName &&
+		(mediaType.Convert.Kind == "PartialObjectMetadata" || mediaType.Convert.Kind == "PartialObjectMetadataList")
+}
+
+// patchMain returns the handler of a patch without a subresource.
+func patchMain(version *serving.Version, admit admission.Interface, info *request.RequestInfo) http.HandlerFunc {
+	serve := patch(version.Storage.CustomResource, version.Scope, admit, version.Apply, info)
+	return func(w http.ResponseWriter, req *http.Request) {
+		if isApply(req) || !wantsMetadata(req, version.Scope) {
+			serve(w, req)
+			return
+		}
+		body := &recordedBody{ReadCloser: req.Body}
+		req = req.WithContext(req.Context())
+		req.Body = body
+		storage, admit := version.MetadataPatch(admit, func() bool { return patchesOnlyMetadata(patchType(req), body.read.Bytes()) })
+		handlers.PatchResource(storage, version.Scope, admit, patchTypes())(w, req)
+	}
+}
+
+// recordedBody keeps what has been read.
+type recordedBody struct {
+	io.ReadCloser
+	read bytes.Buffer
+}
+
+// Read implements io.Reader.
+func (r *recordedBody) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	r.read.Write(p[:n])
+	return n, err
+}
+
+// patchesOnlyMetadata reports whether a merge patch or JSON patch names metadata alone. apiVersion
+// and kind of a merge patch cannot change an object.
+func patchesOnlyMetadata(patchType types.PatchType, patch []byte) bool {
+	switch patchType {
+	case types.MergePatchType:
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(patch, &fields) != nil {
+			return false
+		}
+		delete(fields, "apiVersion")
+		delete(fields, "kind")
+		delete(fields, "metadata")
+		return len(fields) == 0
+	case types.JSONPatchType:
+		var operations []struct{ Path, From string }
+		if json.Unmarshal(patch, &operations) != nil {
+			return false
+		}
+		for _, operation := range operations {
+			if !isMetadata(operation.Path) || operation.From != "" && !isMetadata(operation.From) {
+				return false
+			}
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+func isMetadata(path string) bool {
+	return path == "/metadata" || strings.HasPrefix(path, "/metadata/")
 }

@@ -23,6 +23,9 @@ type effects struct {
 // ChangesLabels reports whether converting an object from one version to another may change labels.
 func (c *Converter) ChangesLabels(from, to string) bool { return c.effects[pair{from, to}].labels }
 
+// ChangesMetadata reports whether converting an object from one version to another may change labels or annotations.
+func (c *Converter) ChangesMetadata(from, to string) bool { return c.effects[pair{from, to}].metadata }
+
 // ConvertMetadata returns an object in another version that has apiVersion, kind and metadata, but no other fields. It evaluates only the
 // rules that may write metadata, unless these read what other converters of a chain return. It does not change in, with which
 // the result shares values. Errors have the type *Error.

@@ -114,7 +114,8 @@ func (f failing) ConvertMetadata(ctx context.Context, in *unstructured.Unstructu
 	return f.Convert(ctx, in, toVersion)
 }
 
-func (failing) ChangesLabels(string, string) bool { return false }
+func (failing) ChangesLabels(string, string) bool   { return false }
+func (failing) ChangesMetadata(string, string) bool { return true }
 
 func (f failing) Convert(_ context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	failure := *f.cause

@@ -24,8 +24,10 @@ type objectConverter interface {
 	ConvertPartial(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 	// ConvertMetadata evaluates only the rules that write labels or annotations.
 	ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
-	// ChangesLabels reports whether rules between two versions may write labels.
+	// ChangesLabels reports whether rules between two versions may write labels, and ChangesMetadata whether they may write labels or
+	// annotations.
 	ChangesLabels(from, to string) bool
+	ChangesMetadata(from, to string) bool
 }
 
 // rulesConverter converts custom resources between versions with conversion rules, and coerces the results. It may

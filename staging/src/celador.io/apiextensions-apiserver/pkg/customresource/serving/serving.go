@@ -60,6 +60,8 @@ type Version struct {
 	// view is the storage of CustomResource if the versions share asStored. Nil without conversion rules.
 	view     *versionedstorage.View
 	asStored *upstream.REST
+	// check is the check of writes in the version. Nil if what is stored can always be served.
+	check *writeCheck
 }
 
 // Apply returns the storage and the request scope that serve one server-side apply of the resource. They must not be used for another

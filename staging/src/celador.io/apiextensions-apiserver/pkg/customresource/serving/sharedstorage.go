@@ -137,6 +137,11 @@ func (c sharedConverter) ConvertMetadata(in *unstructured.Unstructured, to schem
 	return out, nil
 }
 
+// ChangesMetadata implements versionedstorage.Converter.
+func (c sharedConverter) ChangesMetadata(from, to schema.GroupVersion) bool {
+	return c.rules.rules.ChangesMetadata(from.Version, to.Version)
+}
+
 // ChangesLabels implements versionedstorage.Converter.
 func (c sharedConverter) ChangesLabels(to schema.GroupVersion) bool {
 	for _, from := range c.versions {

@@ -28,8 +28,8 @@ func (k *kind) addStorage(version *Version, index int, typer codecs.Typer, asSto
 	if err := k.addRules(config, index); err != nil {
 		return err
 	}
-	if check := k.writeCheck(k.crd.Spec.Versions[index].Name); check != nil {
-		config.Conversions = check
+	if version.check = k.writeCheck(k.crd.Spec.Versions[index].Name); version.check != nil {
+		config.Conversions = version.check
 	}
 	options := codecs.Storage{
 		RESTOptionsGetter: k.RESTOptions, Encoding: k.converters.encoding, Decoding: k.converters.decoding, Schemas: k.schemas,

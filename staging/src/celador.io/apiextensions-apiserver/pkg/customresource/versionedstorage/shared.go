@@ -25,6 +25,8 @@ type Converter interface {
 	// ConvertMetadata returns an object in another version that has only apiVersion, kind and metadata. It does not change in, and the
 	// result shares values with it. It fails only if a rule that writes metadata does.
 	ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)
+	// ChangesMetadata reports whether a conversion between the versions may change labels or annotations.
+	ChangesMetadata(from, to schema.GroupVersion) bool
 	// ChangesLabels reports whether a conversion to the version may change labels.
 	ChangesLabels(to schema.GroupVersion) bool
 }

@@ -46,6 +46,18 @@ func (v *View) Convert(in *unstructured.Unstructured) (*unstructured.Unstructure
 	return v.convertOwn(in.DeepCopy())
 }
 
+// ConvertMetadata returns an object of the shared storage in the version of the View, without fields other than metadata. It evaluates
+// only rules that write metadata. It does not change in.
+func (v *View) ConvertMetadata(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return v.shared.Converter.ConvertMetadata(in.DeepCopy(), v.served.GroupVersion())
+}
+
+// ChangesMetadata reports whether labels and annotations of an object of the shared storage may differ in the version of the View.
+func (v *View) ChangesMetadata(stored *unstructured.Unstructured) bool {
+	from, to := stored.GroupVersionKind().GroupVersion(), v.served.GroupVersion()
+	return from != to && (v.shared.Converter.ChangesMetadata(from, to) || v.shared.Converter.ChangesMetadata(to, from))
+}
+
 // convertOwn converts an object that no one else has.
 func (v *View) convertOwn(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.convertTo(in, v.served.GroupVersion())

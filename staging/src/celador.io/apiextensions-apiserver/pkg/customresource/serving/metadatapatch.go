@@ -1,0 +1,199 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"maps"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
+)
+
+// MetadataPatch returns the storage and the admission chain of one patch whose response has nothing
+// but metadata, such as the garbage collector sends. onlyMetadata reports whether the patch names
+// no other fields; it is called once the patch has been read.
+//
+// Such a patch succeeds although the object does not convert to the version of the request or to
+// the storage version: it is applied to the metadata in the version of the request, and the object
+// stays in the version in which it is stored. All other objects are patched as usual, so that
+// admission reads them and they are rewritten in the storage version.
+func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() bool) (rest.Patcher, admission.Interface) {
+	if v.view == nil {
+		return v.Storage.CustomResource, chain
+	}
+	patch := &metadataPatch{Patcher: v.Storage.CustomResource, version: v, onlyMetadata: onlyMetadata}
+	if chain == nil {
+		return patch, nil
+	}
+	return patch, patchAdmission{chain, patch}
+}
+
+// A metadataPatch is the storage of one patch. It is not safe for concurrent use.
+type metadataPatch struct {
+	rest.Patcher
+	version      *Version
+	onlyMetadata func() bool
+	// cause is why the object cannot be patched as usual.
+	cause error
+	// unreadable is set while the object is not known in the version of the request, apart from its
+	// metadata.
+	unreadable bool
+}
+
+// Update implements rest.Updater.
+func (p *metadataPatch) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	p.unreadable = false
+	out, created, err := p.Patcher.Update(ctx, name, info, createValidation, updateValidation, forceAllowCreate, options)
+	// An object that does not convert to the version of the request is an internal error, and one
+	// that cannot be rewritten is invalid.
+	if !apierrors.IsInternalError(err) && !apierrors.IsInvalid(err) || !p.onlyMetadata() {
+		return out, created, err
+	}
+	p.cause = err
+	out, _, err = customresource.ForMetadata(p.version.asStored.Store).Update(ctx, name, patchedMetadata{info, p}, createValidation, p.validation(updateValidation), false, options)
+	if err != nil {
+		return nil, false, err
+	}
+	out, err = p.version.view.ConvertMetadata(out.(*unstructured.Unstructured))
+	return out, false, err
+}
+
+// validation returns a validation of objects of the shared storage that validates them in the
+// version of the request.
+func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
+	convert := func(object runtime.Object) (*unstructured.Unstructured, error) {
+		if p.unreadable {
+			return p.version.view.ConvertMetadata(object.(*unstructured.Unstructured))
+		}
+		return p.version.view.Convert(object.(*unstructured.Unstructured))
+	}
+	return func(ctx context.Context, object, old runtime.Object) error {
+		patched, err := convert(object)
+		if err != nil {
+			return err
+		}
+		before, err := convert(old)
+		if err != nil {
+			return err
+		}
+		return validate(ctx, patched, before)
+	}
+}
+
+// patchedMetadata changes the metadata of objects of the shared storage.
+type patchedMetadata struct {
+	rest.UpdatedObjectInfo
+	patch *metadataPatch
+}
+
+// UpdatedObject implements rest.UpdatedObjectInfo. It returns the cause of the metadataPatch if the
+// object can be patched as usual after all, or if its metadata alone cannot be patched.
+func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
+	p, view := m.patch, m.patch.version.view
+	stored := old.(*unstructured.Unstructured)
+	current, err := view.Convert(stored)
+	p.unreadable = err != nil
+	if p.unreadable {
+		current, err = view.ConvertMetadata(stored)
+	}
+	if err != nil || !p.unreadable && p.version.rewrites(ctx, current) {
+		return nil, p.cause
+	}
+	// The patch is decoded with defaults, which are no changes.
+	p.version.Scope.Defaulter.Default(current)
+	updated, err := m.UpdatedObjectInfo.UpdatedObject(ctx, current)
+	if err != nil {
+		return nil, err
+	}
+	patched, ok := updated.(*unstructured.Unstructured)
+	if !ok || !equality.Semantic.DeepEqual(withoutMetadata(patched), withoutMetadata(current)) {
+		return nil, p.cause
+	}
+	out := stored.DeepCopy()
+	out.Object["metadata"] = patched.Object["metadata"]
+	if view.ChangesMetadata(stored) {
+		// Only a conversion of the whole object knows the labels and annotations to store.
+		if !maps.Equal(patched.GetLabels(), current.GetLabels()) || !maps.Equal(patched.GetAnnotations(), current.GetAnnotations()) {
+			return nil, p.cause
+		}
+		out.SetLabels(stored.GetLabels())
+		out.SetAnnotations(stored.GetAnnotations())
+	}
+	return out, nil
+}
+
+// rewrites reports whether an object in the version can be stored as it is.
+func (v *Version) rewrites(ctx context.Context, object *unstructured.Unstructured) bool {
+	return v.check == nil || len(v.check.Validate(ctx, object.Object, object.Object)) == 0
+}
+
+func withoutMetadata(object *unstructured.Unstructured) map[string]any {
+	content := maps.Clone(object.Object)
+	delete(content, "metadata")
+	return content
+}
+
+// patchAdmission refuses a patch if a plugin reads an object of which nothing but the metadata is
+// known: it could not decide about it.
+type patchAdmission struct {
+	admission.Interface
+	patch *metadataPatch
+}
+
+// Admit implements admission.MutationInterface.
+func (p patchAdmission) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	chain, ok := p.Interface.(admission.MutationInterface)
+	if !ok {
+		return nil
+	}
+	return p.patch.admit(a, func(a admission.Attributes) error { return chain.Admit(ctx, a, o) })
+}
+
+// Validate implements admission.ValidationInterface.
+func (p patchAdmission) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	chain, ok := p.Interface.(admission.ValidationInterface)
+	if !ok {
+		return nil
+	}
+	return p.patch.admit(a, func(a admission.Attributes) error { return chain.Validate(ctx, a, o) })
+}
+
+func (p *metadataPatch) admit(a admission.Attributes, decide func(admission.Attributes) error) error {
+	if !p.unreadable {
+		return decide(a)
+	}
+	observed := &observedAttributes{Attributes: a}
+	err := decide(observed)
+	if observed.read.Load() {
+		return p.cause
+	}
+	return err
+}
+
+// observedAttributes notice whether objects are read. They are safe for concurrent use.
+type observedAttributes struct {
+	admission.Attributes
+	read atomic.Bool
+}
+
+// GetObject implements admission.Attributes.
+func (o *observedAttributes) GetObject() runtime.Object {
+	o.read.Store(true)
+	return o.Attributes.GetObject()
+}
+
+// GetOldObject implements admission.Attributes.
+func (o *observedAttributes) GetOldObject() runtime.Object {
+	o.read.Store(true)
+	return o.Attributes.GetOldObject()
+}
