@@ -14,11 +14,13 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
+	"celador.io/apiextensions-apiserver/pkg/customresource/interning"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
 // AsStored is a RESTOptionsGetter for custom resources in the versions in which they are stored. Its codec coerces and defaults
-// an object that it decodes, in the object's own version, and encodes objects in the version that they have.
+// an object that it decodes, in the object's own version, and encodes objects in the version that they have. Decoded objects share texts
+// and managed fields, because the watch cache keeps them.
 type AsStored struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
@@ -38,8 +40,20 @@ func (s AsStored) GetRESTOptions(resource schema.GroupResource, _ runtime.Object
 		Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
 		s.Schemas.Defaulter(scheme.Scheme),
 		nil, nil, "customResourceAsStored")
-	options.StorageConfig.Codec = runtime.NewCodec(c, decoder)
+	options.StorageConfig.Codec = runtime.NewCodec(c, interned{decoder})
 	return options, nil
+}
+
+// interned is a decoder of objects that share what is equal.
+type interned struct{ runtime.Decoder }
+
+// Decode implements runtime.Decoder.
+func (i interned) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	object, gvk, err := i.Decoder.Decode(data, defaults, into)
+	if u, ok := object.(*unstructured.Unstructured); ok && err == nil {
+		interning.Intern(u.Object)
+	}
+	return object, gvk, err
 }
 
 // unconverted is a converter that leaves objects in their version.

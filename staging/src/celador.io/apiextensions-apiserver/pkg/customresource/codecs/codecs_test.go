@@ -4,6 +4,7 @@
 package codecs_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -183,6 +184,39 @@ func TestStorage(t *testing.T) {
 	want = `{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"w"},"spec":{"only2":"b"}}`
 	if diff := cmp.Diff(want, strings.TrimSpace(string(written))); diff != "" {
 		t.Errorf("encoded (-want +got):\n%s", diff)
+	}
+}
+
+// TestAsStored covers objects that stay in the version in which they are stored, and share their managed fields in the watch cache.
+func TestAsStored(t *testing.T) {
+	s, _ := newKind(t)
+	options, err := codecs.AsStored{RESTOptionsGetter: &crdtest.Storage{}, Schemas: s}.GetRESTOptions(schema.GroupResource{Resource: "widgets"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec := options.StorageConfig.Codec
+	const stored = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"generation":1,"managedFields":[{"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:only1":{}}},"manager":"m"}],"name":"w"},"spec":{"only1":"a","x":1}}`
+	var owned []uintptr
+	for range 4 {
+		into := &unstructured.Unstructured{}
+		into.SetGroupVersionKind(v2.WithKind("Widget"))
+		got, _, err := codec.Decode([]byte(stored), nil, into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := runtime.Encode(codec, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(stored, `"x":1`, `"size":3`, 1)
+		if diff := cmp.Diff(want, strings.TrimSpace(string(encoded))); diff != "" {
+			t.Errorf("decoded and encoded (-want +got):\n%s", diff)
+		}
+		entries, _, _ := unstructured.NestedFieldNoCopy(into.Object, "metadata", "managedFields")
+		owned = append(owned, reflect.ValueOf(entries.([]any)[0].(map[string]any)["fieldsV1"]).Pointer())
+	}
+	if owned[2] != owned[3] {
+		t.Error("equal managed fields are not shared")
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/storage"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/interning"
 )
 
 // Attributes are the labels and fields by which requests of all versions select the objects of a shared storage. Labels and fields that
@@ -61,22 +63,27 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 	}
 	// The base may return the labels of the object itself.
 	allLabels, allFields = maps.Clone(allLabels), maps.Clone(allFields)
-	if allLabels == nil {
-		allLabels = labels.Set{}
-	}
 	for _, version := range a.versions {
 		prefix := prefixOf(version.gv)
 		own, ownFields, err := version.of(u)
 		if err != nil {
 			// Unknown attributes match every selector, so that requests that may select the object get the error.
+			if allLabels == nil {
+				allLabels = labels.Set{}
+			}
 			allLabels[prefix], allFields[prefix] = "", ""
 			continue
 		}
+		if allLabels == nil && len(own) > 0 {
+			allLabels = labels.Set{}
+		}
 		for name, value := range own {
-			allLabels[prefix+name] = value
+			allLabels[interning.Text(prefix+name)] = value
 		}
 		for name, value := range ownFields {
-			allFields[prefix+name] = value
+			if !isMetadataField(name) {
+				allFields[interning.Text(prefix+name)] = value
+			}
 		}
 	}
 	return allLabels, allFields, nil
@@ -150,7 +157,7 @@ func (s fieldSelector) Matches(f fields.Fields) bool {
 // mayMatch reports whether an object with unknown fields has the metadata that the selector requires.
 func (s fieldSelector) mayMatch(f fields.Fields) bool {
 	for _, requirement := range s.Requirements() {
-		if strings.HasPrefix(requirement.Field, "metadata.") {
+		if isMetadataField(requirement.Field) {
 			single := fields.OneTermEqualSelector(requirement.Field, requirement.Value)
 			if requirement.Operator == "!=" {
 				single = fields.OneTermNotEqualSelector(requirement.Field, requirement.Value)
@@ -173,5 +180,15 @@ type fieldView struct {
 	prefix string
 }
 
-func (v fieldView) Has(name string) bool   { return v.Fields.Has(v.prefix + name) }
-func (v fieldView) Get(name string) string { return v.Fields.Get(v.prefix + name) }
+func (v fieldView) Has(name string) bool   { return v.Fields.Has(v.name(name)) }
+func (v fieldView) Get(name string) string { return v.Fields.Get(v.name(name)) }
+
+func (v fieldView) name(name string) string {
+	if isMetadataField(name) {
+		return name
+	}
+	return v.prefix + name
+}
+
+// isMetadataField reports whether a field is the same in all versions.
+func isMetadataField(name string) bool { return strings.HasPrefix(name, "metadata.") }

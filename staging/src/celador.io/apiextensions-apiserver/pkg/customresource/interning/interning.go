@@ -1,0 +1,155 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package interning makes custom resources share equal texts and managed fields, so that watch
+// caches need less memory. The objects of a resource have the same field names, many of the same
+// values, and mostly the same managed fields, which the garbage collector would have to follow in
+// each of them.
+package interning
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+const (
+	// maxText is the length of the longest text that is shared. Longer ones seldom repeat.
+	maxText = 64
+	// maxNodes is the number of maps in the largest managed fields that are shared.
+	maxNodes = 1000
+)
+
+var (
+	seed   = maphash.MakeSeed()
+	texts  = newRecent[any](1 << 14)
+	fields = newRecent[map[string]any](1 << 8)
+)
+
+// Intern replaces the field names, short texts and managed fields of an object by equal ones of
+// other objects. Managed fields (fieldsV1) must not be changed in place afterwards, as nobody does:
+// unstructured objects get new ones. Intern is safe for concurrent use with different objects.
+func Intern(object map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	for _, entry := range entries {
+		entry, _ := entry.(map[string]any)
+		if owned, ok := entry["fieldsV1"].(map[string]any); ok {
+			entry["fieldsV1"] = internFields(owned)
+		}
+	}
+	internMap(object)
+}
+
+// Text returns a text that shares its memory with equal ones.
+func Text(text string) string { return internText(text, nil).(string) }
+
+func internMap(object map[string]any) {
+	for name, value := range object {
+		if name == "fieldsV1" {
+			// Concurrent readers may have the managed fields.
+			continue
+		}
+		// The assignment replaces the name, too.
+		object[Text(name)] = internValue(value)
+	}
+}
+
+func internValue(value any) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		internMap(typed)
+	case []any:
+		for i, item := range typed {
+			typed[i] = internValue(item)
+		}
+	case string:
+		return internText(typed, value)
+	}
+	return value
+}
+
+// internText returns a text as a value, which shares the memory of the interface, too. value is the
+// text, or nil.
+func internText(text string, value any) any {
+	if len(text) > maxText {
+		if value == nil {
+			value = text
+		}
+		return value
+	}
+	hash := maphash.String(seed, text)
+	if found := texts.get(hash); found != nil && (*found).(string) == text {
+		return *found
+	}
+	if value == nil {
+		value = text
+	}
+	texts.put(hash, value)
+	return value
+}
+
+func internFields(owned map[string]any) map[string]any {
+	nodes := 0
+	hash := hashFields(owned, &nodes)
+	if nodes > maxNodes {
+		return owned
+	}
+	if found := fields.get(hash); found != nil && equalFields(*found, owned) {
+		return *found
+	}
+	fields.put(hash, owned)
+	return owned
+}
+
+// equalFields reports whether managed fields are equal. Leaves that are no empty maps, which no
+// server writes, never are.
+func equalFields(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, value := range a {
+		other, ok := b[name].(map[string]any)
+		child, isMap := value.(map[string]any)
+		if !ok || !isMap || !equalFields(child, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// hashFields returns a hash that does not depend on the order of a map. Leaves of managed fields
+// are empty maps.
+func hashFields(owned map[string]any, nodes *int) uint64 {
+	*nodes++
+	hash := uint64(len(owned))
+	for name, value := range owned {
+		child, _ := value.(map[string]any)
+		hash += maphash.String(seed, name) * (2*hashFields(child, nodes) + 1)
+	}
+	return hash
+}
+
+// recent holds values that were seen more than once, by hash. A value replaces the one with which
+// it shares a place, so that the table needs no lock, does not grow, and forgets what is rare. It
+// is safe for concurrent use.
+type recent[T any] struct {
+	values []atomic.Pointer[T]
+	// seen holds the hash of the last value that was not found in each place.
+	seen []atomic.Uint64
+}
+
+func newRecent[T any](size int) *recent[T] {
+	return &recent[T]{make([]atomic.Pointer[T], size), make([]atomic.Uint64, size)}
+}
+
+// get returns a value that may have the hash, or nil.
+func (r *recent[T]) get(hash uint64) *T { return r.values[hash%uint64(len(r.values))].Load() }
+
+// put keeps a value that get has not returned if it is seen for the second time.
+func (r *recent[T]) put(hash uint64, value T) {
+	place := hash % uint64(len(r.values))
+	if r.seen[place].Swap(hash) == hash {
+		kept := value
+		r.values[place].Store(&kept)
+	}
+}
