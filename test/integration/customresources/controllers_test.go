@@ -31,7 +31,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// startControllers runs Kubernetes' namespace controller and garbage collector until the end of the test.
+// startControllers runs Kubernetes' namespace controller and garbage collector until the end of the
+// test.
 func startControllers(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,8 +68,8 @@ func (m metadataInformers) ForResource(resource schema.GroupVersionResource) (in
 	return m.SharedInformerFactory.ForResource(resource), nil
 }
 
-// Kubernetes' controllers delete owners and their dependents, and namespaces, although objects do not convert to the version that they
-// prefer.
+// Kubernetes' controllers delete owners and their dependents, and namespaces, although objects do
+// not convert to the version that they prefer.
 func TestControllersOfObjectsThatDoNotConvert(t *testing.T) {
 	s := breakObject(t)
 	etcd := testserver.Store(t, dataDir)
@@ -96,7 +97,8 @@ func TestControllersOfObjectsThatDoNotConvert(t *testing.T) {
 	s.expectNames(t, "v1", "", metav1.ListOptions{}, "a", "b")
 }
 
-// testOwner deletes an owner of a dependent in a namespace of their own, of which at least one does not convert.
+// testOwner deletes an owner of a dependent in a namespace of their own, of which at least one does
+// not convert.
 func (s tenants) testOwner(t *testing.T, etcd *clientv3.Client, policy metav1.DeletionPropagation, broken string) {
 	namespace := admin.Namespace(t, nil)
 	t.Cleanup(func() {
@@ -134,7 +136,8 @@ func (s tenants) testOwner(t *testing.T, etcd *clientv3.Client, policy metav1.De
 	})
 }
 
-// Users who may read nothing but their own namespaces meet objects that do not convert in these alone, and learn of no others.
+// Users who may read nothing but their own namespaces meet objects that do not convert in these
+// alone, and learn of no others.
 func TestUsersOfAnObjectThatDoesNotConvert(t *testing.T) {
 	s := breakObject(t)
 	healthy, hurt := s.user(t, s.healthy), s.user(t, s.hurt)

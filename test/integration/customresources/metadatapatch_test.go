@@ -23,7 +23,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// put writes a widget to etcd in v1, past the server's check that it converts. An object with the address broken does not.
+// put writes a widget to etcd in v1, past the server's check that it converts. An object with the
+// address broken does not.
 func (s tenants) put(t *testing.T, etcd *clientv3.Client, namespace, name, address string, change func(*unstructured.Unstructured)) *unstructured.Unstructured {
 	t.Helper()
 	w := ruledWidget(s.group, "v1", name)
@@ -78,7 +79,8 @@ func isCorrupt(err error) bool {
 	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "corrupt object")
 }
 
-// A patch of metadata alone, by a client that reads metadata alone, needs no conversion of the object, which stays in its version.
+// A patch of metadata alone, by a client that reads metadata alone, needs no conversion of the
+// object, which stays in its version.
 func TestMetadataPatchOfAnObjectThatDoesNotConvert(t *testing.T) {
 	s := breakObject(t)
 	etcd := testserver.Store(t, dataDir)
@@ -174,7 +176,8 @@ func managed(t *testing.T, w *unstructured.Unstructured, manager string) map[str
 	return nil
 }
 
-// A policy that matches the request reads the object in the version of the request, so it cannot decide about one that does not convert.
+// A policy that matches the request reads the object in the version of the request, so it cannot
+// decide about one that does not convert.
 func TestMetadataPatchThatAPolicyMatches(t *testing.T) {
 	s := breakObject(t)
 	patch := func(ctx context.Context, version, namespace, name, label string) error {

@@ -30,8 +30,8 @@ const (
 	flipInterval = time.Second
 )
 
-// Clients of all versions increment the same objects while the storage version changes all the time. No increment is lost, watches see
-// every one of them in order, and resource versions grow.
+// Clients of all versions increment the same objects while the storage version changes all the
+// time. No increment is lost, watches see every one of them in order, and resource versions grow.
 func TestStorageFlips(t *testing.T) {
 	total := int64(increments)
 	if text := os.Getenv("CELADOR_INCREMENTS"); text != "" {
@@ -146,8 +146,8 @@ func seconds(w *unstructured.Unstructured) (int64, error) {
 	return count, err
 }
 
-// A follower lists and watches widgets in a version, as an informer does, until it has seen all increments. It checks that it
-// misses none.
+// A follower lists and watches widgets in a version, as an informer does, until it has seen all
+// increments. It checks that it misses none.
 type follower struct {
 	watchStatistics
 	group, version string
@@ -164,7 +164,8 @@ func (f *follower) sum() (sum int64) {
 	return sum
 }
 
-// advance takes a resource version into account, which must be higher than the one before, or at least as high after a list.
+// advance takes a resource version into account, which must be higher than the one before, or at
+// least as high after a list.
 func (f *follower) advance(text string, atLeast uint64) error {
 	resourceVersion, err := strconv.ParseUint(text, 10, 64)
 	if err == nil && resourceVersion < atLeast {

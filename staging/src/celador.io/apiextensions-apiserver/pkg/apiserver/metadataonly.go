@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
-// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata, so that objects are read without the fields that the
-// response does not have.
+// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata, so that objects
+// are read without the fields that the response does not have.
 func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if wantsMetadata(req, scope) {
@@ -32,8 +32,8 @@ func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http
 	}
 }
 
-// wantsMetadata reports whether the response of a request is PartialObjectMetadata or a list of it, as for requests of the namespace
-// controller and the garbage collector.
+// wantsMetadata reports whether the response of a request is PartialObjectMetadata or a list of it,
+// as for requests of the namespace controller and the garbage collector.
 func wantsMetadata(req *http.Request, scope *handlers.RequestScope) bool {
 	// The handlers return the errors of negotiation.
 	mediaType, _, err := negotiation.NegotiateOutputMediaType(req, scope.Serializer, scope)
@@ -70,8 +70,8 @@ func (r *recordedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patchesOnlyMetadata reports whether a merge patch or JSON patch names metadata alone. apiVersion and kind of a merge patch cannot
-// change an object.
+// patchesOnlyMetadata reports whether a merge patch or JSON patch names metadata alone. apiVersion
+// and kind of a merge patch cannot change an object.
 func patchesOnlyMetadata(patchType types.PatchType, patch []byte) bool {
 	switch patchType {
 	case types.MergePatchType:

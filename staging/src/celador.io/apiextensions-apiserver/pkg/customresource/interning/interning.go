@@ -1,9 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package interning makes custom resources share equal texts and managed fields, so that watch caches need less memory. The objects of a
-// resource have the same field names, many of the same values, and mostly the same managed fields, which the garbage collector would have
-// to follow in each of them.
+// Package interning makes custom resources share equal texts and managed fields, so that watch
+// caches need less memory. The objects of a resource have the same field names, many of the same
+// values, and mostly the same managed fields, which the garbage collector would have to follow in
+// each of them.
 package interning
 
 import (
@@ -24,9 +25,9 @@ var (
 	fields = newRecent[map[string]any](1 << 8)
 )
 
-// Intern replaces the field names, short texts and managed fields of an object by equal ones of other objects. Managed fields
-// (fieldsV1) must not be changed in place afterwards, as nobody does: unstructured objects get new ones. Intern is safe for concurrent
-// use with different objects.
+// Intern replaces the field names, short texts and managed fields of an object by equal ones of
+// other objects. Managed fields (fieldsV1) must not be changed in place afterwards, as nobody does:
+// unstructured objects get new ones. Intern is safe for concurrent use with different objects.
 func Intern(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -67,7 +68,8 @@ func internValue(value any) any {
 	return value
 }
 
-// internText returns a text as a value, which shares the memory of the interface, too. value is the text, or nil.
+// internText returns a text as a value, which shares the memory of the interface, too. value is the
+// text, or nil.
 func internText(text string, value any) any {
 	if len(text) > maxText {
 		if value == nil {
@@ -99,7 +101,8 @@ func internFields(owned map[string]any) map[string]any {
 	return owned
 }
 
-// equalFields reports whether managed fields are equal. Leaves that are no empty maps, which no server writes, never are.
+// equalFields reports whether managed fields are equal. Leaves that are no empty maps, which no
+// server writes, never are.
 func equalFields(a, b map[string]any) bool {
 	if len(a) != len(b) {
 		return false
@@ -114,7 +117,8 @@ func equalFields(a, b map[string]any) bool {
 	return true
 }
 
-// hashFields returns a hash that does not depend on the order of a map. Leaves of managed fields are empty maps.
+// hashFields returns a hash that does not depend on the order of a map. Leaves of managed fields
+// are empty maps.
 func hashFields(owned map[string]any, nodes *int) uint64 {
 	*nodes++
 	hash := uint64(len(owned))
@@ -125,8 +129,9 @@ func hashFields(owned map[string]any, nodes *int) uint64 {
 	return hash
 }
 
-// recent holds values that were seen more than once, by hash. A value replaces the one with which it shares a place, so that the table
-// needs no lock, does not grow, and forgets what is rare. It is safe for concurrent use.
+// recent holds values that were seen more than once, by hash. A value replaces the one with which
+// it shares a place, so that the table needs no lock, does not grow, and forgets what is rare. It
+// is safe for concurrent use.
 type recent[T any] struct {
 	values []atomic.Pointer[T]
 	// seen holds the hash of the last value that was not found in each place.

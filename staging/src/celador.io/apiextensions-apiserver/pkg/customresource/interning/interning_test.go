@@ -30,7 +30,8 @@ const object = `{"kind":"Widget","metadata":{"name":"a","managedFields":[
 
 func long() string { return fmt.Sprintf(object, strings.Repeat("x", 100)) }
 
-// Interned objects are equal to the decoded ones, and share texts and managed fields from the third one on.
+// Interned objects are equal to the decoded ones, and share texts and managed fields from the third
+// one on.
 func TestIntern(t *testing.T) {
 	var objects []map[string]any
 	for range 4 {

@@ -19,12 +19,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// MetadataPatch returns the storage and the admission chain of one patch whose response has nothing but metadata, such as the garbage
-// collector sends. onlyMetadata reports whether the patch names no other fields; it is called once the patch has been read.
+// MetadataPatch returns the storage and the admission chain of one patch whose response has nothing
+// but metadata, such as the garbage collector sends. onlyMetadata reports whether the patch names
+// no other fields; it is called once the patch has been read.
 //
-// Such a patch succeeds although the object does not convert to the version of the request or to the storage version: it is applied to
-// the metadata in the version of the request, and the object stays in the version in which it is stored. All other objects are patched as
-// usual, so that admission reads them and they are rewritten in the storage version.
+// Such a patch succeeds although the object does not convert to the version of the request or to
+// the storage version: it is applied to the metadata in the version of the request, and the object
+// stays in the version in which it is stored. All other objects are patched as usual, so that
+// admission reads them and they are rewritten in the storage version.
 func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() bool) (rest.Patcher, admission.Interface) {
 	if v.view == nil {
 		return v.Storage.CustomResource, chain
@@ -43,7 +45,8 @@ type metadataPatch struct {
 	onlyMetadata func() bool
 	// cause is why the object cannot be patched as usual.
 	cause error
-	// unreadable is set while the object is not known in the version of the request, apart from its metadata.
+	// unreadable is set while the object is not known in the version of the request, apart from its
+	// metadata.
 	unreadable bool
 }
 
@@ -51,7 +54,8 @@ type metadataPatch struct {
 func (p *metadataPatch) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	p.unreadable = false
 	out, created, err := p.Patcher.Update(ctx, name, info, createValidation, updateValidation, forceAllowCreate, options)
-	// An object that does not convert to the version of the request is an internal error, and one that cannot be rewritten is invalid.
+	// An object that does not convert to the version of the request is an internal error, and one
+	// that cannot be rewritten is invalid.
 	if !apierrors.IsInternalError(err) && !apierrors.IsInvalid(err) || !p.onlyMetadata() {
 		return out, created, err
 	}
@@ -64,7 +68,8 @@ func (p *metadataPatch) Update(ctx context.Context, name string, info rest.Updat
 	return out, false, err
 }
 
-// validation returns a validation of objects of the shared storage that validates them in the version of the request.
+// validation returns a validation of objects of the shared storage that validates them in the
+// version of the request.
 func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	convert := func(object runtime.Object) (*unstructured.Unstructured, error) {
 		if p.unreadable {
@@ -91,8 +96,8 @@ type patchedMetadata struct {
 	patch *metadataPatch
 }
 
-// UpdatedObject implements rest.UpdatedObjectInfo. It returns the cause of the metadataPatch if the object can be patched as usual after
-// all, or if its metadata alone cannot be patched.
+// UpdatedObject implements rest.UpdatedObjectInfo. It returns the cause of the metadataPatch if the
+// object can be patched as usual after all, or if its metadata alone cannot be patched.
 func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
 	p, view := m.patch, m.patch.version.view
 	stored := old.(*unstructured.Unstructured)
@@ -138,7 +143,8 @@ func withoutMetadata(object *unstructured.Unstructured) map[string]any {
 	return content
 }
 
-// patchAdmission refuses a patch if a plugin reads an object of which nothing but the metadata is known: it could not decide about it.
+// patchAdmission refuses a patch if a plugin reads an object of which nothing but the metadata is
+// known: it could not decide about it.
 type patchAdmission struct {
 	admission.Interface
 	patch *metadataPatch

@@ -12,8 +12,9 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// ForMetadata returns a copy of a store for updates that change nothing but metadata, of objects in any version. It validates metadata
-// and nothing else: the schema of the store is that of one version.
+// ForMetadata returns a copy of a store for updates that change nothing but metadata, of objects in
+// any version. It validates metadata and nothing else: the schema of the store is that of one
+// version.
 func ForMetadata(store *registry.Store) *registry.Store {
 	metadata := *store
 	metadata.UpdateStrategy = metadataStrategy{store.UpdateStrategy}
@@ -25,7 +26,8 @@ type metadataStrategy struct{ rest.RESTUpdateStrategy }
 // PrepareForUpdate implements rest.RESTUpdateStrategy. A change of metadata is no new generation.
 func (metadataStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
 
-// ValidateUpdate implements rest.RESTUpdateStrategy. Callers validate the metadata of all resources.
+// ValidateUpdate implements rest.RESTUpdateStrategy. Callers validate the metadata of all
+// resources.
 func (metadataStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
 	return nil
 }
