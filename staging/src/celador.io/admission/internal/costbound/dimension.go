@@ -40,19 +40,30 @@ func (d *dimension) isIn(other *dimension) bool {
 	return false
 }
 
-// moved returns the dimension with another ancestor, or itself, instead of from.
-func (d *dimension) moved(from, to *dimension) *dimension {
+// A move puts a dimension in the place of another one. Dimensions in it move once, so that those of a value and of its entries stay the
+// same.
+type move struct {
+	from, to *dimension
+	moved    map[*dimension]*dimension
+}
+
+// of returns the dimension with another ancestor, or itself, instead of from.
+func (m *move) of(d *dimension) *dimension {
 	switch d {
 	case nil:
 		return nil
-	case from:
-		return to
+	case m.from:
+		return m.to
 	}
-	parent := d.parent.moved(from, to)
-	if parent == d.parent {
-		return d
+	if moved, ok := m.moved[d]; ok {
+		return moved
 	}
-	return &dimension{parent: parent, each: d.each, total: d.total}
+	moved := d
+	if parent := m.of(d.parent); parent != d.parent {
+		moved = &dimension{parent: parent, each: d.each, total: d.total}
+	}
+	m.moved[d] = moved
+	return moved
 }
 
 // dimensions is a set of dimensions. As a number it is that of the combinations of one element of each, in which an element

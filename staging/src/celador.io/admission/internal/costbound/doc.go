@@ -15,6 +15,8 @@
 //
 // a constant for each pair of a group and a member.
 //
+// The indices of a list, such as those of lists.range(size(self.groups)), are as many as its entries, and each reads one of them.
+//
 // A dimension is a set of entries or characters in the object, such as the members of all groups. A value has a size, a
 // sum of products of dimensions, and so has the number of evaluations of a subexpression. The costs are those of cel-go and Kubernetes at run time.
 package costbound

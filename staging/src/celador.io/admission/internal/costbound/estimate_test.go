@@ -79,6 +79,22 @@ func TestGrowth(t *testing.T) {
 		"self.groups.map(g, self.members.map(m, self.members.filter(n, n.name == m.name)))":            3,
 		"self.open.map(a, a.b.map(c, c.d))":                                                            1,
 		"self.name.split(',').map(p, p.trim())":                                                        1,
+
+		// Lists and maps that are made of those in a list
+		"self.groups.map(g, g.members.map(m, {'name': m.name})).flatten().map(n, n.name + '-')":                   1,
+		"self.groups.transformList(i, g, g.members.transformList(j, m, [m.name])).flatten().flatten().join()":     1,
+		"self.groups.map(g, g.members.map(m, m.tags.map(t, {'tag': t}))).flatten().flatten().map(t, t.tag + '-')": 1,
+
+		// Indices
+		"lists.range(size(self.groups)).map(i, self.groups[i].name + '-')":                                                                                   1,
+		"lists.range(size(self.groups)).map(i, lists.range(size(self.groups[i].members)).map(j, self.groups[i].members[j].tags.map(t, t + '-')))":            1,
+		"self.?groups.optMap(gs, lists.range(gs.size()).map(i, gs[i].?members.optMap(ms, lists.range(size(ms)).map(j, ms[j].name))))":                        1,
+		"lists.range(size(self.groups)).filter(i, self.groups[i].name != '').map(i, self.groups[i].name + '-')":                                              1,
+		"self.groups.transformList(i, g, self.groups[i].name + g.name)":                                                                                      1,
+		"lists.range(size(self.members)).map(i, self.members.filter(m, m.name == self.members[i].name))":                                                     2,
+		"lists.range(size(self.members)).map(i, lists.range(size(self.members)).map(j, lists.range(size(self.members)).map(k, self.members[i].name + 'x')))": 3,
+		"lists.range(size(self.members)).map(i, self.members[0].name + '-')":                                                                                 2,
+		"self.members.all(x, self.members.all(y, self.members.all(z, x.name + y.name == z.name)))":                                                           3,
 	} {
 		const small, large = 1e6, 1e8
 		a, b := cost(t, source, small), cost(t, source, large)

@@ -48,7 +48,9 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		return first, e.each(1)
 	case "or", "orValue":
 		return oneOf(first, second), e.each(1)
-	case "optional.none", "hasValue", "size", "type", operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
+	case "size":
+		return value{kind: scalar, sized: &first}, e.each(1)
+	case "optional.none", "hasValue", "type", operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
 		operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate:
 		return scalarResult, e.each(1)
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
@@ -93,13 +95,8 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 	case "flatten":
 		return e.flattened(first), e.each(2+common.ListCreateBaseCost) + units(e.sizeOf(first).times(maxDepth(operands)))
 	case "lists.range":
-		n := constant(e.limits.Text)
-		if len(operands) == 1 && operands[0].Kind() == ast.LiteralKind {
-			if literal, ok := operands[0].AsLiteral().(types.Int); ok {
-				n = constant(float64(max(literal, 0)))
-			}
-		}
-		return value{kind: made, size: n, entries: &value{kind: scalar}}, e.each(2+common.ListCreateBaseCost) + units(n)
+		indices := e.indices(operands, first)
+		return indices, e.each(2+common.ListCreateBaseCost) + units(indices.size)
 	case "string":
 		if e.resultOf(operands[0].ID()).Kind() == types.StringKind || first.kind == part || first.kind == made {
 			return text(e.sizeOf(first).plus(constant(scalarText))), units(rounded(e.sizeOf(first), read))
@@ -128,6 +125,24 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		return text(encoded), units(rounded(encoded, write))
 	}
 	return e.unknown(function, id, args)
+}
+
+// indices returns the result of lists.range. The size of a list bounds it as well as a constant does; other numbers may be as high
+// as the object has characters.
+func (e *estimate) indices(operands []ast.Expr, end value) value {
+	index := value{kind: scalar}
+	n := constant(e.limits.Text)
+	if end.sized != nil {
+		n = e.sizeOf(*end.sized)
+		if t := end.sized.declared; end.sized.kind == part && t != nil && t.IsList() {
+			index.keyOf, index.in = t, n[0].dimensions[0]
+		}
+	} else if operands[0].Kind() == ast.LiteralKind {
+		if literal, ok := operands[0].AsLiteral().(types.Int); ok {
+			n = constant(float64(max(literal, 0)))
+		}
+	}
+	return value{kind: made, size: n, entries: &index}
 }
 
 // unknown bounds a function that is not known: it reads all its arguments once.
@@ -179,7 +194,7 @@ func (e *estimate) add(id int64, args []value, units func(size) float64) (value,
 	}
 }
 
-// insert returns a map with another entry, or with the entries of another map.
+// insert returns a map with another entry, or with the entries of a map literal.
 func (e *estimate) insert(args []value) value {
 	entry := args[len(args)-1]
 	if len(args) == 2 {
@@ -191,10 +206,14 @@ func (e *estimate) insert(args []value) value {
 
 // changedMap returns the result of a function that returns a map with other entries.
 func (e *estimate) changedMap(function string, args []value) value {
-	if function == "merge" || function == "set" {
+	switch function {
+	case "merge":
+		return oneOf(args...)
+	case "set":
 		return e.insert(args)
+	default:
+		return args[0]
 	}
-	return args[0]
 }
 
 func (e *estimate) allSizes(args []value) size {
@@ -262,6 +281,9 @@ func (e *estimate) flattened(list value) value {
 func (e *estimate) flatSize(outer, inner loop) size {
 	if inner.isIn(outer.dimension) {
 		return size{{1, dimensions{inner.dimension}}}
+	}
+	if inner.total == 1 {
+		return size{{1, dimensions{outer.dimension}}}
 	}
 	return size{{1, dimensions{outer.dimension, inner.dimension}}}
 }

@@ -16,8 +16,10 @@ type value struct {
 	declared *apiservercel.DeclType
 	// in holds the entries that a part is in.
 	in *dimension
-	// keyOf is the type of the map whose keys a loop with the dimension in visits.
+	// keyOf is the type of the map or list whose keys or indices a loop with the dimension in visits.
 	keyOf *apiservercel.DeclType
+	// sized is the list, map or text whose size a number is. It is nil for other values.
+	sized *value
 	// size is the size of a made text, list or map.
 	size size
 	// entries are the values of the entries of a made list or map. A text has none.
@@ -58,6 +60,8 @@ func oneOf(values ...value) value {
 		}
 	}
 	switch {
+	case len(values) == 1 && values[0].kind == scalar:
+		return values[0]
 	case len(all) == 0:
 		return value{kind: scalar}
 	case len(all) == 1:
@@ -74,37 +78,41 @@ func (v value) isEmpty() bool { return v.kind == made && len(v.size) == 1 && v.s
 
 func text(s size) value { return value{kind: made, size: s} }
 
-// moved returns the value with another dimension instead of from. Values share parts, so it counts its steps.
-func (e *estimate) moved(v value, from, to *dimension) value {
+// moved returns the value after a move. Values share parts, so it counts its steps.
+func (e *estimate) moved(v value, m *move) value {
 	if e.steps++; e.steps > maxSteps {
 		return value{}
 	}
-	v.in = v.in.moved(from, to)
+	v.in = m.of(v.in)
 	if v.size != nil {
 		moved := make(size, len(v.size))
 		for i, t := range v.size {
 			moved[i].factor = t.factor
 			for _, d := range t.dimensions {
-				moved[i].dimensions = append(moved[i].dimensions, d.moved(from, to))
+				moved[i].dimensions = append(moved[i].dimensions, m.of(d))
 			}
 		}
 		v.size = moved
 	}
 	if v.entries != nil {
-		entries := e.moved(*v.entries, from, to)
+		entries := e.moved(*v.entries, m)
 		v.entries = &entries
+	}
+	if v.sized != nil {
+		sized := e.moved(*v.sized, m)
+		v.sized = &sized
 	}
 	if v.fields != nil {
 		fields := make(map[string]value, len(v.fields))
 		for name, field := range v.fields {
-			fields[name] = e.moved(field, from, to)
+			fields[name] = e.moved(field, m)
 		}
 		v.fields = fields
 	}
 	if v.alternatives != nil {
 		alternatives := make([]value, len(v.alternatives))
 		for i, alternative := range v.alternatives {
-			alternatives[i] = e.moved(alternative, from, to)
+			alternatives[i] = e.moved(alternative, m)
 		}
 		v.alternatives = alternatives
 	}
@@ -187,7 +195,7 @@ func (e *estimate) loops(v value) []loop {
 		d := v.size.dimension(e.context)
 		entry := *v.entries
 		if len(v.size) == 1 && len(v.size[0].dimensions) == 1 {
-			entry = e.moved(entry, v.size[0].dimensions[0], d)
+			entry = e.moved(entry, &move{v.size[0].dimensions[0], d, map[*dimension]*dimension{}})
 		}
 		return []loop{{d, value{kind: part, in: d}, entry}}
 	}
@@ -198,7 +206,7 @@ func (e *estimate) loops(v value) []loop {
 		return []loop{{d, value{kind: part, in: d}, value{kind: part, in: d}}}
 	case t.IsList():
 		d := e.extent(v)
-		return []loop{{d, value{kind: scalar}, value{kind: part, in: d, declared: t.ElemType}}}
+		return []loop{{d, value{kind: scalar, in: d, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
 	case t.IsMap():
 		d := e.extent(v)
 		return []loop{{d, value{kind: part, in: d, declared: t.KeyType, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
@@ -222,7 +230,7 @@ func (e *estimate) entryOf(v value) value {
 // valueOf returns the value of a key or an index.
 func (e *estimate) valueOf(v, key value) value {
 	if v.kind == part && v.declared != nil && v.declared == key.keyOf && key.in != nil && key.in.parent == v.in {
-		// A loop over the keys of a map reads the values of the map.
+		// A loop over the keys of a map, or over the indices of a list, reads each value once.
 		return value{kind: part, declared: v.declared.ElemType, in: key.in}
 	}
 	return e.entryOf(v)

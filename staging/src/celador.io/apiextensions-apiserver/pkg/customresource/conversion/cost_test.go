@@ -18,6 +18,9 @@ import (
 // object that a request can have. A warning stands for rules that convert objects of ordinary sizes only.
 func TestCostAgreement(t *testing.T) {
 	const fields = "text: {type: string}\nlist: {type: array, %s items: {type: object, properties: {name: {type: string%s}, tags: {type: array, items: {type: string}}}}}\n"
+	all := func(expression string) string {
+		return "{field: spec.text, rule: " + quote("string("+expression+")") + "}"
+	}
 	for _, test := range []struct {
 		name, limits, rule string
 		refused, warned    bool
@@ -30,6 +33,12 @@ func TestCostAgreement(t *testing.T) {
 		{"an item for each item without limits", "", "{field: spec.text, rule: 'string(self.spec.list.map(a, self.spec.list.filter(b, b.name == a.name)).size())'}", false, true, 400, 2000},
 		{"three loops, limited", "maxItems: 50,", "{field: spec.text, rule: 'string(self.spec.list.exists(a, self.spec.list.exists(b, self.spec.list.exists(c, a.name + b.name == c.name))))'}", false, false, 50, 0},
 		{"three loops without limits", "", "{field: spec.text, rule: 'string(self.spec.list.exists(a, self.spec.list.exists(b, self.spec.list.exists(c, a.name + b.name == c.name))))'}", true, false, 0, 400},
+		{"three loops over all, without limits", "", all("self.spec.list.all(a, self.spec.list.all(b, self.spec.list.all(c, a.name + b.name != c.name)))"), true, false, 0, 400},
+		{"three loops over indices, without limits", "", all("lists.range(size(self.spec.list)).all(a, lists.range(size(self.spec.list)).all(b, lists.range(size(self.spec.list)).all(c, self.spec.list[a].name + self.spec.list[b].name != self.spec.list[c].name)))"), true, false, 0, 0},
+		{"three loops over lists in lists, without limits", "", all("self.spec.list.all(a, a.tags.all(s, self.spec.list.all(b, b.tags.all(t, self.spec.list.all(c, c.tags.all(u, s + t != u))))))"), true, false, 0, 400},
+		{"three loops over flat lists, without limits", "", all("[self.spec.list.map(a, a.tags).flatten()].all(l, l.all(s, l.all(t, l.all(u, s + t != u))))"), true, false, 0, 0},
+		{"two loops over all, without limits", "", all("self.spec.list.all(a, self.spec.list.all(b, a.name + 'x' != b.name))"), false, true, 400, 2000},
+		{"indices without limits", "", all("lists.range(size(self.spec.list)).all(i, self.spec.list[i].name != '' && lists.range(size(self.spec.list[i].tags)).all(j, self.spec.list[i].tags[j] != ''))"), false, false, 3_000, 0},
 		{"a scope", "", "{scope: 'spec.list[*]', field: name, rule: 'self.name.upperAscii()'}", false, false, 30_000, 0},
 		{"a loop for each value of a scope", "", "{scope: 'spec.list[*]', field: name, rule: 'self.?tags.orValue([]).map(t, t.upperAscii()).join()'}", false, false, 30_000, 0},
 	} {

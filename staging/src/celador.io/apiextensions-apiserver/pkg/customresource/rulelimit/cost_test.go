@@ -78,7 +78,7 @@ func (g generator) list(depth int, in []string) (expression, kind string) {
 	}
 	v := fmt.Sprint(kind, depth)
 	inner := append(in[:len(in):len(in)], v)
-	switch g.IntN(7) {
+	switch g.IntN(9) {
 	case 0:
 		return fmt.Sprintf("%s.filter(%s, %s)", expression, v, g.condition(depth-1, inner)), kind
 	case 1:
@@ -91,6 +91,10 @@ func (g generator) list(depth int, in []string) (expression, kind string) {
 	case 4:
 		return fmt.Sprintf("(%s + %s)", expression, expression), kind
 	case 5:
+		return fmt.Sprintf("lists.range(size(%s)).map(i%s, %s[i%s])", expression, v, expression, v), kind
+	case 6:
+		return fmt.Sprintf("%s.transformList(i%s, %s, %s[i%s])", expression, v, v, expression, v), kind
+	case 7:
 		if kind == "t" {
 			return expression + g.pick(".distinct()", ".sort()", ".reverse()"), kind
 		}
