@@ -90,6 +90,10 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 // need them, as they find them in what is read from the storage, but fields that are given up must not come back by them. So they are
 // set only for rules that fail.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
+	if !whole {
+		object = object.DeepCopy()
+		emptyRemoved(object.Object, c.schemas.Structural(object.GroupVersionKind().Version))
+	}
 	out, err := c.coerced(c.rules.Convert(context.Background(), object.DeepCopy(), to))
 	if err == nil {
 		return out, nil
