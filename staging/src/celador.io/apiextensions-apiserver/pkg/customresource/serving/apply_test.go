@@ -158,6 +158,45 @@ func TestApplyAlias(t *testing.T) {
 	}
 }
 
+// An empty object that a manager applies stays when the manager changes the version, with the fields of others in it.
+func TestApplyEmptyObject(t *testing.T) {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	a := newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": text, "kept": text}, map[string]apiextensionsv1.JSONSchemaProps{"new": text, "kept": text},
+		v1.ConversionRule{Field: "spec.new", Rule: "self.?spec.?old"}, v1.ConversionRule{Field: "spec.old", Rule: "self.?spec.?new"})
+	applied := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	for _, version := range []string{"v1", "v2", "v1", "v1"} {
+		var err error
+		if applied, _, err = a.apply("manager", version, applied, map[string]any{}); err != nil {
+			t.Fatal(err)
+		}
+		spec, ok := applied.Object["spec"].(map[string]any)
+		if !ok {
+			t.Fatalf("%s: got spec %v, want an object", version, applied.Object["spec"])
+		}
+		spec["kept"] = "x" // a default, which nobody owns
+	}
+}
+
+// An object whose fields a manager gives up with its version is gone, and not empty.
+func TestApplyGivesUpObject(t *testing.T) {
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	object := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"a": text}}
+	texts := apiextensionsv1.JSONSchemaProps{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: &text}}
+	a := newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": text, "object": object, "texts": texts}, map[string]apiextensionsv1.JSONSchemaProps{"new": text, "object": object, "texts": texts},
+		v1.ConversionRule{Field: "spec.new", Rule: "self.?spec.?old"}, v1.ConversionRule{Field: "spec.old", Rule: "self.?spec.?new"})
+	empty := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget"}}
+	applied, _, err := a.apply("manager", "v1", empty, map[string]any{"old": "a", "object": map[string]any{"a": "x"}, "texts": map[string]any{"b": "y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if applied, _, err = a.apply("manager", "v2", applied, map[string]any{"new": "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"new": "a"}, applied.Object["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+}
+
 // Rules read defaults of their version, which field managers do not set.
 func TestApplyDefaults(t *testing.T) {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}

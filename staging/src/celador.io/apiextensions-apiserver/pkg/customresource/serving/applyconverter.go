@@ -90,6 +90,10 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 // need them, as they find them in what is read from the storage, so they are set for rules that fail. In a part, they must not bring
 // back fields that are given up: rules that fail see them beside what the part has, and nothing else does.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
+	if !whole {
+		object = object.DeepCopy()
+		emptyRemoved(object.Object, c.schemas.Structural(object.GroupVersionKind().Version))
+	}
 	ctx := context.Background()
 	out, err := c.coerced(c.rules.Convert(ctx, object.DeepCopy(), to))
 	if err == nil {
