@@ -58,7 +58,7 @@ func FuzzPartialObjects(f *testing.F) {
 					object.SetAnnotations(nil)
 				}
 				for _, other := range d.others(version.Name) {
-					if _, err := c.ConvertPartial(t.Context(), object, other); err != nil {
+					if _, err := c.ConvertPartial(t.Context(), object, nil, other); err != nil {
 						t.Errorf("%s: %v\n%s", directory, err, dump(object))
 					}
 				}

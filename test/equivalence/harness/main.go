@@ -23,7 +23,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
-	"celador.io/admission/policytest"
+	"celador.io/admission/cel/celtest"
 )
 
 // Main runs the tests of a suite without logs, and ends the process. The error handlers of apimachinery are
@@ -35,7 +35,7 @@ func Main(m *testing.M) {
 	debug.SetGCPercent(300)
 	klog.SetLogger(klog.Logger{})
 	utilruntime.ErrorHandlers = nil
-	os.Exit(policytest.RunChecked(m.Run))
+	os.Exit(celtest.RunChecked(m.Run))
 }
 
 // Must ends the test if err is not nil.

@@ -26,7 +26,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/policytest"
 	"celador.io/celador/test/equivalence/harness"
 )

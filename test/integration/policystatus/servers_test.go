@@ -27,7 +27,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	stockstatus "k8s.io/kubernetes/pkg/controller/validatingadmissionpolicystatus"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/informers"

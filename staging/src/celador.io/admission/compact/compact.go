@@ -14,7 +14,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"celador.io/admission/internal/intern"
+	"celador.io/admission/cel/intern"
 )
 
 // Compactor replaces parts of objects by equal parts of other objects. Safe for concurrent use.

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/internal/constructed"
+	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/structuredmerge"
 )
 

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"celador.io/admission/cel/celtest"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -64,7 +65,7 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 // request is subject to a single version of each, which was in effect at some time during the
 // request: two mutations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
-	policytest.CheckKept(t)
+	celtest.CheckKept(t)
 	const updates, requests = 60, 60
 	features := maps.Clone(on)
 	features[policyspec.TypeEnforcement] = true

@@ -12,7 +12,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 )
 
 // errRefused is the error of an expression that refuses the request.

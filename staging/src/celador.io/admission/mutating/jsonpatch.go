@@ -19,8 +19,8 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/internal/constructed"
+	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/expression"
 )
 
 // jsonPatcher applies the JSON patch operations of spec.mutations[].jsonPatch.

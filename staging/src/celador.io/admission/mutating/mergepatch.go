@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/internal/constructed"
+	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/expression"
 )
 
 // mergePatcher applies a JSON merge patch or a strategic merge patch.

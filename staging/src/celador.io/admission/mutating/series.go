@@ -6,7 +6,7 @@ package mutating
 import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"

@@ -88,14 +88,14 @@ func TestExpression(t *testing.T) {
 
 // silent lists the functions that recover panics which they raise themselves, or whose panics the user of a tool sees.
 var silent = map[string]string{
-	"admission/internal/evaluator/program.go": "package programs records the panic, unless cel-go panics, too",
-	"admission/internal/programs/panic.go":    "it evaluates a recorded panic once more, for the stack",
-	"admission/internal/parser/parser.go":     "the parser's own panics, all others are raised again",
-	"offline/suite/run.go":                    "the report of the tool has the panic",
-	"offline/cluster/serve.go":                "the report of the tool has the panic",
-	"offline/playground/handler.go":           "the response has the panic",
-	"offline/playground/evaluate.go":          "the handler has the panic",
-	"../../../pkg/localserver/etcdcheck.go":   "the error of celador serve has the panic",
+	"admission/cel/internal/evaluator/program.go": "package programs records the panic, unless cel-go panics, too",
+	"admission/cel/internal/programs/panic.go":    "it evaluates a recorded panic once more, for the stack",
+	"admission/cel/parser/parser.go":              "the parser's own panics, all others are raised again",
+	"offline/suite/run.go":                        "the report of the tool has the panic",
+	"offline/cluster/serve.go":                    "the report of the tool has the panic",
+	"offline/playground/handler.go":               "the response has the panic",
+	"offline/playground/evaluate.go":              "the handler has the panic",
+	"../../../pkg/localserver/etcdcheck.go":       "the error of celador serve has the panic",
 }
 
 // TestEveryRecoverLeavesATrace finds the functions in all modules that call recover, and not Record.

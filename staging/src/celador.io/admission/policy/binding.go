@@ -10,7 +10,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 
-	"celador.io/admission/internal/intern"
+	"celador.io/admission/cel/intern"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )

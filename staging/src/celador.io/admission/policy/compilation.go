@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/policyspec"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/matchconditions"
 )
 

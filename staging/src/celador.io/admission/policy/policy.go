@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )

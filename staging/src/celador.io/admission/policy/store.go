@@ -16,7 +16,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"celador.io/admission/internal/intern"
+	"celador.io/admission/cel/intern"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )

@@ -4,7 +4,7 @@
 package policy
 
 import (
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/policyspec"
 )
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 )
 
 // Policy is the anatomy of a policy of either kind. It refers to the spec from which it was

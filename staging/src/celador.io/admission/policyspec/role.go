@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/cel"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 )
 
 // Role is the part that an expression has in its policy. It determines what the expression

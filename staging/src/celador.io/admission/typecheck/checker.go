@@ -12,9 +12,9 @@ import (
 	"github.com/google/cel-go/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/internal/parser"
-	"celador.io/admission/internal/typesize"
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/parser"
+	"celador.io/admission/cel/typesize"
 	"celador.io/admission/policyspec"
 )
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 )
 
 const (

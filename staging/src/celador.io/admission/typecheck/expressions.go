@@ -6,7 +6,7 @@ package typecheck
 import (
 	"slices"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/policyspec"
 )
 

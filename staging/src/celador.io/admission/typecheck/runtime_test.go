@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/internal/values"
+	"celador.io/admission/cel/values"
 )
 
 // evaluate evaluates the first validation of a policy as for a request, without schemas. The object

@@ -12,7 +12,7 @@ import (
 	"github.com/google/cel-go/common"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 )
 
 // scope holds the declarations for the expressions of a policy and objects of one type. It is not

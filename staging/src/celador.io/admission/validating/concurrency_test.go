@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"celador.io/admission/cel/celtest"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -59,7 +60,7 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 // request is subject to a single version of each, which was in effect at some time during the
 // request: two validations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
-	policytest.CheckKept(t)
+	celtest.CheckKept(t)
 	const updates, requests = 60, 60
 	source := &paramVersions{kind: kind{namespaced: true}}
 	store := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, source)
@@ -156,7 +157,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 
 // Policies are compiled while requests read the variables of others.
 func TestVariablesConcurrently(t *testing.T) {
-	policytest.CheckKept(t)
+	celtest.CheckKept(t)
 	telling := func(name, text string) *v1.ValidatingAdmissionPolicy {
 		return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{
 			Variables:   []v1.Variable{{Name: "text", Expression: "'" + text + "'"}, {Name: name, Expression: "variables.text + ' '"}},

@@ -17,7 +17,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/klog/v2"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
 	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/policy"

@@ -22,7 +22,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/celtest"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/panics"
 	"celador.io/admission/policytest"
 	"celador.io/admission/validating"
@@ -47,7 +48,7 @@ func explode(ref.Val) ref.Val { panic("no luck") }
 // An expression that panics fails the validation. Each panic counts. The first one of an expression is logged with its stack and with the
 // expression, right after the panic of another expression, too.
 func TestPanicLeavesATrace(t *testing.T) {
-	policytest.ExpectPanics(t)
+	celtest.ExpectPanics(t)
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
 		EnvOptions:        []cel.EnvOption{cel.Function("explode", cel.Overload("explode_string", []*cel.Type{cel.StringType}, cel.BoolType, cel.UnaryBinding(explode)))},

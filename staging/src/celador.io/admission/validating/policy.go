@@ -8,7 +8,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"celador.io/admission/cel/celtest"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -82,7 +83,7 @@ func objections(result validating.Result) []validating.Decision {
 // Policies that share values have the same verdict as each of them alone, whatever the others do with the values, in all requests and
 // in several requests at the same time.
 func TestPoliciesThatShareValues(t *testing.T) {
-	policytest.CheckKept(t)
+	celtest.CheckKept(t)
 	applicable := map[string]int{}
 	for _, producer := range producers {
 		var policies []any

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
+	"celador.io/admission/cel/values"
 	"celador.io/admission/internal/activation"
-	"celador.io/admission/internal/values"
 	"celador.io/admission/matching"
 )
 

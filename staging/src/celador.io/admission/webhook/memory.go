@@ -6,8 +6,8 @@ package webhook
 import (
 	"sync"
 
+	"celador.io/admission/cel/values"
 	"celador.io/admission/internal/activation"
-	"celador.io/admission/internal/values"
 )
 
 // conditionMemory is the memory in which match conditions are evaluated, for one request after the other.

@@ -6,7 +6,7 @@ package webhook
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/matchconditions"
 )
 

@@ -9,7 +9,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/matchconditions"
 	"celador.io/admission/matching"
 )

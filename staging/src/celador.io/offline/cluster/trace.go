@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/schemaexpression"
 )
 
 // A Tracing reviews requests as its cluster does, and tells how expressions evaluate. It is safe for concurrent use.

@@ -22,9 +22,9 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/yaml"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/policytest"
-	"celador.io/admission/schemaexpression"
 
 	"celador.io/offline/coverage"
 )

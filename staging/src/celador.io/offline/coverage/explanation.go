@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 )
 
 // An Explanation says why an expression has its value.

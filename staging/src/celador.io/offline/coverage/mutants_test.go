@@ -17,8 +17,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 
 	"celador.io/offline/coverage"

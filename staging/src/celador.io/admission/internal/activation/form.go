@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"celador.io/admission/internal/values"
+	"celador.io/admission/cel/values"
 )
 
 // A Form is the Go representation from which CEL values of built-in kinds are created. Kubernetes uses

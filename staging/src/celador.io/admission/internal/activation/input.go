@@ -14,8 +14,8 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/expression"
-	"celador.io/admission/internal/values"
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/values"
 	"celador.io/admission/policyspec"
 )
 

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
-	"celador.io/admission/internal/values"
+	"celador.io/admission/cel/values"
 	"celador.io/admission/policyspec"
 )
 

@@ -6,7 +6,7 @@ package activation
 import (
 	"context"
 
-	"celador.io/admission/expression"
+	"celador.io/admission/cel/expression"
 	"celador.io/admission/policyspec"
 )
 

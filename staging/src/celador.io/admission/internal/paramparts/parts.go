@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"celador.io/admission/internal/reads"
+	"celador.io/admission/cel/reads"
 )
 
 // Parts is a set of parts of param objects. The zero value is the empty set. Immutable.

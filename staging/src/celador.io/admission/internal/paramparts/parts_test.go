@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"celador.io/admission/cel/reads"
 	"celador.io/admission/internal/paramparts"
-	"celador.io/admission/internal/reads"
 )
 
 // parts returns the set of parts with the given paths. A question mark marks those of which only the presence or size is

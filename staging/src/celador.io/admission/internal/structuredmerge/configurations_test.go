@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 
-	"celador.io/admission/internal/constructed"
-	"celador.io/admission/internal/values"
+	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/values"
 )
 
 // A configurer makes apply configurations that expressions could construct.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"celador.io/admission/internal/constructed"
+	"celador.io/admission/cel/constructed"
 )
 
 // mergeList merges a list of the configuration into a list with keys or into a set. It appends new

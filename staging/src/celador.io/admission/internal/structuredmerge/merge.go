@@ -14,7 +14,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"celador.io/admission/internal/constructed"
+	"celador.io/admission/cel/constructed"
 )
 
 // Merge merges an apply configuration into a copy of an object. s is the shape of the object. Merge visits only the fields of the

@@ -24,7 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
-	"celador.io/admission/internal/constructed"
+	"celador.io/admission/cel/constructed"
 	"celador.io/admission/internal/structuredmerge"
 )
 

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"celador.io/admission/policytest"
+	"celador.io/admission/cel/celtest"
 )
 
 // The tests fail if the evaluator panics, although cel-go then evaluates the expression.
-func TestMain(m *testing.M) { os.Exit(policytest.RunWithoutPanics(m.Run)) }
+func TestMain(m *testing.M) { os.Exit(celtest.RunWithoutPanics(m.Run)) }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/cel-go/common/types"
 
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/schemaexpression"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 )

@@ -6,7 +6,7 @@ package rulelimit
 import (
 	"fmt"
 
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/schemaexpression"
 )
 
 // A Cost is an estimate of what rules cost for one object, in CEL cost units.

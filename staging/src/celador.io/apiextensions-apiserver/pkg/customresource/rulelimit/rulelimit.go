@@ -7,7 +7,7 @@ package rulelimit
 import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/schemaexpression"
 )
 
 // MaxObjectCost bounds what the conversion of one object costs, and what the default rules of one object cost: as much as Kubernetes

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/cel-go/common/types"
 
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/schemaexpression"
 )
 
 // TestConstructorErrors checks what authors read when they construct objects that do not fit the schema.

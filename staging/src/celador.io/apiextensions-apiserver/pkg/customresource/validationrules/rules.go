@@ -20,7 +20,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/schemaexpression"
 )
 
 // Rules are the validation rules of one version of custom resources. They are safe for concurrent use.

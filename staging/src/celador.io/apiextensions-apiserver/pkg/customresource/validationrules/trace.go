@@ -8,7 +8,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/schemaexpression"
+	"celador.io/admission/cel/schemaexpression"
 )
 
 // TakeTraced is Take for rules that report to a tracer. It compiles them at once, and calls Compiled of the tracer with the name of the

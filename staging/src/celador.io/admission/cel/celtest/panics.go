@@ -1,0 +1,42 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package celtest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"celador.io/admission/panics"
+)
+
+// expected counts the panics that ExpectPanics has allowed.
+var expected atomic.Uint64
+
+// ExpectPanics allows panics of the evaluator that cel-go does not repeat until the test ends. The test must not run in parallel.
+func ExpectPanics(t testing.TB) {
+	before := evaluatorPanics()
+	t.Cleanup(func() { expected.Add(evaluatorPanics() - before) })
+}
+
+// RunWithoutPanics runs all tests of a package. It returns the code to exit with: that of run, or 1 if the evaluator has panicked outside of
+// ExpectPanics where cel-go does not. cel-go evaluates an expression again when the evaluator panics, so no result shows the defect.
+func RunWithoutPanics(run func() int) int {
+	before := evaluatorPanics()
+	code := run()
+	if n := evaluatorPanics() - before - expected.Load(); n > 0 {
+		fmt.Printf("--- FAIL: the evaluator panicked %d times: the logs have the expressions\n", n)
+		code = max(code, 1)
+	}
+	return code
+}
+
+func evaluatorPanics() (n uint64) {
+	panics.Counts(func(component panics.Component, recovered uint64) {
+		if component == panics.Evaluator {
+			n = recovered
+		}
+	})
+	return n
+}

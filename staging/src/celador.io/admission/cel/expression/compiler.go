@@ -1,0 +1,241 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/version"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/cel/internal/evaluator"
+	"celador.io/admission/cel/internal/programs"
+)
+
+// always is the version in which the environments introduce their variables. All releases that
+// support policies have the variables, so every compatibility version declares them.
+var always = version.MajorMinor(1, 0)
+
+// A Compiler compiles expressions. It is safe for concurrent use.
+type Compiler struct {
+	base *environment.EnvSet
+	envs map[Declarations]func() (*environment.EnvSet, error)
+	bare func() *Compiler
+	// cache and functions are shared with compositions. The scope of a composition is part of
+	// its cache keys.
+	cache     *programs.Cache[Program]
+	functions *programs.Functions
+	scope     programs.Digest
+	// positions maps the names of the policy's variables in scope to their positions.
+	positions map[string]int
+	// composedBy is the compiler whose Compose method returned the composition of this compiler. It
+	// is nil for other compilers.
+	composedBy *Compiler
+	// compositions holds released compositions, because environments are expensive to construct.
+	compositions sync.Pool
+	// tracer is nil unless programs are traced.
+	tracer Tracer
+}
+
+// Default returns the compiler for the server's own compatibility version. The first call fixes the
+// version, so it must come after flags are parsed.
+var Default = sync.OnceValue(func() *Compiler {
+	return NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+})
+
+// NewCompiler returns a compiler whose expressions use the functions and types of the base
+// environment. It extends base with the variables of policies on first use; if that fails, Compile
+// returns an internal error.
+func NewCompiler(base *environment.EnvSet) *Compiler {
+	c := &Compiler{
+		base:      base,
+		envs:      map[Declarations]func() (*environment.EnvSet, error){},
+		cache:     &programs.Cache[Program]{},
+		functions: programs.NewFunctions(base),
+	}
+	bools := []bool{false, true}
+	for _, params := range bools {
+		for _, authorizer := range bools {
+			for _, patches := range bools {
+				in := Declarations{Params: params, Authorizer: authorizer, Patches: patches}
+				c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
+			}
+		}
+	}
+	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
+	return c
+}
+
+// Bare returns the compiler for policies without variables. It declares 'variables' as an object
+// without fields.
+func (c *Compiler) Bare() *Compiler { return c.bare() }
+
+// Compile parses, checks and plans an expression.
+//
+// Expressions of stored objects (environment.StoredExpressions) may use all functions and types of
+// the environment. New expressions (environment.NewExpressions) may use only those that the
+// compatibility version allows. The type of the result must be one of returns; cel.AnyType allows
+// every type.
+//
+// Compile returns the same program for equal arguments while that program is in use. Concurrent
+// calls with equal arguments compile once.
+//
+// An error has the type ErrorTypeInvalid, with line and column in its detail, if the expression is
+// invalid, and ErrorTypeInternal otherwise.
+func (c *Compiler) Compile(source string, in Declarations, origin environment.Type, returns ...*cel.Type) (*Program, *apiservercel.Error) {
+	if c.tracer != nil {
+		return c.compile(source, in, origin, returns)
+	}
+	return c.cache.Program(newCacheKey(c.scope, source, in, origin, returns), func() (*Program, *apiservercel.Error) {
+		return c.compile(source, in, origin, returns)
+	})
+}
+
+func (c *Compiler) compile(source string, in Declarations, origin environment.Type, returns []*cel.Type) (*Program, *apiservercel.Error) {
+	env, err := c.env(in, origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	functions, err := c.functions.Of(origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	ast, issues, err := functions.Check(env, source, nil)
+	if err != nil {
+		return nil, internal("compilation failed: %v", err)
+	}
+	if issues != nil {
+		return nil, &apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: "compilation failed: " + issues.String(),
+			Cause:  apiservercel.NewCompilationError(issues),
+		}
+	}
+	if !returnsOneOf(ast.OutputType(), returns) {
+		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
+	}
+	permanent, err := c.permanentEnv(in, origin)
+	if err != nil {
+		return nil, internal("unexpected error loading CEL environment: %v", err)
+	}
+	later, err := programs.Encoded(permanent, ast)
+	if err != nil {
+		later = nil // the program keeps its environment
+	}
+	// An expression for which cel-go cannot plan a program is invalid, even if the evaluator
+	// never needs that program.
+	scope := evaluator.Scope{Variables: Variables, Positions: c.positions}
+	if in.Patches {
+		// All compositions resolve the types of patches alike, and permanent is in memory anyway.
+		scope.Constructor = permanent.CELTypeProvider()
+	}
+	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
+	program.Expression.Source = source
+	if c.tracer == nil {
+		err = functions.Plan(env, ast, scope, later, true, &program.Program)
+	} else {
+		err = c.planTraced(program, functions, env, permanent)
+	}
+	if err != nil {
+		return nil, internal("program instantiation failed: %v", err)
+	}
+	if in.Params {
+		program.paramReads, program.paramFields = paramReads(ast.NativeRep().Expr()), paramFields(ast.NativeRep().Expr())
+	}
+	return program, nil
+}
+
+func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {
+	set, err := c.envs[in]()
+	if err != nil {
+		return nil, err
+	}
+	return set.Env(origin)
+}
+
+// permanentEnv returns an environment that can plan cel-go programs of checked expressions at any
+// later time. The environment of a composition takes much memory and is reused for other policies,
+// whose variables change it. Variables have types only while an expression is checked, so the
+// environment of policies without variables serves instead.
+func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.Env, error) {
+	if c.composedBy != nil {
+		c = c.composedBy.Bare()
+	}
+	return c.env(in, origin)
+}
+
+func returnsOneOf(output *cel.Type, types []*cel.Type) bool {
+	for _, t := range types {
+		if t.IsExactType(cel.AnyType) || output.IsExactType(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func mustReturn(types []*cel.Type, output *cel.Type) string {
+	if len(types) == 1 {
+		return fmt.Sprintf("must evaluate to %v but got %v", types[0], output)
+	}
+	return fmt.Sprintf("must evaluate to one of %v but got %v", types, output)
+}
+
+func internal(format string, args ...any) *apiservercel.Error {
+	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
+}
+
+// declare extends an environment with the variables that expressions may read. The object,
+// oldObject and params have dynamic types, because one policy matches objects of several kinds.
+func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, error) {
+	variables := []cel.EnvOption{
+		cel.Variable(Object, cel.DynType),
+		cel.Variable(OldObject, cel.DynType),
+	}
+	if in.Params {
+		variables = append(variables, cel.Variable(Params, cel.DynType))
+	}
+	if in.Authorizer {
+		variables = append(variables,
+			cel.Variable(Authorizer, library.AuthorizerType),
+			cel.Variable(RequestResource, library.ResourceCheckType))
+	}
+	set, err := base.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+	if err != nil || !in.Patches {
+		return set, err
+	}
+	return set.Extend(PatchDeclarations())
+}
+
+// PatchDeclarations declares JSONPatch, Object with the types of its fields, and
+// jsonpatch.escapeKey. It must extend an environment that already declares all other types, because
+// its type resolver falls back to the types of the environment that it extends.
+func PatchDeclarations() environment.VersionedOptions {
+	return environment.VersionedOptions{
+		IntroducedVersion: always,
+		EnvOptions: []cel.EnvOption{
+			common.ResolverEnvOption(&patchTypes{}),
+			environment.UnversionedLib(library.JSONPatch),
+		},
+	}
+}
+
+// RequestDeclarations declares Request and NamespaceObject, which have the same types in every
+// environment.
+func RequestDeclarations() environment.VersionedOptions {
+	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
+	return environment.VersionedOptions{
+		IntroducedVersion: always,
+		EnvOptions: []cel.EnvOption{
+			cel.Variable(Request, request.CelType()),
+			cel.Variable(NamespaceObject, namespace.CelType()),
+		},
+		DeclTypes: []*apiservercel.DeclType{request, namespace},
+	}
+}

@@ -1,0 +1,152 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/limits"
+	"celador.io/admission/cel/internal/programs"
+	parts "celador.io/admission/cel/reads"
+)
+
+// A Program is a compiled expression. It is safe for concurrent use.
+type Program struct {
+	// number spreads programs over the entries of Results. It is the first field, because evaluations read
+	// it together with the closures: a program out of the processor's caches then costs one read of memory.
+	number uint32
+	// perRequest is set if Results may keep the value of the program.
+	perRequest bool
+	// recurring is set once two series of a request have evaluated the program.
+	recurring atomic.Bool
+	programs.Program
+	output *cel.Type
+	// paramReads is empty if 'params' is not declared.
+	paramReads []parts.Read
+	// paramFields is empty if the expression reads no field of 'params'.
+	paramFields []paramField
+}
+
+// Source returns the text of the expression.
+func (p *Program) Source() string { return p.Expression.Source }
+
+// OutputType returns the static type of the result.
+func (p *Program) OutputType() *cel.Type { return p.output }
+
+// ErrOutOfBudget is the cause of fatal errors: the cost exceeds the budget, or cel-go did not
+// return the cost.
+var ErrOutOfBudget = apiservercel.ErrOutOfBudget
+
+// Evaluate evaluates the program and charges its cost to the budget of the series, together with
+// the cost of the variables that it reads first.
+//
+// If IsFatal returns true for the error, no further expression of the series may be evaluated. Any
+// other error concerns this expression alone.
+func (p *Program) Evaluate(s *Series) (ref.Val, error) {
+	value, charge, err := p.run(s)
+	return p.conclude(s.budget, value, charge, err)
+}
+
+// conclude charges an evaluation to a budget and returns its value or error.
+func (p *Program) conclude(budget *Budget, value ref.Val, charge programs.Charge, err error) (ref.Val, error) {
+	if !charge.Known {
+		return nil, &fatal{&apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: fmt.Sprintf("runtime cost could not be calculated for expression: %v, no further expression will be run", p.Source()),
+			Cause:  ErrOutOfBudget,
+		}}
+	}
+	// The variables that this expression has read first have added their costs.
+	budget.add(charge.Cost)
+	if exceeded := budget.charge(); exceeded != nil {
+		return nil, exceeded
+	}
+	if err == nil {
+		err = limits.Result(value)
+	}
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	return value, nil
+}
+
+// failed returns the error to report for this expression. It wraps err, so that callers can tell
+// an interruption (interpreter.InterruptError) from other errors.
+func (p *Program) failed(err error) error {
+	return &apiservercel.Error{
+		Type:   apiservercel.ErrorTypeInvalid,
+		Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.Source(), err),
+		Cause:  err,
+	}
+}
+
+// run evaluates the program or finds its value in the results of the series. It does not charge the cost. Its results are
+// no struct, because a struct of this size is passed in memory.
+func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
+	if err := s.next(); err != nil {
+		return nil, programs.Charge{Known: true}, err
+	}
+	if s.results != nil && p.perRequest && s.results.recurs(p) {
+		return s.shared(p)
+	}
+	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
+	if err != nil {
+		err = p.explain(s, err)
+	}
+	return value, charge, err
+}
+
+// A Budget is the CEL cost that a series of evaluations may still spend. It is not safe for
+// concurrent use.
+type Budget struct {
+	remaining int64
+	pending   int64
+}
+
+// NewBudget returns a budget of the given number of CEL cost units.
+func NewBudget(units int64) *Budget { return &Budget{remaining: units} }
+
+// Remaining returns the remaining cost units, or -1 once they were exceeded.
+func (b *Budget) Remaining() int64 { return b.remaining }
+
+func (b *Budget) add(cost uint64) {
+	if cost > math.MaxInt64 || b.pending > math.MaxInt64-int64(cost) {
+		b.pending = math.MaxInt64
+		return
+	}
+	b.pending += int64(cost)
+}
+
+func (b *Budget) charge() error {
+	if b.pending > b.remaining {
+		b.remaining, b.pending = -1, 0
+		return &fatal{&apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: "validation failed due to running out of cost budget, no further validation rules will be run",
+			Cause:  ErrOutOfBudget,
+		}}
+	}
+	b.remaining, b.pending = b.remaining-b.pending, 0
+	return nil
+}
+
+type fatal struct{ error }
+
+func (f *fatal) Unwrap() error { return f.error }
+
+// IsFatal reports whether an error of Evaluate ends the series of evaluations.
+func IsFatal(err error) bool {
+	if err == nil {
+		return false
+	}
+	var f *fatal
+	return errors.As(err, &f)
+}

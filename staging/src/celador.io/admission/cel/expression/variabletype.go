@@ -1,0 +1,42 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"github.com/google/cel-go/cel"
+
+	"celador.io/admission/cel/typesize"
+)
+
+const (
+	// smallType is the size, in types, up to which a variable always keeps its type.
+	smallType = 64
+	// maxVariableType is the size up to which a variable keeps its type if the policy has few large
+	// ones. An expression can then still construct a map of two such types.
+	maxVariableType = typesize.MaxType/2 - 1
+	// maxVariableWork and maxPolicyWork bound typesize.Size.Work of the type of one variable,
+	// and of the types of all variables that are not small. Exceeding maxVariableWork takes 145
+	// nested lists.
+	maxVariableWork = 1 << 19
+	maxPolicyWork   = 1 << 20
+)
+
+// VariableTypes assigns types to the variables of one policy. The zero value is ready for use.
+// Not safe for concurrent use.
+type VariableTypes struct{ work int }
+
+// Of returns the declared type of the next variable: the type of its expression or, if that type is
+// too large to check, the dynamic type. The type of {variables.v: variables.v} is twice as large as
+// the type of v, so a few such variables exceed any limit.
+func (v *VariableTypes) Of(output *cel.Type) *cel.Type {
+	switch size := typesize.Of(output); {
+	case size.Types <= smallType:
+		return output
+	case size.Types > maxVariableType || size.Work > maxVariableWork || v.work+size.Work > maxPolicyWork:
+		return cel.DynType
+	default:
+		v.work += size.Work
+		return output
+	}
+}

@@ -1,0 +1,348 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/cel/values"
+)
+
+// An attribute is a value with the selections and indexes that follow it, such as
+// object.spec.containers[0].
+type attribute struct {
+	base step
+	// item is set if base only reads a slot: that of the current item of a loop.
+	item bool
+	slot int
+	// own is the cost of reading the value without its qualifiers. cel-go does not charge it where
+	// the attribute is an index or the branch of a conditional.
+	own uint64
+	// selected is the cost of a selection that base includes: variables.x is one selection.
+	selected   uint64
+	qualifiers []qualifier
+	// presence is set for has(): the result is whether the last selection finds a value.
+	presence bool
+	// chained is set if the result is an optional: a qualifier is optional, as in object.?spec, or the
+	// attribute selects from an optional.
+	chained bool
+}
+
+// A qualifier is a selection or an index. If constant is nil, index evaluates the key.
+type qualifier struct {
+	constant ref.Val
+	index    step
+	optional bool
+}
+
+// node returns the attribute as an incomplete node. The node is completed when no further selection
+// extends it, so a path of many selections gets one step instead of one for each prefix.
+func (a *attribute) node() node { return node{attribute: a} }
+
+// with returns the attribute with one more qualifier. The original must not be extended again,
+// because both share the array of qualifiers.
+func (a *attribute) with(q qualifier) *attribute {
+	extended := *a
+	extended.qualifiers = append(a.qualifiers, q)
+	return &extended
+}
+
+// standalone returns the step for an attribute that is an expression of its own, with its own cost.
+func (a *attribute) standalone() step {
+	if a.presence {
+		return a.resolve(0)
+	}
+	return a.resolve(a.own)
+}
+
+// nested returns the step for an attribute that is part of another attribute, without its own cost.
+func (a *attribute) nested() step { return a.resolve(0) }
+
+func (a *attribute) resolve(cost uint64) step {
+	if a.chained {
+		return a.chain(cost)
+	}
+	cost += a.selected + uint64(len(a.qualifiers))
+	if !a.presence {
+		return a.follow(a.qualifiers, cost)
+	}
+	last := len(a.qualifiers) - 1
+	key, parent := a.qualifiers[last].constant, a.follow(a.qualifiers[:last], cost)
+	return func(f *frame) ref.Val {
+		value := parent(f)
+		if value == nil {
+			return nil
+		}
+		return has(value, key)
+	}
+}
+
+// follow returns a step that adds a cost, evaluates base and applies qualifiers in order. It evaluates the index of a
+// qualifier only if the operand has a value, because the index may read variables of the policy.
+func (a *attribute) follow(qualifiers []qualifier, cost uint64) step {
+	base := a.base
+	if cost == 0 && len(qualifiers) == 0 {
+		return base
+	}
+	if names, ok := fields(qualifiers); ok && len(names) == 1 {
+		name := names[0]
+		if slot := a.slot; a.item {
+			return func(f *frame) ref.Val {
+				f.cost += cost
+				return field(f.slots[slot], name)
+			}
+		}
+		return func(f *frame) ref.Val {
+			f.cost += cost
+			return field(base(f), name)
+		}
+	} else if ok {
+		return func(f *frame) ref.Val {
+			f.cost += cost
+			value := base(f)
+			for _, name := range names {
+				if value = field(value, name); value == nil {
+					return nil
+				}
+			}
+			return value
+		}
+	}
+	qualifiers = slices.Clone(qualifiers)
+	return func(f *frame) ref.Val {
+		f.cost += cost
+		value := base(f)
+		for i := range qualifiers {
+			if value == nil {
+				return nil
+			}
+			key := qualifiers[i].constant
+			if key == nil {
+				if key = qualifiers[i].index(f); key == nil {
+					return nil
+				}
+			}
+			value = at(value, key)
+		}
+		return value
+	}
+}
+
+// fields returns the keys of qualifiers, or false if not all of them are constant strings.
+func fields(qualifiers []qualifier) ([]ref.Val, bool) {
+	names := make([]ref.Val, len(qualifiers))
+	for i, q := range qualifiers {
+		if _, ok := q.constant.(types.String); !ok {
+			return nil, false
+		}
+		names[i] = q.constant
+	}
+	return names, true
+}
+
+// field returns the value of a map for a string. It declines if there is none.
+func field(value, name ref.Val) ref.Val {
+	var found ref.Val
+	// Most maps are structs, and testing for their type takes a fraction of the time that a test for an interface takes.
+	if s, ok := value.(*values.Struct); ok {
+		found, _ = s.Find(name)
+	} else if m, ok := value.(traits.Mapper); ok {
+		found, ok = m.Find(name)
+		if !ok {
+			return nil
+		}
+	}
+	return plain(found)
+}
+
+// at returns the value of a map for a key, or the element of a list at an index. It declines if
+// there is none, which is an error in CEL.
+func at(value, key ref.Val) ref.Val {
+	if m, ok := value.(traits.Mapper); ok {
+		switch key.(type) {
+		case types.String, types.Int:
+			if found, ok := m.Find(key); ok {
+				return plain(found)
+			}
+		}
+		return nil
+	}
+	i, isInt := key.(types.Int)
+	l, isList := value.(traits.Lister)
+	if !isInt || !isList || i < 0 {
+		return nil
+	}
+	if size, ok := l.Size().(types.Int); !ok || i >= size {
+		return nil
+	}
+	return plain(l.Get(key))
+}
+
+func has(value, key ref.Val) ref.Val {
+	m, ok := value.(traits.Mapper)
+	if !ok {
+		return nil
+	}
+	found, ok := m.Find(key)
+	if found != nil && types.IsUnknownOrError(found) {
+		return nil
+	}
+	return types.Bool(ok)
+}
+
+func (p *planner) selection(e ast.Expr) (node, error) {
+	if reference, ok := p.reference(e); ok {
+		return p.resolved(e, reference)
+	}
+	selected := e.AsSelect()
+	if i, ok := p.policyVariable(selected); ok {
+		return (&attribute{base: readVariable(i), own: 1, selected: 1}).node(), nil
+	}
+	a, err := p.operand(selected.Operand())
+	if err != nil {
+		return node{}, err
+	}
+	if p.isField(selected.Operand(), selected.FieldName()) {
+		return unsupported("field of a Go type")
+	}
+	a = a.with(qualifier{constant: types.String(selected.FieldName())})
+	a.chained = a.chained || p.isOptional(selected.Operand())
+	if selected.IsTestOnly() {
+		if a.chained {
+			return unsupported("has() of an optional")
+		}
+		if a.own == 0 {
+			return unsupported("has() of a conditional")
+		}
+		a.presence = true
+	}
+	return a.node(), nil
+}
+
+// readVariable returns a step that reads a variable of the policy. It declines once the expression
+// has exceeded its cost limit: the first read evaluates the variable and charges the budget, and
+// cel-go has ended the evaluation by then.
+func readVariable(i int) step {
+	return func(f *frame) ref.Val {
+		if f.exhausted() {
+			return nil
+		}
+		return plain(f.input.Variable(i))
+	}
+}
+
+// operand plans the operand of a selection or an index.
+func (p *planner) operand(e ast.Expr) (*attribute, error) {
+	plan := p.plan
+	if p.isPath(e) {
+		plan = p.build
+	}
+	operand, err := plan(e)
+	if err != nil {
+		return nil, err
+	}
+	if a := operand.attribute; a != nil && !a.presence {
+		return a, nil
+	}
+	return &attribute{base: operand.eval, own: 1}, nil
+}
+
+// isPath reports whether an expression is a selection or an index that extends the attribute of its
+// operand.
+func (p *planner) isPath(e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		if _, resolved := p.reference(e); resolved || selected.IsTestOnly() {
+			return false
+		}
+		_, isVariable := p.policyVariable(selected)
+		return !isVariable
+	case ast.CallKind:
+		switch e.AsCall().FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			return true
+		}
+		return false
+	default:
+		return false
+	}
+}
+
+// isField reports whether a selection reads a field of a Go type. cel-go reads such fields without
+// converting the struct to a CEL value.
+func (p *planner) isField(operand ast.Expr, name string) bool {
+	t := p.GetType(operand.ID())
+	if t.Kind() != types.StructKind {
+		return false
+	}
+	field, found := p.provider.FindStructFieldType(t.TypeName(), name)
+	return found && field.IsSet != nil && field.GetFrom != nil
+}
+
+// policyVariable returns the position of the policy's variable that an expression selects. It
+// returns false for all other selections.
+func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
+	operand := selected.Operand()
+	if operand.Kind() != ast.IdentKind || selected.IsTestOnly() || p.scope.Variables == "" {
+		return 0, false
+	}
+	reference, ok := p.reference(operand)
+	if !ok || reference.Name != p.scope.Variables {
+		return 0, false
+	}
+	if _, shadowed := p.local(reference.Name); shadowed {
+		return 0, false
+	}
+	name := selected.FieldName()
+	i, ok := p.scope.Positions[name]
+	// cel-go unescapes field names that contain two underscores.
+	return i, ok && !strings.Contains(name, "__")
+}
+
+// index plans operand[key] and, if optional is set, operand[?key] and operand.?key.
+func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
+	a, err := p.operand(operand)
+	if err != nil {
+		return node{}, err
+	}
+	k, err := p.plan(key)
+	if err != nil {
+		return node{}, err
+	}
+	q := qualifier{constant: k.constant, optional: optional}
+	if q.constant == nil {
+		if k.attribute == nil {
+			return unsupported("computed index")
+		}
+		q.index = k.attribute.nested()
+	}
+	switch constant := q.constant.(type) {
+	case types.String:
+		if p.isField(operand, string(constant)) {
+			return unsupported("field of a Go type")
+		}
+	case nil, types.Int, types.Uint, types.Double, types.Bool:
+	default:
+		return unsupported("constant index of type %s", constant.Type().TypeName()) // cel-go does not plan it
+	}
+	a = a.with(q)
+	a.chained = a.chained || optional || p.isOptional(operand)
+	if a.chained && a.own == 0 {
+		return unsupported("optional selection from a conditional")
+	}
+	return a.node(), nil
+}
+
+// isOptional reports whether the static type of an expression is an optional.
+func (p *planner) isOptional(e ast.Expr) bool {
+	return p.GetType(e.ID()).TypeName() == types.OptionalType.TypeName()
+}

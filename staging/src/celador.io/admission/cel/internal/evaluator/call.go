@@ -1,0 +1,215 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/cel/internal/limits"
+)
+
+func (p *planner) call(e ast.Expr) (node, error) {
+	call := e.AsCall()
+	exprs := call.Args()
+	if call.IsMemberFunction() {
+		exprs = append([]ast.Expr{call.Target()}, exprs...)
+	}
+	function := call.FunctionName()
+	switch function {
+	case operators.Index:
+		return p.index(exprs[0], exprs[1], false)
+	case operators.OptIndex, operators.OptSelect:
+		return p.index(exprs[0], exprs[1], true)
+	}
+	if !supported.Has(function) {
+		return unsupported("function %s", function)
+	}
+	reference, ok := p.reference(e)
+	if !ok {
+		return unsupported("unchecked call of %s", function)
+	}
+	args, err := p.planAll(exprs)
+	if err != nil {
+		return node{}, err
+	}
+	// With several candidates, cel-go selects the overload at run time by the types of the
+	// arguments, and charges the call as one without an overload ID.
+	overload := ""
+	if len(reference.OverloadIDs) == 1 {
+		overload = reference.OverloadIDs[0]
+	}
+
+	switch function {
+	case operators.LogicalAnd:
+		return and(args), nil
+	case operators.LogicalOr:
+		return or(args), nil
+	case operators.Conditional:
+		return conditional(args[0], args[1], args[2]), nil
+	case operators.Equals:
+		return equality(args, true), nil
+	case operators.NotEquals:
+		return equality(args, false), nil
+	case "or", "orValue":
+		return alternative(args[0], args[1], function == "orValue"), nil
+	case "optional.none":
+		return none(), nil
+	}
+	implementation := p.library.Find(function, overload)
+	if e.ID() == p.appends {
+		implementation = p.library.appending
+	}
+	if implementation == nil {
+		return unsupported("function %s without implementation", function)
+	}
+	if function == operators.In && overload == overloads.InList && args[1].constant != nil {
+		if n, ok := membership(args[0], args[1].constant); ok {
+			return n, nil
+		}
+	}
+	if function == overloads.Matches && p.library.invalidPattern(args[1].constant) {
+		return unsupported("invalid pattern")
+	}
+	c := &invocation{implementation, costOf(function, overload), limits.Of(function)}
+	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
+		return n, nil
+	}
+	n := c.node(args)
+	if overloads.IsTypeConversionFunction(function) && len(args) == 1 && args[0].constant != nil {
+		n.fold()
+		if n.constant == nil {
+			return unsupported("conversion of a constant that fails")
+		}
+	}
+	return n, nil
+}
+
+// An invocation calls a strict function: one that is called only if no argument is an error or an
+// unknown.
+type invocation struct {
+	*functions.Overload
+	costFunc costFunc
+	// guard is nil for functions that cannot exceed a limit.
+	guard *limits.Guard
+}
+
+func (c *invocation) node(args []node) node {
+	switch {
+	case len(args) == 1 && c.Unary != nil:
+		arg := args[0].eval
+		return node{eval: func(f *frame) ref.Val {
+			value := arg(f)
+			if value == nil {
+				return nil
+			}
+			return c.unary(f, value)
+		}}
+	case len(args) == 2 && c.Binary != nil:
+		left, right := args[0].eval, args[1].eval
+		return node{eval: func(f *frame) ref.Val {
+			l, r := operands(f, left, right)
+			if r == nil {
+				return nil
+			}
+			return c.binary(f, l, r)
+		}}
+	case c.Function != nil && len(args) > 0:
+		return node{eval: func(f *frame) ref.Val {
+			values := make([]ref.Val, len(args))
+			for i, arg := range args {
+				if values[i] = arg.eval(f); values[i] == nil {
+					return nil
+				}
+			}
+			if !c.mayCall(f, values[0]) || c.guard != nil && c.guard.Before(f, values) != nil {
+				return nil
+			}
+			value := c.checkResult(f, c.Function(values...))
+			if value == nil {
+				return nil
+			}
+			f.cost += c.cost(values, value)
+			return value
+		}}
+	default:
+		return node{eval: func(*frame) ref.Val { return nil }}
+	}
+}
+
+// operands evaluates both operands of an operator. r is nil if either declines.
+func operands(f *frame, left, right step) (l, r ref.Val) {
+	if l = left(f); l == nil {
+		return nil, nil
+	}
+	return l, right(f)
+}
+
+func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
+	if !c.mayCall(f, arg) || c.guard != nil && c.guard.Before(f, []ref.Val{arg}) != nil {
+		return nil
+	}
+	value := c.checkResult(f, c.Unary(arg))
+	if value == nil {
+		return nil
+	}
+	// Passing the argument to costFunc would allocate a slice.
+	if c.costFunc == nil {
+		f.cost++
+	} else {
+		f.cost += c.costFunc([]ref.Val{arg}, value)
+	}
+	return value
+}
+
+func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
+	if !c.mayCall(f, left) || c.guard != nil && c.guard.BeforePair(f, left, right) != nil {
+		return nil
+	}
+	var value ref.Val
+	if c.Binary != nil {
+		value = c.checkResult(f, c.Binary(left, right))
+	} else {
+		value = c.checkResult(f, c.Function(left, right))
+	}
+	if value == nil {
+		return nil
+	}
+	if c.costFunc == nil {
+		f.cost++
+	} else {
+		f.cost += c.costFunc([]ref.Val{left, right}, value)
+	}
+	return value
+}
+
+// checkResult returns the result, or nil to decline if it is an error or an unknown, or exceeds a
+// limit.
+func (c *invocation) checkResult(f *frame, result ref.Val) ref.Val {
+	value := plain(result)
+	if value == nil || c.guard != nil && c.guard.After(f, value) != nil {
+		return nil
+	}
+	return value
+}
+
+// mayCall reports whether the function may be called. It returns false if cel-go would dispatch the
+// call to its first argument as the receiver, or if the expression has exceeded its cost limit:
+// cel-go has then ended the evaluation and does not call the authorizer any more.
+func (c *invocation) mayCall(f *frame, first ref.Val) bool {
+	if f.exhausted() {
+		return false
+	}
+	return c.OperandTrait == 0 || first.Type().HasTrait(c.OperandTrait)
+}
+
+func (c *invocation) cost(args []ref.Val, result ref.Val) uint64 {
+	if c.costFunc == nil {
+		return 1
+	}
+	return c.costFunc(args, result)
+}

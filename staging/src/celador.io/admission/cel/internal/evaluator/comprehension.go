@@ -1,0 +1,187 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/cel/internal/immutable"
+)
+
+// A loop is a planned comprehension that is not the expansion of a known macro.
+type loop struct {
+	elements step
+	// item and accumulator are the slots of the comprehension's variables. The slot mutable is set
+	// if the accumulator started as an empty list or map, which the steps of the loop append to.
+	item, accumulator, mutable int
+	condition, next, finish    step
+	// pairs is set for a comprehension of two variables. The slot second follows item.
+	pairs   bool
+	second  int
+	adapter types.Adapter
+}
+
+func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
+	start, err := p.plan(c.AccuInit())
+	if err != nil {
+		return node{}, err
+	}
+	elements, err := p.plan(c.IterRange())
+	if err != nil {
+		return node{}, err
+	}
+	mutable := p.slots
+	p.slots++
+	accumulator := p.push(c.AccuVar(), p.start(start, mutable))
+	item := p.push(c.IterVar(), nil)
+	variables, second := 1, local{}
+	if c.HasIterVar2() {
+		second = p.push(c.IterVar2(), nil)
+		variables++
+	}
+	condition, err := p.plan(c.LoopCondition())
+	if err != nil {
+		return node{}, err
+	}
+	if !c.HasIterVar2() {
+		if n, ok, err := p.macroExpansion(c, elements.eval, item.slot, condition); ok || err != nil {
+			p.pop()
+			p.pop()
+			return n, err
+		}
+	}
+	next, err := p.step(c)
+	if err != nil {
+		return node{}, err
+	}
+	for range variables {
+		p.pop()
+	}
+	finish, err := p.plan(c.Result())
+	if err != nil {
+		return node{}, err
+	}
+	p.pop()
+	planned := &loop{
+		elements: elements.eval, item: item.slot, accumulator: accumulator.slot, mutable: mutable,
+		condition: condition.eval, next: next.eval, finish: finish.eval,
+		pairs: c.HasIterVar2(), second: second.slot, adapter: p.library.adapter,
+	}
+	return node{eval: planned.eval}, nil
+}
+
+// step plans the step of a comprehension, which may append to the accumulator.
+func (p *planner) step(c ast.ComprehensionExpr) (node, error) {
+	outer := p.appends
+	p.appends, _ = immutable.Append(c)
+	defer func() { p.appends = outer }()
+	return p.plan(c.LoopStep())
+}
+
+// start returns a step for the initial value of the accumulator. It replaces an empty list or map
+// with a mutable one, as cel-go does, and sets the slot mutable.
+func (p *planner) start(init node, mutable int) step {
+	adapter := p.library.adapter
+	return func(f *frame) ref.Val {
+		value := init.eval(f)
+		if l, ok := value.(traits.Lister); ok && l.Size() == types.IntZero {
+			f.slots[mutable] = types.True
+			return types.NewMutableList(adapter)
+		}
+		if m, ok := value.(traits.Mapper); ok && m.Size() == types.IntZero {
+			f.slots[mutable] = types.True
+			return types.NewMutableMap(adapter, map[ref.Val]ref.Val{})
+		}
+		return value
+	}
+}
+
+func (l *loop) eval(f *frame) ref.Val {
+	elements := l.elements(f)
+	f.slots[l.accumulator], f.slots[l.mutable] = nil, nil
+	if l.pairs && !l.eachPair(f, elements) || !l.pairs && !l.each(f, elements) {
+		return nil
+	}
+	result := l.finish(f)
+	if f.slots[l.mutable] == nil {
+		// The result may be the mutable accumulator of an enclosing comprehension, which still
+		// appends to it.
+		return result
+	}
+	switch result := result.(type) {
+	case traits.MutableLister:
+		return result.ToImmutableList()
+	case traits.MutableMapper:
+		return result.ToImmutableMap()
+	default:
+		return result
+	}
+}
+
+// each evaluates the loop for the elements of a list or the keys of a map. It returns false to decline.
+func (l *loop) each(f *frame, elements ref.Val) bool {
+	var c cursor
+	if !c.begin(elements) {
+		return false
+	}
+	for item, ok := c.advance(); ok; item, ok = c.advance() {
+		if f.slots[l.item] = plain(item); f.slots[l.item] == nil {
+			return false
+		}
+		if proceed, ok := l.iterate(f); !ok || !proceed {
+			return ok
+		}
+	}
+	return true
+}
+
+// iterate evaluates one iteration. It returns whether there is another, and false to decline.
+func (l *loop) iterate(f *frame) (proceed, ok bool) {
+	wanted, ok := l.condition(f).(types.Bool)
+	if !ok || wanted == types.False {
+		return false, ok
+	}
+	value := l.next(f)
+	if value == nil || !f.nextIteration() {
+		return false, false
+	}
+	f.slots[l.accumulator] = value
+	return true, true
+}
+
+// eachPair evaluates the loop for the indexes and elements of a list, or the keys and values of a map, in
+// cel-go's order. It returns false to decline.
+func (l *loop) eachPair(f *frame, elements ref.Val) bool {
+	p := &pairs{loop: l, frame: f, ok: true}
+	switch elements := elements.(type) {
+	case traits.Mapper:
+		types.ToFoldableMap(elements).Fold(p)
+	case traits.Lister:
+		types.ToFoldableList(elements).Fold(p)
+	default:
+		return false
+	}
+	return p.ok
+}
+
+// pairs evaluates a loop of two variables.
+type pairs struct {
+	*loop
+	*frame
+	ok bool
+}
+
+// FoldEntry implements traits.Folder.
+func (p *pairs) FoldEntry(key, value any) (proceed bool) {
+	p.slots[p.item], p.slots[p.second] = plain(p.adapter.NativeToValue(key)), plain(p.adapter.NativeToValue(value))
+	if p.slots[p.item] == nil || p.slots[p.second] == nil {
+		p.ok = false
+		return false
+	}
+	proceed, p.ok = p.iterate(p.frame)
+	return proceed
+}

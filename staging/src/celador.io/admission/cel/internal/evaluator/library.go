@@ -1,0 +1,58 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/intern"
+	"celador.io/admission/cel/internal/immutable"
+)
+
+// A Library holds the function implementations of an environment, and shares plans and compiled
+// patterns between the programs of that environment. It is safe for concurrent use.
+type Library struct {
+	// overloads maps overload IDs and function names to implementations. The implementation of a
+	// function name selects the overload by the types of its arguments.
+	overloads map[string]*functions.Overload
+	// appending is the implementation of + that appends to the accumulators of comprehensions in place.
+	appending *functions.Overload
+	adapter   types.Adapter
+	plans     intern.Pool[planKey, sharedPlan]
+	regexes   regexes
+}
+
+// NewLibrary returns the library of env and of all environments that extend env with variables and
+// types only. It returns an error if the declarations of a function conflict.
+func NewLibrary(env *cel.Env) (*Library, error) {
+	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter()}
+	for name, declaration := range env.Functions() {
+		bindings, err := declaration.Bindings()
+		if err != nil {
+			return nil, fmt.Errorf("function %s: %w", name, err)
+		}
+		for _, overload := range bindings {
+			library.overloads[overload.Operator] = immutable.Function(name, overload)
+			if overload.Operator == operators.Add {
+				library.appending = overload
+			}
+		}
+	}
+	return library, nil
+}
+
+// Find implements limits.Functions. It returns the implementation of the named overload of a
+// function, which changes no argument. If overload is empty or unknown, it returns the implementation
+// that selects the overload itself. It returns nil if there is none.
+func (l *Library) Find(function, overload string) *functions.Overload {
+	if found, ok := l.overloads[overload]; ok && overload != "" {
+		return found
+	}
+	return l.overloads[function]
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package evaluator
+
+import (
+	"crypto/sha256"
+	"regexp"
+
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/cel/intern"
+)
+
+// regexes caches compiled patterns while a program uses them. A compiled pattern can be far larger
+// than its source, so evaluator programs share it with the cel-go programs of the same expressions.
+type regexes struct {
+	pool intern.Pool[[sha256.Size]byte, regexp.Regexp]
+}
+
+func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
+	key := sha256.Sum256([]byte(pattern))
+	if compiled := r.pool.Find(key); compiled != nil {
+		return compiled, nil
+	}
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	r.pool.Add(key, compiled)
+	return compiled, nil
+}
+
+// invalidPattern reports whether a constant is a string that is not a regular expression. cel-go plans no
+// program for such a constant.
+func (l *Library) invalidPattern(constant ref.Val) bool {
+	source, ok := constant.(types.String)
+	if !ok {
+		return false
+	}
+	_, err := l.regexes.compile(string(source))
+	return err != nil
+}
+
+// Pattern implements limits.Functions: it returns the optimization that compiles a constant
+// pattern of a function at planning time, or nil for functions without patterns. For 'matches',
+// it shares the compiled patterns with the programs that were planned with the library.
+func (l *Library) Pattern(function string) *interpreter.RegexOptimization {
+	switch function {
+	case overloads.Matches:
+		return &interpreter.RegexOptimization{Function: function, RegexIndex: 1, Factory: l.matches}
+	case library.FindRegexOptimization.Function:
+		return library.FindRegexOptimization
+	case library.FindAllRegexOptimization.Function:
+		return library.FindAllRegexOptimization
+	default:
+		return nil
+	}
+}
+
+// matches implements interpreter.RegexOptimization.Factory.
+func (l *Library) matches(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
+	compiled, err := l.regexes.compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), func(args ...ref.Val) ref.Val {
+		text, ok := args[0].Value().(string)
+		if !ok {
+			return types.NoSuchOverloadErr()
+		}
+		return types.Bool(compiled.MatchString(text))
+	}), nil
+}

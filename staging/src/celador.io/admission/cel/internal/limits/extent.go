@@ -1,0 +1,221 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limits
+
+import (
+	"reflect"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/lazy"
+	celmutation "k8s.io/apiserver/pkg/cel/mutation"
+
+	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/values"
+)
+
+// An extent measures values. A part that occurs several times in a value counts each time.
+type extent struct {
+	elements, text int
+	// goParts counts lists, maps and structs that are Go data, such as parts of the request. If
+	// goContent is set, extent also measures their content; otherwise each of them counts as one
+	// element.
+	goParts   int
+	goContent bool
+	// maxElements and maxText are the numbers of elements and of bytes of text at which measuring
+	// ends.
+	maxElements, maxText int
+}
+
+// steps returns how many steps it takes to walk the measured values.
+func (e *extent) steps() int { return e.elements + e.text/textPerStep }
+
+func (e *extent) fits() bool { return e.elements <= e.maxElements && e.text <= e.maxText }
+
+// add adds a value. It stops measuring and returns false when the extent exceeds maxElements or
+// maxText.
+func (e *extent) add(v ref.Val) bool {
+	e.elements++
+	switch v := v.(type) {
+	case types.String:
+		e.text += len(v)
+	case types.Bytes:
+		e.text += len(v)
+	case types.Bool, types.Int, types.Uint, types.Double, types.Null, types.Duration, types.Timestamp:
+	case *types.Optional:
+		return !v.HasValue() || e.add(v.GetValue())
+	case *celmutation.JSONPatchVal:
+		e.text += len(v.Op) + len(v.Path) + len(v.From)
+		return v.Val == nil || e.add(v.Val)
+	case *constructed.Object:
+		return e.addObject(v)
+	case *lazy.MapValue:
+		// The variables of a policy are compared by identity, and have no JSON form.
+	case traits.Lister:
+		return e.addList(v)
+	case traits.Mapper:
+		return e.addMap(v)
+	}
+	return e.fits()
+}
+
+func (e *extent) addList(list traits.Lister) bool {
+	if isGoData(list) {
+		return e.addGoData(list)
+	}
+	if elements, ok := elementsOf(list); ok {
+		for _, element := range elements {
+			if !e.add(element) {
+				return false
+			}
+		}
+		return e.fits()
+	}
+	return e.addElements(list)
+}
+
+func (e *extent) addElements(list traits.Lister) bool {
+	for i := range sizeOf(list) {
+		if !e.add(list.Get(types.Int(i))) {
+			return false
+		}
+	}
+	return e.fits()
+}
+
+func (e *extent) addMap(entries traits.Mapper) bool {
+	if isGoData(entries) {
+		return e.addGoData(entries)
+	}
+	if reflect.TypeOf(entries) == mapType {
+		for key, value := range entries.Value().(map[ref.Val]ref.Val) {
+			if !e.add(key) || !e.add(value) {
+				return false
+			}
+		}
+		return e.fits()
+	}
+	return e.addEntries(entries)
+}
+
+func (e *extent) addEntries(entries traits.Mapper) bool {
+	for it := entries.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		value, found := entries.Find(key)
+		if !e.add(key) || found && !e.add(value) {
+			return false
+		}
+	}
+	return e.fits()
+}
+
+// addObject adds a constructed object. An object in a field of another counts
+// conversionsOfNested times.
+func (e *extent) addObject(object *constructed.Object) bool {
+	for name, field := range object.Fields() {
+		e.text += len(name)
+		times := 1
+		if _, nested := field.(*constructed.Object); nested {
+			times = conversionsOfNested
+		}
+		for range times {
+			if !e.add(field) {
+				return false
+			}
+		}
+	}
+	return e.fits()
+}
+
+// conversionsOfNested is the number of times that an object converts an object that is the
+// value of one of its fields.
+const conversionsOfNested = 3
+
+// addGoData adds a list, a map or a struct that is Go data.
+func (e *extent) addGoData(v ref.Val) bool {
+	e.goParts++
+	if !e.goContent {
+		return e.fits()
+	}
+	if !values.IsTyped(v) {
+		switch content := v.Value().(type) {
+		case []any, map[string]any:
+			e.elements-- // addGo counts it again
+			return e.addGo(content)
+		}
+	}
+	switch v := v.(type) {
+	case traits.Lister:
+		return e.addElements(v)
+	case traits.Mapper:
+		return e.addEntries(v)
+	}
+	return e.fits()
+}
+
+// addGo adds a part of an unstructured object without converting it to CEL values.
+func (e *extent) addGo(content any) bool {
+	e.elements++
+	switch content := content.(type) {
+	case string:
+		e.text += len(content)
+	case []any:
+		for _, element := range content {
+			if !e.addGo(element) {
+				return false
+			}
+		}
+	case map[string]any:
+		for key, value := range content {
+			e.elements++
+			e.text += len(key)
+			if !e.addGo(value) {
+				return false
+			}
+		}
+	}
+	return e.fits()
+}
+
+var (
+	listType = reflect.TypeOf(types.NewRefValList(types.DefaultTypeAdapter, nil))
+	mapType  = reflect.TypeOf(types.NewRefValMap(types.DefaultTypeAdapter, nil))
+)
+
+// elementsOf returns the elements of a list that is backed by CEL values, such as a list
+// literal or a result of map(). It returns false for other lists.
+func elementsOf(list ref.Val) ([]ref.Val, bool) {
+	if reflect.TypeOf(list) != listType {
+		// Value would copy a concatenation of lists.
+		return nil, false
+	}
+	elements, ok := list.Value().([]ref.Val)
+	return elements, ok
+}
+
+// isGoData reports whether a list or map is backed by Go data instead of CEL values. Go data is
+// a tree: it contains no part twice.
+func isGoData(v ref.Val) bool {
+	switch reflect.TypeOf(v) {
+	case listType:
+		_, ok := v.Value().([]ref.Val)
+		return !ok
+	case mapType:
+		_, ok := v.Value().(map[ref.Val]ref.Val)
+		return !ok
+	default:
+		return values.IsView(v)
+	}
+}
+
+// sizeOf returns the size of a list, map or string, and 1 for other values.
+func sizeOf(v ref.Val) int {
+	if sized, ok := v.(traits.Sizer); ok {
+		if n, ok := sized.Size().(types.Int); ok {
+			return int(n)
+		}
+	}
+	return 1
+}

@@ -1,0 +1,68 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"strings"
+
+	"github.com/google/cel-go/interpreter"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/cel/internal/evaluator"
+	"celador.io/admission/cel/internal/limits"
+	"celador.io/admission/panics"
+)
+
+// recovered begins the errors into which cel-go turns panics.
+const recovered = "internal error: "
+
+// recordPanics records the panic behind an error of cel-go, if there was one. Otherwise it records the panic of the closures that
+// evaluated the expression before. That one is a defect of the evaluator, which cel-go's result hides.
+func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter *limits.Meter, panicked *evaluator.Panic, err error) {
+	if err != nil {
+		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
+			p.Expression.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input, meter) })
+			return
+		}
+	}
+	if panicked != nil {
+		p.Expression.Record(panics.Evaluator, panicked.Cause, func() []byte { return panicked.Stack })
+	}
+}
+
+// stack returns the stack of a panic of the interpreter. cel-go drops the stack when it recovers, so stack evaluates the expression once more. If that
+// does not panic again, it returns the stack of its caller.
+func (p *Program) stack(ctx context.Context, input evaluator.Input, meter *limits.Meter) (stack []byte) {
+	stack = debug.Stack()
+	if p.interpreted.later == nil {
+		return stack
+	}
+	env, checked, err := p.interpreted.later()
+	if err != nil {
+		return stack
+	}
+	planned, err := observable(env, checked, limits.Decorator(checked, p.interpreted.library))
+	if err != nil {
+		return stack
+	}
+	frame, err := interpreter.NewExecutionFrame(input)
+	if err != nil {
+		return stack
+	}
+	defer frame.Close()
+	defer meter.Repeat(meter.Mark()) // the series pays only for the evaluation itself
+	if err := frame.SetContext(ctx, celconfig.CheckFrequency); err != nil {
+		return stack
+	}
+	defer func() {
+		if recover() != nil {
+			stack = debug.Stack()
+		}
+	}()
+	planned.Exec(frame)
+	return stack
+}

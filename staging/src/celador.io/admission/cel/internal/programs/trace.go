@@ -1,0 +1,221 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"celador.io/admission/cel/internal/limits"
+	"celador.io/admission/cel/parser"
+)
+
+// A Step is the value of a node of an expression, which may be an error. A node in the body of a macro such as all() has a
+// step for each iteration.
+type Step struct {
+	// ID is the ID of the node in the checked expression.
+	ID    int64
+	Value ref.Val
+}
+
+// CheckTraced parses and checks an expression that compiles. The source info of the result has the calls of
+// macros, which Check leaves out.
+func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
+	defer rescue(&err)
+	tracking, err := b.tracking()
+	if err != nil {
+		return nil, err
+	}
+	parsed, issues := tracking.Parse(source)
+	if issues.Err() == nil {
+		issues = parser.CheckCopies(parsed, source)
+	}
+	if issues.Err() == nil {
+		checked, issues = env.Check(parsed)
+	}
+	return checked, issues.Err()
+}
+
+// PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each evaluation calls
+// observe with the steps of the evaluation, in order, and its cost. It evaluates the expression twice: cel-go cannot trace and tell the cost at once.
+func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
+	untraced, err := instantiate(env, checked, b.Library, program.CostLimit)
+	if err != nil {
+		return err
+	}
+	traced, err := observable(env, checked, limits.Decorator(checked, b.Library))
+	if err != nil {
+		return err
+	}
+	var planned cel.Program = &tracedProgram{untraced, checked, traced, observe}
+	program.interpreted.planned.Store(&planned)
+	return nil
+}
+
+// Traced returns the checked expression of a program that PlanTraced planned, and nil for other programs.
+func (p *Program) Traced() *ast.AST {
+	if planned := p.interpreted.planned.Load(); planned != nil {
+		if traced, ok := (*planned).(*tracedProgram); ok {
+			return traced.checked
+		}
+	}
+	return nil
+}
+
+type tracedProgram struct {
+	cel.Program
+	checked *ast.AST
+	traced  interpreter.InterpretableV2
+	observe func(context.Context, []Step, uint64)
+}
+
+// ContextEval implements cel.Program.
+func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *cel.EvalDetails, error) {
+	value, details, err := t.Program.ContextEval(ctx, input)
+	if ctx.Err() != nil {
+		return value, details, err
+	}
+	cost := uint64(0)
+	if actual := details.ActualCost(); actual != nil {
+		cost = *actual
+	}
+	var cancelled interpreter.EvalCancelledError
+	if errors.As(err, &cancelled) {
+		// To trace an evaluation that was cut short would take as long again.
+		t.observe(ctx, []Step{{t.checked.Expr().ID(), types.WrapErr(err)}}, cost)
+	} else {
+		t.observe(ctx, t.steps(ctx, input), cost)
+	}
+	return value, details, err
+}
+
+// steps returns the steps of an evaluation up to the first panic, which has its cause in a function.
+func (t *tracedProgram) steps(ctx context.Context, input any) []Step {
+	frame, err := interpreter.NewExecutionFrame(input)
+	if err != nil {
+		return nil
+	}
+	defer frame.Close()
+	if meter, ok := limits.MeterOf(frame); ok {
+		defer meter.Repeat(meter.Mark()) // the series pays only for the evaluation itself
+	}
+	if err := frame.SetContext(ctx, celconfig.CheckFrequency); err != nil {
+		return nil
+	}
+	taken := &steps{}
+	func() {
+		defer rescue(&err)
+		observed, ok := t.traced.(*interpreter.ObservableInterpretable)
+		if !ok {
+			return
+		}
+		observed.ObserveExec(frame, func(state any) {
+			if s, ok := state.(*steps); ok {
+				taken = s
+			}
+		})
+	}()
+	return taken.taken
+}
+
+// observable plans an expression such that the state of an evaluation are steps.
+func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned interpreter.InterpretableV2, err error) {
+	defer rescue(&err)
+	dispatcher := interpreter.NewDispatcher()
+	for name, function := range env.Functions() {
+		bindings, err := function.Bindings()
+		if err == nil {
+			err = dispatcher.Add(bindings...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("function %s: %w", name, err)
+		}
+	}
+	adapter, provider := env.CELTypeAdapter(), env.CELTypeProvider()
+	attributes := interpreter.NewAttributeFactory(env.Container, adapter, provider)
+	return interpreter.NewInterpreter(dispatcher, env.Container, provider, adapter, attributes).NewInterpretable(checked,
+		interpreter.CustomDecoratorV2(bindOptionals), interpreter.CustomDecoratorV2(decorator), interpreter.InterruptableEval(),
+		interpreter.EvalStateObserver(interpreter.EvalStateFactory(func() interpreter.EvalState { return &steps{} })))
+}
+
+// steps are the steps of one evaluation. They implement interpreter.EvalState, and keep all values of a node.
+type steps struct{ taken []Step }
+
+// SetValue implements interpreter.EvalState.
+func (s *steps) SetValue(id int64, value ref.Val) {
+	if value != nil {
+		s.taken = append(s.taken, Step{id, value})
+	}
+}
+
+// Value implements interpreter.EvalState. It returns the latest value.
+func (s *steps) Value(id int64) (ref.Val, bool) {
+	for i := len(s.taken) - 1; i >= 0; i-- {
+		if s.taken[i].ID == id {
+			return s.taken[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// IDs implements interpreter.EvalState.
+func (s *steps) IDs() []int64 {
+	ids := make([]int64, len(s.taken))
+	for i := range s.taken {
+		ids[i] = s.taken[i].ID
+	}
+	return ids
+}
+
+// Reset implements interpreter.EvalState.
+func (s *steps) Reset() { s.taken = nil }
+
+// bindOptionals implements or() and orValue() of optional values. cel-go has no functions for them, but replaces their calls in the programs
+// that cel.Env plans.
+func bindOptionals(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	call, ok := node.(interpreter.InterpretableCall)
+	if !ok || len(call.Args()) != 2 {
+		return node, nil
+	}
+	switch call.Function() {
+	case "or", "orValue":
+		return &alternative{call, call.Args()[0], call.Args()[1]}, nil
+	}
+	return node, nil
+}
+
+// An alternative is a call of or() or orValue(). It evaluates the second argument only if the first has no value.
+type alternative struct {
+	interpreter.InterpretableCall
+	first, second interpreter.InterpretableV2
+}
+
+// Eval implements interpreter.Interpretable.
+func (a *alternative) Eval(activation interpreter.Activation) ref.Val {
+	return a.Exec(interpreter.AsFrame(activation))
+}
+
+// Exec implements interpreter.InterpretableV2.
+func (a *alternative) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	first := a.first.Exec(frame)
+	optional, ok := first.(*types.Optional)
+	switch {
+	case !ok:
+		return types.MaybeNoSuchOverloadErr(first)
+	case !optional.HasValue():
+		return a.second.Exec(frame)
+	case a.Function() == "orValue":
+		return optional.GetValue()
+	default:
+		return optional
+	}
+}

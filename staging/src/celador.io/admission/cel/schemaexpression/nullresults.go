@@ -1,0 +1,109 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/programs"
+)
+
+// checkNullResults parses and checks an expression with the literal null replaced by optional.none() where it is the
+// result, or a branch of the conditionals that form the result. The other branches of these conditionals become
+// optionals, too, unless they are: 'c ? x : null' becomes 'c ? optional.of(x) : optional.none()'. New nodes have the
+// positions of those that they replace, so errors point into the author's text.
+//
+// prepare is called before, and changes each parsed expression in the same way.
+func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, prepare func(parsed *cel.Ast)) (*cel.Ast, *cel.Issues, error) {
+	found := false
+	// Whether a branch is an optional is known after type checking only. With dyn(null), the conditionals pass it.
+	dynamic, issues, err := builtins.Check(env, source, func(parsed *cel.Ast) {
+		prepare(parsed)
+		if found = hasNullResult(parsed.NativeRep().Expr()); found {
+			rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
+				null.SetKindCase(r.NewCall(null.ID(), "dyn", r.NewLiteral(r.newID(null), types.NullValue)))
+			}, func(_ *rewriter, value ast.Expr) ast.Expr { return value })
+		}
+	})
+	if !found || issues != nil || err != nil {
+		return dynamic, issues, err
+	}
+	// The expression is parsed again, because checking changes nodes. They have the same IDs.
+	return builtins.Check(env, source, func(parsed *cel.Ast) {
+		prepare(parsed)
+		rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
+			null.SetKindCase(r.NewCall(null.ID(), "optional.none"))
+		}, func(r *rewriter, value ast.Expr) ast.Expr {
+			if dynamic.NativeRep().GetType(value.ID()).TypeName() == types.OptionalType.TypeName() {
+				return value
+			}
+			return r.NewCall(r.newID(value), "optional.of", value)
+		})
+	})
+}
+
+// hasNullResult reports whether the literal null is a result of an expression.
+func hasNullResult(e ast.Expr) bool {
+	switch {
+	case isNull(e):
+		return true
+	case isConditional(e):
+		args := e.AsCall().Args()
+		return hasNullResult(args[1]) || hasNullResult(args[2])
+	default:
+		return false
+	}
+}
+
+func isNull(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
+}
+
+func isConditional(e ast.Expr) bool {
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional
+}
+
+// A rewriter replaces the results of an expression in place.
+type rewriter struct {
+	*ast.AST
+	ast.ExprFactory
+	lastID int64
+	// null replaces the content of a literal null.
+	null func(r *rewriter, null ast.Expr)
+	// value returns the replacement of another result.
+	value func(r *rewriter, value ast.Expr) ast.Expr
+}
+
+// rewriteResults rewrites an expression of which null is a result.
+func rewriteResults(parsed *cel.Ast, null func(*rewriter, ast.Expr), value func(*rewriter, ast.Expr) ast.Expr) {
+	tree := parsed.NativeRep()
+	r := &rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree), null: null, value: value}
+	r.result(tree.Expr())
+}
+
+// result rewrites a result and returns its replacement.
+func (r *rewriter) result(e ast.Expr) ast.Expr {
+	switch {
+	case isNull(e):
+		r.null(r, e)
+	case isConditional(e):
+		args := e.AsCall().Args()
+		e.SetKindCase(r.NewCall(e.ID(), operators.Conditional, args[0], r.result(args[1]), r.result(args[2])))
+	default:
+		return r.value(r, e)
+	}
+	return e
+}
+
+// newID returns an ID for a node that has the position of another.
+func (r *rewriter) newID(at ast.Expr) int64 {
+	r.lastID++
+	if position, ok := r.SourceInfo().GetOffsetRange(at.ID()); ok {
+		r.SourceInfo().SetOffsetRange(r.lastID, position)
+	}
+	return r.lastID
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/cel/internal/evaluator"
+	"celador.io/admission/cel/internal/programs"
+)
+
+// A Program is a planned expression. It is safe for concurrent use. Expressions share programs.
+type Program struct {
+	output    *cel.Type
+	variables variables
+	// names is the digest of the names of object types, if the expression depends on them.
+	names   programs.Digest
+	planned programs.Program
+	// err is set if the expression cannot be planned.
+	err error
+}
+
+// variables are the variables that an expression reads.
+type variables struct{ self, oldSelf bool }
+
+// An Evaluation is the outcome of evaluating a program.
+type Evaluation struct {
+	// Value is the result. Nil if Err is set.
+	Value ref.Val
+	// Cost is the CEL cost. It is valid if HasCost is set, also if Err is.
+	Cost    uint64
+	HasCost bool
+	// Err is cel-go's error, for example 'no such key: a'.
+	Err error
+}
+
+// Source returns the text of the expression.
+func (p *Program) Source() string { return p.planned.Expression.Source }
+
+// Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which takes several times as long.
+func (p *Program) Planned() int { return p.planned.Planned() }
+
+// memories holds the memory of evaluations, because an Activation serves few of them.
+var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
+
+// Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An evaluation that costs more
+// than Scope.CostLimit ends with an error, and so does one that exceeds the limits of package limits together with
+// earlier evaluations of the same Activation.
+func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
+	if err := in.meter.Err(); err != nil {
+		return Evaluation{HasCost: true, Err: err}
+	}
+	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.planned.CostLimit
+	memory := memories.Get().(*evaluator.Memory)
+	value, charge, err := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
+	memories.Put(memory)
+	if err != nil {
+		value = nil
+	}
+	return Evaluation{value, charge.Cost, charge.Known, err}
+}
+
+// EvaluateShared evaluates the program of a shared variable, as Evaluate does. The Activation may be that of an evaluation which
+// reads the variable, and has not ended.
+func (p *Program) EvaluateShared(ctx context.Context, in *Activation) Evaluation {
+	before := in.meter.Mark()
+	evaluation := p.Evaluate(ctx, in)
+	in.meter.Keep(before)
+	return evaluation
+}

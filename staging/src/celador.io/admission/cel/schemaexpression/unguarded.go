@@ -1,0 +1,408 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schemaexpression
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/costbound"
+)
+
+// An UnguardedRead is a part of an object that an expression reads without asking before whether it is set: an evaluation may fail
+// with 'no such key' if the part is unset.
+type UnguardedRead struct {
+	// Variable is the variable that the path begins at: Self or Root.
+	Variable string
+	// Path leads from the variable to the part. Steps are names of fields as the expression spells them, constant keys of maps, and
+	// Entry for the items of lists and the values of maps.
+	Path []string
+	// Shared is the name of the shared variable whose expression reads the part; Self is Root there. It is empty if the expression
+	// reads the part itself.
+	Shared string
+}
+
+// UnguardedReads returns the unguarded reads of self, of root and of the shared variables, in the order of the expression. A
+// shared variable counts where it is used: what guards its use guards the reads in it, too. scope is the path from root to self.
+//
+// Questions are has(), 'key in map', hasValue() and comparisons of orValue(), in the operands of &&, || and conditionals, and in
+// filter() and all(). UnguardedReads does not follow values through computed lists and maps: it may return less, but
+// nothing that a question guards in one of these ways.
+func (x *Expression) UnguardedReads(scope ...string) []UnguardedRead {
+	checked, err := x.ast()
+	if err != nil {
+		return nil
+	}
+	state := &guardState{bindings: len(scope), seen: map[string]bool{}, variables: map[string]origin{}}
+	if shared := x.environment.scope.Shared; shared != nil {
+		state.definitions = shared.definitions
+	}
+	g := newGuards(state, checked.NativeRep(), "", scope)
+	// The expression is evaluated only if there is a self.
+	g.visit(g.Expr(), present(g.self))
+	return state.reads
+}
+
+// maxVisits bounds the work for an expression whose macros copy their operands.
+const maxVisits = 100_000
+
+// guards finds the reads of an expression that no question guards.
+type guards struct {
+	*ast.AST
+	*guardState
+	// shared is the name of the shared variable that the expression defines. Empty if it defines none.
+	shared string
+	// self is the place of self.
+	self *place
+	// scope holds what the variables stand for.
+	scope map[string]origin
+}
+
+// guardState is what an expression and the shared variables that it reads have in common.
+type guardState struct {
+	// definitions holds the expressions of the shared variables, variables what those stand for that have been read.
+	definitions map[string]costbound.Definition
+	variables   map[string]origin
+	// bindings counts the iterations, so that entries of the same list have different places in nested ones.
+	bindings int
+	visits   int
+	seen     map[string]bool
+	reads    []UnguardedRead
+}
+
+// newGuards returns the guards of an expression whose self is at a path in root.
+func newGuards(state *guardState, checked *ast.AST, shared string, path []string) *guards {
+	self := &place{}
+	for i, name := range path {
+		self = &place{parent: self, name: name}
+		if name == Entry {
+			self.id = i + 1
+		}
+	}
+	return &guards{AST: checked, guardState: state, shared: shared, self: self, scope: map[string]origin{Self: {place: self}, Root: {place: &place{}}}}
+}
+
+// definition returns the guards of the expression that defines a shared variable, or nil if the name is that of another variable.
+func (g *guards) definition(name string) *guards {
+	if defined, ok := g.definitions[name]; ok {
+		return newGuards(g.guardState, defined.Checked, strings.TrimPrefix(name, sharedPrefix), nil)
+	}
+	return nil
+}
+
+// variable returns what a variable stands for.
+func (g *guards) variable(name string) origin {
+	if of, ok := g.scope[name]; ok {
+		return of
+	}
+	if of, ok := g.variables[name]; ok {
+		return of
+	}
+	definition := g.definition(name)
+	if definition == nil {
+		return origin{}
+	}
+	g.variables[name] = origin{} // A definition reads only variables that are defined before it.
+	of := definition.origin(definition.Expr()).with(definition.outcome(definition.Expr()))
+	g.variables[name] = of
+	return of
+}
+
+// visit records the unguarded reads in an expression that is evaluated if the facts hold.
+func (g *guards) visit(e ast.Expr, known facts) {
+	if g.visits++; g.visits > maxVisits {
+		return
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		if definition := g.definition(e.AsIdent()); definition != nil {
+			definition.visit(definition.Expr(), known)
+		}
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		g.visit(selected.Operand(), known)
+		if !selected.IsTestOnly() && !isOptionalType(g.GetType(selected.Operand().ID())) {
+			g.read(g.origin(e).place, known)
+		}
+	case ast.CallKind:
+		g.visitCall(e, known)
+	case ast.ListKind:
+		for _, element := range e.AsList().Elements() {
+			g.visit(element, known)
+		}
+	case ast.MapKind:
+		for _, entry := range e.AsMap().Entries() {
+			g.visit(entry.AsMapEntry().Key(), known)
+			g.visit(entry.AsMapEntry().Value(), known)
+		}
+	case ast.StructKind:
+		for _, field := range e.AsStruct().Fields() {
+			g.visit(field.AsStructField().Value(), known)
+		}
+	case ast.ComprehensionKind:
+		c := e.AsComprehension()
+		g.visit(c.IterRange(), known)
+		g.visit(c.AccuInit(), known)
+		g.in(c, func(entry facts) {
+			inside := known.and(entry)
+			g.visit(c.LoopCondition(), inside)
+			g.visit(c.LoopStep(), inside)
+			g.visit(c.Result(), known)
+		})
+	}
+}
+
+func (g *guards) visitCall(e ast.Expr, known facts) {
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalAnd:
+		// CEL evaluates the operands in any order: an error of one is none if the other one decides.
+		g.visit(args[0], known.and(g.outcome(args[1]).whenTrue))
+		g.visit(args[1], known.and(g.outcome(args[0]).whenTrue))
+		return
+	case operators.LogicalOr:
+		g.visit(args[0], known.and(g.outcome(args[1]).whenFalse))
+		g.visit(args[1], known.and(g.outcome(args[0]).whenFalse))
+		return
+	case operators.Conditional:
+		condition := g.outcome(args[0])
+		g.visit(args[0], known)
+		g.visit(args[1], known.and(condition.whenTrue))
+		g.visit(args[2], known.and(condition.whenFalse))
+		return
+	}
+	if call.IsMemberFunction() {
+		g.visit(call.Target(), known)
+	}
+	for _, arg := range args {
+		g.visit(arg, known)
+	}
+	switch {
+	case call.FunctionName() == operators.Index && isText(args[1]) && !isOptionalType(g.GetType(args[0].ID())),
+		call.FunctionName() == "value" && call.IsMemberFunction() && isOptionalType(g.GetType(call.Target().ID())):
+		g.read(g.origin(e).place, known)
+	}
+}
+
+// read records that a place is read.
+func (g *guards) read(p *place, known facts) {
+	if p == nil || known.has(p) {
+		return
+	}
+	key := strings.Join(p.path(nil), separator)
+	if g.seen[key] {
+		return
+	}
+	g.seen[key] = true
+	read := UnguardedRead{Variable: Root, Path: p.path(nil), Shared: g.shared}
+	for at := p; at != nil; at = at.parent {
+		if at == g.self {
+			read.Variable, read.Path = Self, p.path(g.self)
+		}
+	}
+	g.reads = append(g.reads, read)
+}
+
+// in binds the variables of a comprehension while it calls f, with what is known about the entry that it iterates over.
+func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
+	bound := map[string]origin{c.AccuVar(): {}}
+	var entry facts
+	if isBinding(c) {
+		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
+	} else {
+		bound[c.IterVar()] = origin{}
+		if c.HasIterVar2() {
+			bound[c.IterVar2()] = origin{}
+		}
+		iterated := g.origin(c.IterRange())
+		if iterated.keysOf != nil {
+			entry = present(iterated.keysOf)
+		} else if iterated.place != nil && !iterated.optional {
+			g.bindings++
+			value := origin{place: &place{parent: iterated.place, name: Entry, id: g.bindings}}
+			key := origin{key: value.place}
+			isList := g.GetType(c.IterRange().ID()).Kind() == types.ListKind
+			isMap := g.GetType(c.IterRange().ID()).Kind() == types.MapKind
+			switch {
+			case c.HasIterVar2():
+				bound[c.IterVar()], bound[c.IterVar2()] = key, value
+			case isList:
+				bound[c.IterVar()] = value
+			case isMap:
+				bound[c.IterVar()] = key
+			}
+			// What has an entry is set.
+			entry = iterated.entries.at(value.place).and(present(value.place))
+		}
+	}
+	shadowed := maps.Clone(g.scope)
+	maps.Copy(g.scope, bound)
+	f(entry)
+	g.scope = shadowed
+}
+
+// isBinding reports whether a comprehension only evaluates its result with a variable, as those of optMap() do.
+func isBinding(c ast.ComprehensionExpr) bool {
+	return c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0
+}
+
+// An origin says what a value stands for.
+type origin struct {
+	// place is the part of the object that the value is, or is an optional of. Nil if it is computed.
+	place    *place
+	optional bool
+	// entries holds what is known about all entries, relative to them.
+	entries facts
+	// key is the entry that a value is the key of.
+	key *place
+	// keysOf is the map that a list has keys of, so that the map is set if the list has items.
+	keysOf *place
+	// outcome is that of a variable.
+	outcome outcome
+}
+
+func (o origin) with(known outcome) origin {
+	o.outcome = known
+	return o
+}
+
+// origin returns what an expression stands for.
+func (g *guards) origin(e ast.Expr) origin {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return g.variable(strings.TrimPrefix(e.AsIdent(), "."))
+	case ast.SelectKind:
+		selected := e.AsSelect()
+		return g.origin(selected.Operand()).below(selected.FieldName(), isOptionalType(g.GetType(selected.Operand().ID())))
+	case ast.ComprehensionKind:
+		return g.originOfList(e.AsComprehension())
+	case ast.CallKind:
+	default:
+		return origin{}
+	}
+	call := e.AsCall()
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.Index, operators.OptIndex, operators.OptSelect:
+		optional := call.FunctionName() != operators.Index || isOptionalType(g.GetType(args[0].ID()))
+		of := g.origin(args[0])
+		if isText(args[1]) {
+			return of.below(string(args[1].AsLiteral().(types.String)), optional)
+		}
+		if i, ok := listIndex(args[1]); ok && of.place != nil {
+			return origin{place: &place{parent: of.place, name: Entry, id: ofIndex - i}, optional: optional}
+		}
+		if key := g.origin(args[1]).key; key != nil && of.place != nil && key.parent.key() == of.place.key() {
+			return origin{place: key, optional: optional}
+		}
+	case "dyn", "optional.of":
+		if len(args) == 1 {
+			of := g.origin(args[0])
+			of.optional = of.optional || call.FunctionName() != "dyn"
+			return of
+		}
+	case "orValue":
+		// An empty list or map has no entries to read.
+		if value := constantOf(args[0]); call.IsMemberFunction() && (args[0].Kind() == ast.ListKind || args[0].Kind() == ast.MapKind) && value != nil {
+			of := g.origin(call.Target())
+			of.optional = false
+			return of
+		}
+	case "sort", "reverse", "distinct":
+		if call.IsMemberFunction() {
+			return origin{keysOf: g.origin(call.Target()).keysOf}
+		}
+	case "value":
+		if call.IsMemberFunction() && len(args) == 0 {
+			of := g.origin(call.Target())
+			of.optional = false
+			return of
+		}
+	}
+	return origin{}
+}
+
+// below returns the origin of a field or map value.
+func (o origin) below(name string, optional bool) origin {
+	if o.place == nil {
+		return origin{}
+	}
+	return origin{place: &place{parent: o.place, name: name}, optional: optional}
+}
+
+// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result that an expression has with a variable.
+func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
+	var of origin
+	if isBinding(c) {
+		g.in(c, func(facts) { of = g.origin(c.Result()) })
+		return of
+	}
+	item, step := mappedItem(c), c.LoopStep()
+	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() {
+		return origin{}
+	}
+	of = g.origin(c.IterRange())
+	switch {
+	case of.keysOf != nil:
+		return origin{keysOf: of.keysOf}
+	case of.place == nil:
+		return origin{}
+	case g.GetType(c.IterRange().ID()).Kind() == types.MapKind:
+		return origin{keysOf: of.place}
+	case !isConditional(step) || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
+		return origin{}
+	}
+	g.in(c, func(facts) {
+		of.entries = of.entries.and(g.outcome(step.AsCall().Args()[0]).whenTrue.relative(g.scope[c.IterVar()].place))
+	})
+	return of
+}
+
+// A place is a part of the object that root is, or self if there is no root. The object itself has no parent.
+type place struct {
+	parent *place
+	name   string
+	// id tells entries of one list or map apart: it is the number of the iteration over the entry, ofAll, or ofIndex minus
+	// the index of an item. 0 for fields and constant keys.
+	id int
+}
+
+const (
+	ofAll   = -1
+	ofIndex = -2
+)
+
+// path returns the names that lead to the place from another one that it is in, or from the object itself if the other one is nil.
+func (p *place) path(from *place) []string {
+	if p == from || p.parent == nil {
+		return nil
+	}
+	return append(p.parent.path(from), p.name)
+}
+
+func isOptionalType(t *types.Type) bool {
+	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
+}
+
+func isText(e ast.Expr) bool {
+	if e.Kind() != ast.LiteralKind {
+		return false
+	}
+	_, ok := e.AsLiteral().(types.String)
+	return ok
+}
+
+// listIndex returns a constant index of a list.
+func listIndex(e ast.Expr) (int, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return 0, false
+	}
+	i, ok := e.AsLiteral().(types.Int)
+	return int(i), ok && i >= 0 && i < 1<<30
+}
