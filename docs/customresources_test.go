@@ -228,7 +228,7 @@ func (g *ruleGroup) spec(fields map[string]any) map[string]any {
 // A shownDefinition is a definition that a page or an example shows.
 type shownDefinition struct {
 	*celadorapiextensions.CustomResourceDefinition
-	conversion *conversion.Definition
+	conversion *conversion.Spec
 }
 
 // newDefinition returns a definition with the versions v1beta1 and v1, whose schemas are equal.
@@ -260,7 +260,7 @@ func decodeDefinition(t *testing.T, manifest []byte) shownDefinition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := shownDefinition{decoded.(*celadorapiextensions.CustomResourceDefinition), &conversion.Definition{}}
+	d := shownDefinition{decoded.(*celadorapiextensions.CustomResourceDefinition), &conversion.Spec{}}
 	d.conversion.Kind = schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	if d.Expressions == nil {
 		d.Expressions = &celadorapiextensions.Expressions{}

@@ -118,7 +118,7 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	if len(s.broken) > 0 {
 		return exitError{errors.Join(s.broken...), exitUnusable}
 	}
-	if !slices.ContainsFunc(result.Policies, func(p audit.Policy) bool { return p.NotAuditable == "" }) {
+	if !slices.ContainsFunc(result.Policies, func(p audit.PolicyResult) bool { return p.NotAuditable == "" }) {
 		return unusable("no policy was evaluated: the results say why")
 	}
 	if result.Objects == 0 && result.Errors() == 0 {
@@ -192,7 +192,7 @@ func (o *auditOptions) checkPolicies(auditor *audit.Auditor) error {
 	var errs []error
 	found := auditor.Policies()
 	for _, name := range o.policies {
-		if !slices.ContainsFunc(found, func(p audit.Policy) bool { return p.Name == name }) {
+		if !slices.ContainsFunc(found, func(p audit.PolicyResult) bool { return p.Name == name }) {
 			errs = append(errs, fmt.Errorf("--policy %s: there is no such ValidatingAdmissionPolicy", name))
 		}
 	}

@@ -137,7 +137,7 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 		return nil, err
 	}
 	config := audit.Config{
-		Backend: offlinebackend.KubeAPIServer, Added: added.objects, Select: s.options.selects, Namespace: *s.options.config.Namespace, MaxFindings: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
+		Backend: offlinebackend.KubeAPIServer, Added: added.objects, Select: s.options.selects, Namespace: *s.options.config.Namespace, MaxViolations: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
 	}
 	if s.options.readsCluster() {
 		if config.Stored, err = s.stored(ctx, added.objects); err != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// A Collector collects gauges or counters from sources. It implements metrics.StableCollector and is safe
+// A Collector collects gauges or counters from readers. It implements metrics.StableCollector and is safe
 // for concurrent use once it is registered.
 type Collector struct {
 	metrics.BaseStableCollector
@@ -19,28 +19,28 @@ type Collector struct {
 	valueType metrics.ValueType
 
 	lock    sync.Mutex
-	sources map[string]Source
+	readers map[string]Reader
 }
 
-// A Source calls observe once for each combination of label values of a metric. It is safe for
+// A Reader calls observe once for each combination of label values of a metric. It is safe for
 // concurrent use.
-type Source func(observe func(desc *metrics.Desc, value int, labels ...string))
+type Reader func(observe func(desc *metrics.Desc, value int, labels ...string))
 
-// Gauges returns a collector of the described gauges without sources.
+// Gauges returns a collector of the described gauges without readers.
 func Gauges(descs ...*metrics.Desc) *Collector { return newCollector(metrics.GaugeValue, descs) }
 
-// Counters returns a collector of the described counters without sources.
+// Counters returns a collector of the described counters without readers.
 func Counters(descs ...*metrics.Desc) *Collector { return newCollector(metrics.CounterValue, descs) }
 
 func newCollector(valueType metrics.ValueType, descs []*metrics.Desc) *Collector {
-	return &Collector{descs: descs, valueType: valueType, sources: map[string]Source{}}
+	return &Collector{descs: descs, valueType: valueType, readers: map[string]Reader{}}
 }
 
-// SetSource adds a source, or replaces the source with the same name.
-func (c *Collector) SetSource(name string, source Source) {
+// SetReader adds a reader, or replaces the reader with the same name.
+func (c *Collector) SetReader(name string, reader Reader) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	c.sources[name] = source
+	c.readers[name] = reader
 }
 
 // DescribeWithStability implements metrics.StableCollector.
@@ -54,8 +54,8 @@ func (c *Collector) DescribeWithStability(ch chan<- *metrics.Desc) {
 func (c *Collector) CollectWithStability(ch chan<- metrics.Metric) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	for _, source := range c.sources {
-		source(func(desc *metrics.Desc, value int, labels ...string) {
+	for _, reader := range c.readers {
+		reader(func(desc *metrics.Desc, value int, labels ...string) {
 			ch <- metrics.NewLazyConstMetric(desc, c.valueType, float64(value), labels...)
 		})
 	}

@@ -58,7 +58,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	if controller == nil {
 		return nil
 	}
-	warnings.Use(func() typecheck.Types { return controller.Types().LocalView(builtintypes.Resources) })
+	warnings.Use(func() typecheck.Types { return controller.Types().LocalLookup(builtintypes.Resources) })
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if cache.WaitForCacheSync(hook.Done(), apiServices.Informer().HasSynced) {
@@ -109,7 +109,7 @@ func newTypeChecker() (*typecheck.Checker, error) {
 }
 
 // servedKinds returns the kinds of policies that the server serves with a status.
-func servedKinds(resources serverstorage.APIResourceConfigSource, effective basecompatibility.EffectiveVersion, loopback *rest.Config, policies informers.SharedInformerFactory) ([]*admissionpolicystatus.Kind, error) {
+func servedKinds(resources serverstorage.APIResourceConfigSource, effective basecompatibility.EffectiveVersion, loopback *rest.Config, policies informers.SharedInformerFactory) ([]*admissionpolicystatus.Descriptor, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func servedKinds(resources serverstorage.APIResourceConfigSource, effective base
 	served := func(name string) bool { return resources.ResourceEnabled(v1.SchemeGroupVersion.WithResource(name)) }
 	gates, compiler := utilfeature.DefaultFeatureGate, expression.Default()
 	enabled := policyspec.FeaturesOf(gates)
-	var kinds []*admissionpolicystatus.Kind
+	var kinds []*admissionpolicystatus.Descriptor
 	if served("validatingadmissionpolicies") && gates.Enabled(features.ValidatingAdmissionPolicy) {
 		kinds = append(kinds, admissionpolicystatus.Validating(client, policies, compiler, enabled))
 	}

@@ -42,7 +42,7 @@ func newAuditor(b *testing.B) *audit.Auditor {
 	for i := range 100 {
 		policies = append(policies, strings.Replace(strings.SplitN(clustertest.Replicas, "\n---\n", 2)[0], "replicas.example.com", fmt.Sprintf("replicas-%d.example.com", i), 1))
 	}
-	a, err := audit.New(b.Context(), audit.Config{Backend: offlinebackend.KubeAPIServer, Added: clustertest.Parse(b, strings.Join(policies, "\n---\n")), MaxFindings: 1000})
+	a, err := audit.New(b.Context(), audit.Config{Backend: offlinebackend.KubeAPIServer, Added: clustertest.Parse(b, strings.Join(policies, "\n---\n")), MaxViolations: 1000})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -119,8 +119,8 @@ spec: {policyName: label}
 			t.Errorf("%s: rejected with %v", text, review.Status)
 		}
 		for _, p := range review.Policies {
-			if p.Outcome != cluster.NotMatched || !strings.Contains(p.Reason, "which the server itself relies on") {
-				t.Errorf("%s: policy %s is %s: %s", text, p.Policy, p.Outcome, p.Reason)
+			if p.Effect != cluster.NotMatched || !strings.Contains(p.Reason, "which the server itself relies on") {
+				t.Errorf("%s: policy %s is %s: %s", text, p.Policy, p.Effect, p.Reason)
 			}
 		}
 	}

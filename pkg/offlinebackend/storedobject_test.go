@@ -72,7 +72,7 @@ func TestDeletionOfTerminatingPod(t *testing.T) {
 	_ = unstructured.SetNestedField(terminating.Object, "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
 	_ = unstructured.SetNestedField(terminating.Object, int64(30), "metadata", "deletionGracePeriodSeconds")
 	review := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Report("", "v1", "pods", "'no'")), &cluster.Request{Operation: admission.Delete, OldObject: terminating})
-	if !review.Allowed || review.Policies[0].Outcome != cluster.NotMatched {
+	if !review.Allowed || review.Policies[0].Effect != cluster.NotMatched {
 		t.Errorf("allowed %v, policies are %+v", review.Allowed, review.Policies)
 	}
 }

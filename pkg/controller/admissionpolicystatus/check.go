@@ -66,7 +66,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	// The admission plugin compiles the same programs at the same time. The cache compiles each
 	// program once, so this call waits for the plugin instead of taking CPU time from it.
 	compileErrors := p.compile()
-	view := c.types.View(ctx)
+	view := c.types.Lookup(ctx)
 	result := p.typeCheck(c.checker.With(view))
 	r := &report{
 		uid:               p.UID,
@@ -88,7 +88,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
-	for _, store := range c.verdicts[p.kind.name] {
+	for _, store := range c.verdicts[p.descriptor.name] {
 		store.SetVerdict(p.Name, p.UID, p.Generation, verdict)
 	}
 	return r
@@ -97,7 +97,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 // forget drops the report and the verdict on a policy that no longer exists.
 func (c *Controller) forget(k key) {
 	c.reports.Delete(k)
-	for _, store := range c.verdicts[k.kind.name] {
+	for _, store := range c.verdicts[k.descriptor.name] {
 		store.ForgetVerdict(k.name)
 	}
 }

@@ -57,7 +57,7 @@ const (
 // Config holds the dependencies of a Controller, all of them safe for concurrent use.
 type Config struct {
 	// Kinds are the kinds of policies that the server serves.
-	Kinds []*Kind
+	Kinds []*Descriptor
 	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The controller asks the stores of package policy which
 	// policies and bindings have no effect.
 	Verdicts map[string][]typecheck.VerdictStore
@@ -73,10 +73,10 @@ type Config struct {
 
 // A Controller keeps the status of policies up to date.
 type Controller struct {
-	kinds       []*Kind
+	kinds       []*Descriptor
 	verdicts    map[string][]typecheck.VerdictStore
 	definitions metadata.Interface
-	types       *servedtypes.Source
+	types       *servedtypes.Resolver
 	checker     *typecheck.Checker
 
 	synced      []cache.InformerSynced
@@ -127,7 +127,7 @@ func New(c Config) (*Controller, error) {
 }
 
 // Types returns the types that the server serves.
-func (c *Controller) Types() *servedtypes.Source { return c.types }
+func (c *Controller) Types() *servedtypes.Resolver { return c.types }
 
 // postpone leaves a policy of the initial list whose findings are recorded to enqueuePostponed.
 func (c *Controller) postpone(k key) {
@@ -193,8 +193,8 @@ func (c *Controller) process(ctx context.Context, k key) {
 	case errors.Is(err, errStaleCache), errors.Is(err, errNoSchema):
 		c.queue.AddRateLimited(k)
 	default:
-		syncErrors.WithContext(ctx).WithLabelValues(k.kind.name).Inc()
-		utilruntime.HandleErrorWithContext(ctx, err, "The status of a policy cannot be brought up to date, trying again", "kind", k.kind.name, "policy", k.name)
+		syncErrors.WithContext(ctx).WithLabelValues(k.descriptor.name).Inc()
+		utilruntime.HandleErrorWithContext(ctx, err, "The status of a policy cannot be brought up to date, trying again", "kind", k.descriptor.name, "policy", k.name)
 		c.queue.AddRateLimited(k)
 	}
 }
@@ -205,11 +205,11 @@ func (c *Controller) sync(ctx context.Context, k key) (err error) {
 	// Without this, a policy on which a check panics would crash the server at each start.
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			panics.Record(panics.Status, panicked, "kind", k.kind.name, "policy", k.name)
+			panics.Record(panics.Status, panicked, "kind", k.descriptor.name, "policy", k.name)
 			err = fmt.Errorf("panic: %v", panicked)
 		}
 	}()
-	p, err := k.kind.get(k.name)
+	p, err := k.descriptor.get(k.name)
 	if err != nil {
 		return err
 	}

@@ -188,7 +188,7 @@ func (c *cluster) start(t *testing.T) {
 	definitions := apiextensionsinformers.NewSharedInformerFactory(c.definitions, 0)
 	policies := informers.NewSharedInformerFactory(c.policies, 0)
 	controller, err := admissionpolicystatus.New(admissionpolicystatus.Config{
-		Kinds: []*admissionpolicystatus.Kind{
+		Kinds: []*admissionpolicystatus.Descriptor{
 			admissionpolicystatus.Validating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
 			admissionpolicystatus.Mutating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
 		},

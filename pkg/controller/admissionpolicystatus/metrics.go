@@ -39,11 +39,11 @@ func init() {
 
 // countConditions counts the conditions of policies of the kinds whenever metrics are gathered. The
 // policies of an earlier call no longer count.
-func countConditions(kinds []*Kind) {
-	conditions.SetSource("", func(observe func(*metrics.Desc, int, ...string)) { observeConditions(kinds, observe) })
+func countConditions(kinds []*Descriptor) {
+	conditions.SetReader("", func(observe func(*metrics.Desc, int, ...string)) { observeConditions(kinds, observe) })
 }
 
-func observeConditions(kinds []*Kind, observe func(*metrics.Desc, int, ...string)) {
+func observeConditions(kinds []*Descriptor, observe func(*metrics.Desc, int, ...string)) {
 	type labels struct{ kind, condition, status string }
 	counts := map[labels]int{}
 	for _, k := range kinds {

@@ -65,14 +65,14 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 // returns false and no error: the informer's event causes another check.
 func (c *Controller) apply(ctx context.Context, p *policy, status statusConfiguration) (bool, error) {
 	configuration, err := json.Marshal(policyConfiguration{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: p.kind.name},
+		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: p.descriptor.name},
 		Metadata: preconditions{Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion},
 		Status:   status,
 	})
 	if err != nil {
 		return false, err
 	}
-	err = p.kind.apply(ctx, p.Name, configuration)
+	err = p.descriptor.apply(ctx, p.Name, configuration)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -139,7 +139,7 @@ const checkAction = "CheckPolicy"
 func (c *Controller) record(p *policy, eventType, reason, note string) {
 	regarding := &corev1.ObjectReference{
 		APIVersion:      v1.SchemeGroupVersion.String(),
-		Kind:            p.kind.name,
+		Kind:            p.descriptor.name,
 		Name:            p.Name,
 		UID:             p.UID,
 		ResourceVersion: p.ResourceVersion,

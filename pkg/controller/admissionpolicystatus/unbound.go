@@ -46,7 +46,7 @@ type unboundName struct {
 type unboundNames map[unboundName]bool
 
 // reportUnbound records events about policies and bindings without effect until ctx ends.
-func (c *Controller) reportUnbound(ctx context.Context, k *Kind, store effectStore) {
+func (c *Controller) reportUnbound(ctx context.Context, k *Descriptor, store effectStore) {
 	ticker := time.NewTicker(unboundInterval)
 	defer ticker.Stop()
 	known := unboundNames{}
@@ -62,7 +62,7 @@ func (c *Controller) reportUnbound(ctx context.Context, k *Kind, store effectSto
 
 // lookForUnbound returns what has no effect now, and records events about what had none at the last look and was not reported. It returns a new map, because
 // a map keeps the memory of names that are deleted from it.
-func (c *Controller) lookForUnbound(ctx context.Context, k *Kind, store effectStore, last unboundNames) unboundNames {
+func (c *Controller) lookForUnbound(ctx context.Context, k *Descriptor, store effectStore, last unboundNames) unboundNames {
 	policies, bindings := store.Ineffective()
 	now, budget := unboundNames{}, maxUnbound
 	look := func(u unboundName) {
@@ -86,7 +86,7 @@ func (c *Controller) lookForUnbound(ctx context.Context, k *Kind, store effectSt
 }
 
 // recordUnbound records an event about a policy or binding without effect, unless it is gone.
-func (c *Controller) recordUnbound(ctx context.Context, k *Kind, u unboundName) error {
+func (c *Controller) recordUnbound(ctx context.Context, k *Descriptor, u unboundName) error {
 	if u.binding {
 		binding, policy, err := k.binding(ctx, u.name)
 		if apierrors.IsNotFound(err) {

@@ -90,7 +90,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	compiler := expression.NewCompiler(base)
 	made := &checks{seen: map[string]bool{}}
 	controller := testserver.Must(admissionpolicystatus.New(admissionpolicystatus.Config{
-		Kinds: []*admissionpolicystatus.Kind{
+		Kinds: []*admissionpolicystatus.Descriptor{
 			admissionpolicystatus.Validating(policies, policyInformers, compiler, nil),
 			admissionpolicystatus.Mutating(policies, policyInformers, compiler, nil),
 		},

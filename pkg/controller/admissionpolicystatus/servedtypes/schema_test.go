@@ -52,7 +52,7 @@ func TestSchemasOfAnything(t *testing.T) {
 func expectSchema(t *testing.T, definition, want string) {
 	t.Helper()
 	types, _, _ := source(t, definition)
-	found, err := types.View(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"})
+	found, err := types.Lookup(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ spec:
 
 // source returns a source with apps/v1 built in, metrics.io/v1 aggregated, and the definitions. The
 // fake records discovery requests.
-func source(t *testing.T, definitions ...string) (types *servedtypes.Source, asked *clienttesting.Fake, client *apiextensionsfake.Clientset) {
+func source(t *testing.T, definitions ...string) (types *servedtypes.Resolver, asked *clienttesting.Fake, client *apiextensionsfake.Clientset) {
 	t.Helper()
 	var objects []kuberuntime.Object
 	for _, text := range definitions {
@@ -119,7 +119,7 @@ func TestKindsFor(t *testing.T) {
 	} {
 		t.Run(resource, func(t *testing.T) {
 			gvr, _ := schema.ParseResourceArg(resource)
-			view := types.View(t.Context())
+			view := types.Lookup(t.Context())
 			kinds, err := view.KindsFor(*gvr)
 			if want.kind == "" && !meta.IsNoMatchError(err) || want.kind != "" && (len(kinds) != 1 || kinds[0].String() != want.kind) {
 				t.Errorf("got %v, %v, want %q", kinds, err, want.kind)
@@ -165,7 +165,7 @@ func TestTypesByKind(t *testing.T) {
 		"core": {kind: schema.GroupVersionKind{Version: "v1", Kind: "Pot"}, schema: "not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			view := types.View(t.Context())
+			view := types.Lookup(t.Context())
 			if mapping, err := view.RESTMapping(want.kind.GroupKind(), want.kind.Version); want.resource == "" && !meta.IsNoMatchError(err) ||
 				want.resource != "" && (err != nil || mapping.Resource.String() != want.resource || mapping.GroupVersionKind != want.kind) {
 				t.Errorf("got mapping %v, %v, want %q", mapping, err, want.resource)
@@ -187,7 +187,7 @@ func TestTypesByKind(t *testing.T) {
 	}
 }
 
-func expectSeen(t *testing.T, view *servedtypes.View, want string) {
+func expectSeen(t *testing.T, view *servedtypes.Lookup, want string) {
 	t.Helper()
 	var got string
 	for _, r := range view.Seen() {
@@ -205,7 +205,7 @@ func TestDiscoveryIsRemembered(t *testing.T) {
 		gvr, _ := schema.ParseResourceArg(resource)
 		asked.ClearActions()
 		for range 3 {
-			view := types.View(t.Context())
+			view := types.Lookup(t.Context())
 			if _, err := view.KindsFor(*gvr); err != nil {
 				t.Fatal(err)
 			}
@@ -224,7 +224,7 @@ func TestUnreachable(t *testing.T) {
 	down := errors.New("down")
 	asked.PrependReactor("*", "*", func(clienttesting.Action) (bool, kuberuntime.Object, error) { return true, nil, down })
 	for range 2 { // an error is not cached
-		view := types.View(t.Context())
+		view := types.Lookup(t.Context())
 		for _, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
 			gvr, _ := schema.ParseResourceArg(resource)
 			if _, err := view.KindsFor(*gvr); !errors.Is(err, down) {
@@ -239,7 +239,7 @@ func TestUnreachable(t *testing.T) {
 		}
 	}
 	asked.ReactionChain = asked.ReactionChain[1:]
-	if _, err := types.View(t.Context()).KindsFor(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}); err != nil {
+	if _, err := types.Lookup(t.Context()).KindsFor(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}); err != nil {
 		t.Errorf("got error %v when the server is there again", err)
 	}
 }
@@ -248,11 +248,11 @@ func TestUnreachable(t *testing.T) {
 func TestSchemasAreShared(t *testing.T) {
 	types, _, _ := source(t, widgets)
 	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
-	first, err := types.View(t.Context()).ResolveSchema(kind)
+	first, err := types.Lookup(t.Context()).ResolveSchema(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, err := types.View(t.Context()).ResolveSchema(kind); second != first || err != nil {
+	if second, err := types.Lookup(t.Context()).ResolveSchema(kind); second != first || err != nil {
 		t.Errorf("got another schema, %v", err)
 	}
 }
@@ -277,7 +277,7 @@ func TestMemoryReturns(t *testing.T) {
 		}},
 		{"deletion", func() error { return definitions.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}) }},
 	} {
-		found, err := types.View(t.Context()).ResolveSchema(kind)
+		found, err := types.Lookup(t.Context()).ResolveSchema(kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestWithoutDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
-	if _, err := types.View(t.Context()).ResolveSchema(kind); !errors.Is(err, resolver.ErrSchemaNotFound) {
+	if _, err := types.Lookup(t.Context()).ResolveSchema(kind); !errors.Is(err, resolver.ErrSchemaNotFound) {
 		t.Errorf("got error %v, want that there is no schema", err)
 	}
 	if found := types.Find(kind); found.Exists() || !types.Same(found) {

@@ -19,31 +19,31 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 )
 
-// BindingKind describes a kind of bindings: B is a pointer to its internal type, P a pointer to
-// the internal type of the policies that it binds, and S is the spec of the bindings.
+// BindingDescriptor describes a kind of bindings: Binding is a pointer to its internal type, Policy one to
+// the internal type of the policies that it binds, and Spec is the spec of the bindings.
 // ValidatingBinding and MutatingBinding are the two kinds.
-type BindingKind[B, P Object, S policyspec.Spec] struct {
-	kind[B, S]
+type BindingDescriptor[Binding, Policy Object, Spec policyspec.Spec] struct {
+	descriptor[Binding, Spec]
 	// policyKind is the kind of the policies.
 	policyKind string
-	policyName func(B) string
-	paramRef   func(B) *v1.ParamRef
-	paramKind  func(P) *v1.ParamKind
+	policyName func(Binding) string
+	paramRef   func(Binding) *v1.ParamRef
+	paramKind  func(Policy) *v1.ParamKind
 	// isSingleton reports whether a policy is a Singleton, if the feature is enabled. It is nil if no
 	// policy of the kind can be one.
-	isSingleton func(P) bool
+	isSingleton func(Policy) bool
 }
 
 // Getter returns the policy with the given name, which the caller must not change. If there is no
 // such policy, the error satisfies apierrors.IsNotFound.
-type Getter[P Object] func(ctx context.Context, name string) (P, error)
+type Getter[Policy Object] func(ctx context.Context, name string) (Policy, error)
 
 // NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
 // API group. The codec of getter must decode to the internal type. Tables show whether the policy of a
 // binding is in all. See NewBindingStrategy for params and policies. NewBindingREST returns the
 // errors of getter and of connecting to etcd.
-func NewBindingREST[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[P], all Lister) (*REST, error) {
-	return newREST(NewBindingStrategy(kind, params, policies), getter, kind.policyFoundColumn(all))
+func NewBindingREST[Binding, Policy Object, Spec policyspec.Spec](descriptor BindingDescriptor[Binding, Policy, Spec], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[Policy], all Lister) (*REST, error) {
+	return newREST(NewBindingStrategy(descriptor, params, policies), getter, descriptor.policyFoundColumn(all))
 }
 
 // NewBindingStrategy returns the Strategy for a kind of bindings. If policyName changes, the bound
@@ -51,46 +51,46 @@ func NewBindingREST[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], g
 // params to read the params that paramRef selects, because matchResources and validationActions
 // determine who receives objects and messages that show the params. policies reads the bound
 // policies. The Strategy warns about a binding whose policy does not exist.
-func NewBindingStrategy[B, P Object, S policyspec.Spec](kind BindingKind[B, P, S], params paramaccess.Checker, policies Getter[P]) Strategy[B, S] {
+func NewBindingStrategy[Binding, Policy Object, Spec policyspec.Spec](descriptor BindingDescriptor[Binding, Policy, Spec], params paramaccess.Checker, policies Getter[Policy]) Strategy[Binding, Spec] {
 	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
 		policy, err := policies(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		return kind.paramKind(policy), nil
+		return descriptor.paramKind(policy), nil
 	}
-	return newStrategy(kind.kind, func(ctx context.Context, binding, stored B) field.ErrorList {
-		if equality.Semantic.DeepEqual(kind.spec(binding), kind.spec(stored)) {
+	return newStrategy(descriptor.descriptor, func(ctx context.Context, binding, stored Binding) field.ErrorList {
+		if equality.Semantic.DeepEqual(descriptor.spec(binding), descriptor.spec(stored)) {
 			return nil
 		}
-		name := kind.policyName(binding)
-		if name != kind.policyName(stored) {
-			if errs := kind.rejectSingleton(ctx, name, policies); len(errs) > 0 {
+		name := descriptor.policyName(binding)
+		if name != descriptor.policyName(stored) {
+			if errs := descriptor.rejectSingleton(ctx, name, policies); len(errs) > 0 {
 				return errs
 			}
 		}
-		return params.ValidateRef(ctx, kind.paramRef(binding), name, paramKind)
-	}, func(ctx context.Context, binding B) []string {
-		if _, err := policies(ctx, kind.policyName(binding)); apierrors.IsNotFound(err) {
-			return []string{fmt.Sprintf("spec.policyName: %s %q does not exist, and the binding has no effect until it does", kind.policyKind, kind.policyName(binding))}
+		return params.ValidateRef(ctx, descriptor.paramRef(binding), name, paramKind)
+	}, func(ctx context.Context, binding Binding) []string {
+		if _, err := policies(ctx, descriptor.policyName(binding)); apierrors.IsNotFound(err) {
+			return []string{fmt.Sprintf("spec.policyName: %s %q does not exist, and the binding has no effect until it does", descriptor.policyKind, descriptor.policyName(binding))}
 		}
 		return nil
 	})
 }
 
 // hasSingletons reports whether a policy of the kind can take effect without a binding.
-func (k BindingKind[B, P, S]) hasSingletons() bool {
+func (k BindingDescriptor[Binding, Policy, Spec]) hasSingletons() bool {
 	return k.isSingleton != nil && utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton)
 }
 
 // unneeded reports whether a policy takes effect without a binding.
-func (k BindingKind[B, P, S]) unneeded(policy P) bool {
+func (k BindingDescriptor[Binding, Policy, Spec]) unneeded(policy Policy) bool {
 	return k.hasSingletons() && k.isSingleton(policy)
 }
 
 // rejectSingleton returns an error if the named policy is a Singleton. A binding may name a policy
 // that does not exist yet.
-func (k BindingKind[B, P, S]) rejectSingleton(ctx context.Context, name string, policies Getter[P]) field.ErrorList {
+func (k BindingDescriptor[Binding, Policy, Spec]) rejectSingleton(ctx context.Context, name string, policies Getter[Policy]) field.ErrorList {
 	if !k.hasSingletons() {
 		return nil
 	}

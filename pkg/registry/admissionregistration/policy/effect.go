@@ -47,25 +47,25 @@ func namesIn[T Object](ctx context.Context, resource Lister, version string, nam
 }
 
 // Bindings tells which policies of a kind are bound. Safe for concurrent use.
-type Bindings[P Object] struct {
+type Bindings[Policy Object] struct {
 	// kind is the kind of the bindings.
 	kind string
 	// unneeded reports whether a policy takes effect without a binding.
-	unneeded func(P) bool
+	unneeded func(Policy) bool
 	// bound returns the names of the policies that bindings bind, in a version as for namesIn.
 	bound func(ctx context.Context, version string) (sets.Set[string], error)
 }
 
 // In returns the Bindings of the kind that bindings lists.
-func (k BindingKind[B, P, S]) In(bindings Lister) Bindings[P] {
-	return Bindings[P]{k.policyKind + "Binding", k.unneeded, func(ctx context.Context, version string) (sets.Set[string], error) {
+func (k BindingDescriptor[Binding, Policy, Spec]) In(bindings Lister) Bindings[Policy] {
+	return Bindings[Policy]{k.policyKind + "Binding", k.unneeded, func(ctx context.Context, version string) (sets.Set[string], error) {
 		return namesIn(ctx, bindings, version, k.policyName)
 	}}
 }
 
 // warn returns a warning if no binding binds the policy, and the policy needs one. It returns nil
 // if the bindings cannot be listed.
-func (b Bindings[P]) warn(ctx context.Context, policy P) []string {
+func (b Bindings[Policy]) warn(ctx context.Context, policy Policy) []string {
 	if b.unneeded(policy) {
 		return nil
 	}
@@ -79,11 +79,11 @@ func (b Bindings[P]) warn(ctx context.Context, policy P) []string {
 }
 
 // column returns the column that shows whether a policy is bound.
-func (b Bindings[P]) column() lookupColumn[P] {
-	return lookupColumn[P]{
+func (b Bindings[Policy]) column() lookupColumn[Policy] {
+	return lookupColumn[Policy]{
 		metav1.TableColumnDefinition{Name: "Bound", Type: "string", Description: "Whether a binding refers to the policy, without which the policy has no effect; Singleton if the policy needs none"},
 		func(ctx context.Context) (sets.Set[string], error) { return b.bound(ctx, "0") },
-		func(policy P, bound sets.Set[string]) string {
+		func(policy Policy, bound sets.Set[string]) string {
 			if b.unneeded(policy) {
 				return "Singleton"
 			}
@@ -93,11 +93,13 @@ func (b Bindings[P]) column() lookupColumn[P] {
 }
 
 // policyFoundColumn returns the column that shows whether the policy of a binding exists.
-func (k BindingKind[B, P, S]) policyFoundColumn(policies Lister) lookupColumn[B] {
-	return lookupColumn[B]{
+func (k BindingDescriptor[Binding, Policy, Spec]) policyFoundColumn(policies Lister) lookupColumn[Binding] {
+	return lookupColumn[Binding]{
 		metav1.TableColumnDefinition{Name: "PolicyFound", Type: "string", Description: "Whether the policy exists, without which the binding has no effect"},
-		func(ctx context.Context) (sets.Set[string], error) { return namesIn(ctx, policies, "0", P.GetName) },
-		func(binding B, existing sets.Set[string]) string {
+		func(ctx context.Context) (sets.Set[string], error) {
+			return namesIn(ctx, policies, "0", Policy.GetName)
+		},
+		func(binding Binding, existing sets.Set[string]) string {
 			return condition(existing.Has(k.policyName(binding)))
 		},
 	}

@@ -97,7 +97,7 @@ func mutatingPolicyList(policies ...*admissionregistration.MutatingAdmissionPoli
 // Tables show what has no effect, also those without headers and of clients that go while a table is made.
 func TestEffectInTables(t *testing.T) {
 	for name, tc := range map[string]struct {
-		kind   kind
+		kind   descriptor
 		column string
 		list   runtime.Object
 		beside policy.Lister
@@ -105,45 +105,45 @@ func TestEffectInTables(t *testing.T) {
 		want   map[string]any
 	}{
 		"validating policies": {
-			kind: policyKinds[0].kind, column: "Bound",
+			kind: policyKinds[0].descriptor, column: "Bound",
 			list:   validatingPolicyList(validating(named("bound")), validating(named("twice")), validating(named("alone")), validating(named("none"), singleton)),
 			beside: listing(validatingBindings("twice", "bound", "twice", "no-such-policy")),
 			want:   map[string]any{"bound": "True", "twice": "True", "alone": "False", "none": "Singleton"},
 		},
 		"validating policies, gate off": {
-			kind: policyKinds[0].kind, column: "Bound", off: true,
+			kind: policyKinds[0].descriptor, column: "Bound", off: true,
 			list:   validatingPolicyList(validating(named("none"), singleton), validating(named("bound"), singleton)),
 			beside: listing(validatingBindings("bound")),
 			want:   map[string]any{"none": "False", "bound": "True"},
 		},
 		"mutating policies": {
-			kind: policyKinds[1].kind, column: "Bound",
+			kind: policyKinds[1].descriptor, column: "Bound",
 			list:   mutatingPolicyList(mutating(named("bound")), mutating(named("alone"))),
 			beside: listing(mutatingBindings("bound")),
 			want:   map[string]any{"bound": "True", "alone": "False"},
 		},
 		"one policy": {
-			kind: policyKinds[0].kind, column: "Bound",
+			kind: policyKinds[0].descriptor, column: "Bound",
 			list: validating(named("alone")), beside: listing(validatingBindings("other")),
 			want: map[string]any{"alone": "False"},
 		},
 		"policies without bindings": {
-			kind: policyKinds[1].kind, column: "Bound",
+			kind: policyKinds[1].descriptor, column: "Bound",
 			list: mutatingPolicyList(mutating(named("alone"))), beside: listing(mutatingBindings()),
 			want: map[string]any{"alone": "False"},
 		},
 		"bindings are not served": {
-			kind: policyKinds[0].kind, column: "Bound",
+			kind: policyKinds[0].descriptor, column: "Bound",
 			list: validatingPolicyList(validating(named("a")), validating(named("b"))), beside: notServed,
 			want: map[string]any{"a": "<unknown>", "b": "<unknown>"},
 		},
 		"bindings cannot be read": {
-			kind: policyKinds[1].kind, column: "Bound",
+			kind: policyKinds[1].descriptor, column: "Bound",
 			list: mutatingPolicyList(mutating(named("a")), mutating(named("b"))), beside: failing(errors.New("not ready")),
 			want: map[string]any{"a": "<unknown>", "b": "<unknown>"},
 		},
 		"bindings are not read in time": {
-			kind: policyKinds[0].kind, column: "Bound",
+			kind: policyKinds[0].descriptor, column: "Bound",
 			list: validatingPolicyList(validating(named("a"))), beside: hanging(),
 			want: map[string]any{"a": "<unknown>"},
 		},
@@ -173,7 +173,7 @@ func TestEffectInTables(t *testing.T) {
 			list: mutatingBinding(named("a")), beside: failing(errors.New("not ready")),
 			want: map[string]any{"a": "<unknown>"},
 		},
-		"no rows": {kind: policyKinds[0].kind, column: "Bound", list: validatingPolicyList(), beside: failing(errors.New("read for nothing")), want: map[string]any{}},
+		"no rows": {kind: policyKinds[0].descriptor, column: "Bound", list: validatingPolicyList(), beside: failing(errors.New("read for nothing")), want: map[string]any{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicySingleton, !tc.off)

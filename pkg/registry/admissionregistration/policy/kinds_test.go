@@ -30,7 +30,7 @@ import (
 )
 
 // kind is a kind of policies or bindings.
-type kind struct {
+type descriptor struct {
 	name     string
 	strategy strategy // without type checks
 	// storage returns the storage of the kind beside the storage of the bindings of its policies, or of the policies of its
@@ -51,7 +51,7 @@ type strategy interface {
 
 // policyKind is a kind of policies.
 type policyKind struct {
-	kind
+	descriptor
 	status statusStrategy
 	// rules and otherRules are JSON of parts of a spec.
 	rules, otherRules string
@@ -68,7 +68,7 @@ const (
 )
 
 var policyKinds = []policyKind{{
-	kind: kind{
+	descriptor: descriptor{
 		name:     "ValidatingAdmissionPolicy",
 		strategy: policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.In(notServed)),
 		storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
@@ -85,7 +85,7 @@ var policyKinds = []policyKind{{
 	rules:      `{"validations": [{"expression": "true"}]}`,
 	otherRules: `{"validations": [{"expression": "false"}]}`,
 }, {
-	kind: kind{
+	descriptor: descriptor{
 		name:     "MutatingAdmissionPolicy",
 		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil, policy.MutatingBinding.In(notServed)),
 		storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
@@ -103,7 +103,7 @@ var policyKinds = []policyKind{{
 	otherRules: `{"mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{}, JSONPatch{}]"}}], "reinvocationPolicy": "Never"}`,
 }}
 
-var bindingKinds = []kind{{
+var bindingKinds = []descriptor{{
 	name:     "ValidatingAdmissionPolicyBinding",
 	strategy: policy.NewBindingStrategy(policy.ValidatingBinding, access, validatingPolicies),
 	storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
@@ -132,8 +132,8 @@ var bindingKinds = []kind{{
 }}
 
 // kinds returns the kinds of policies and bindings.
-func kinds() []kind {
-	return []kind{policyKinds[0].kind, policyKinds[1].kind, bindingKinds[0], bindingKinds[1]}
+func kinds() []descriptor {
+	return []descriptor{policyKinds[0].descriptor, policyKinds[1].descriptor, bindingKinds[0], bindingKinds[1]}
 }
 
 // access lets users get all config maps or the config map "readable", and list the config maps in

@@ -21,8 +21,8 @@ type (
 )
 
 // Mutating is the kind MutatingAdmissionPolicy.
-var Mutating = Kind[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPolicy]{
-	kind: kind[*mutatingPolicy, mutatingSpec]{
+var Mutating = Descriptor[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPolicy]{
+	descriptor: descriptor[*mutatingPolicy, mutatingSpec]{
 		plural:    "mutatingadmissionpolicies",
 		singular:  "mutatingadmissionpolicy",
 		newObject: func() *mutatingPolicy { return &mutatingPolicy{} },

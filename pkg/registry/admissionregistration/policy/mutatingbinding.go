@@ -19,8 +19,8 @@ type (
 )
 
 // MutatingBinding is the kind MutatingAdmissionPolicyBinding.
-var MutatingBinding = BindingKind[*mutatingBinding, *mutatingPolicy, mutatingBindingSpec]{
-	kind: kind[*mutatingBinding, mutatingBindingSpec]{
+var MutatingBinding = BindingDescriptor[*mutatingBinding, *mutatingPolicy, mutatingBindingSpec]{
+	descriptor: descriptor[*mutatingBinding, mutatingBindingSpec]{
 		plural:    "mutatingadmissionpolicybindings",
 		singular:  "mutatingadmissionpolicybinding",
 		newObject: func() *mutatingBinding { return &mutatingBinding{} },

@@ -20,53 +20,53 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 )
 
-// Kind describes a kind of policies: P is a pointer to its internal type, S is its spec and V its
+// Descriptor describes a kind of policies by its internal type, its spec and, as External, its
 // v1 type. Validating and Mutating are the two kinds.
-type Kind[P Object, S policyspec.Spec, V any] struct {
-	kind[P, S]
-	paramKind func(P) *v1.ParamKind
+type Descriptor[Policy Object, Spec policyspec.Spec, External any] struct {
+	descriptor[Policy, Spec]
+	paramKind func(Policy) *v1.ParamKind
 	// external returns the v1 object, which shares its fields with the policy.
-	external func(P) *V
+	external func(Policy) *External
 	// anatomy returns the anatomy of a policy.
-	anatomy        func(*S) *policyspec.Policy
-	validateStatus func(P) field.ErrorList
+	anatomy        func(*Spec) *policyspec.Anatomy
+	validateStatus func(Policy) field.ErrorList
 }
 
 // TypeCheck returns the type errors for which a valid policy must not be stored. It must not
 // change the policy and must be safe for concurrent use.
-type TypeCheck[V any] func(policy *V) field.ErrorList
+type TypeCheck[External any] func(policy *External) field.ErrorList
 
 // TypeWarnings returns warnings about type errors of a valid policy. It must not change the policy, must answer quickly, and
 // must be safe for concurrent use.
-type TypeWarnings[V any] func(ctx context.Context, policy *V) []string
+type TypeWarnings[External any] func(ctx context.Context, policy *External) []string
 
 // NewREST returns the storage of a kind of policies and the storage of its status subresource,
 // which share one store. Both can serve every version of the API group. The codec of getter must
 // decode to the internal type. Tables show whether bindings bind a policy. See NewStrategy for params,
 // types, warnings and bindings. NewREST returns the errors of getter and of connecting to etcd.
-func NewREST[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[V], warnings TypeWarnings[V], bindings Bindings[P]) (*REST, *StatusREST, error) {
-	resource, err := newREST(NewStrategy(kind, params, types, warnings, bindings), getter, bindings.column())
+func NewREST[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings Bindings[Policy]) (*REST, *StatusREST, error) {
+	resource, err := newREST(NewStrategy(descriptor, params, types, warnings, bindings), getter, bindings.column())
 	if err != nil {
 		return nil, nil, err
 	}
-	return resource, newStatusREST(resource.Store, NewStatusStrategy(kind)), nil
+	return resource, newStatusREST(resource.Store, NewStatusStrategy(descriptor)), nil
 }
 
 // NewStrategy returns the Strategy for a kind of policies. The user must be allowed by params to
 // read all objects of a new paramKind. types runs only while feature gate
 // AdmissionPolicyTypeEnforcement is on; it may be nil. So may warnings. The Strategy warns about an
 // updated policy that none of bindings binds.
-func NewStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], params paramaccess.Checker, types TypeCheck[V], warnings TypeWarnings[V], bindings Bindings[P]) Strategy[P, S] {
-	var warn func(context.Context, P) []string
+func NewStrategy[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings Bindings[Policy]) Strategy[Policy, Spec] {
+	var warn func(context.Context, Policy) []string
 	if warnings != nil {
-		warn = func(ctx context.Context, policy P) []string { return warnings(ctx, kind.external(policy)) }
+		warn = func(ctx context.Context, policy Policy) []string { return warnings(ctx, descriptor.external(policy)) }
 	}
-	strategy := newStrategy(kind.kind, func(ctx context.Context, policy, stored P) field.ErrorList {
+	strategy := newStrategy(descriptor.descriptor, func(ctx context.Context, policy, stored Policy) field.ErrorList {
 		var errs field.ErrorList
-		if paramKind := kind.paramKind(policy); !equality.Semantic.DeepEqual(paramKind, kind.paramKind(stored)) {
+		if paramKind := descriptor.paramKind(policy); !equality.Semantic.DeepEqual(paramKind, descriptor.paramKind(stored)) {
 			errs = params.ValidateKind(ctx, paramKind)
 		}
-		return append(errs, kind.typeErrors(types, policy, stored)...)
+		return append(errs, descriptor.typeErrors(types, policy, stored)...)
 	}, warn)
 	strategy.warnUpdated = bindings.warn
 	return strategy
@@ -74,7 +74,7 @@ func NewStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V], params 
 
 // typeErrors returns the type errors of a policy. It returns none if the update changes nothing
 // that they depend on: an earlier version of the server may have accepted the stored policy.
-func (k Kind[P, S, V]) typeErrors(types TypeCheck[V], policy, stored P) field.ErrorList {
+func (k Descriptor[Policy, Spec, External]) typeErrors(types TypeCheck[External], policy, stored Policy) field.ErrorList {
 	if types == nil || !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
 		return nil
 	}

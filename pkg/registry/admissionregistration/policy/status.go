@@ -21,7 +21,7 @@ type StatusREST struct {
 	store *registry.Store // not embedded, because a status can be neither listed nor deleted
 }
 
-func newStatusREST[P Object, S policyspec.Spec](resource *registry.Store, strategy StatusStrategy[P, S]) *StatusREST {
+func newStatusREST[Policy Object, Spec policyspec.Spec](resource *registry.Store, strategy StatusStrategy[Policy, Spec]) *StatusREST {
 	store := *resource
 	store.UpdateStrategy, store.ResetFieldsStrategy = strategy, strategy
 	return &StatusREST{&store}
@@ -57,30 +57,30 @@ func (r *StatusREST) ConvertToTable(ctx context.Context, obj, options runtime.Ob
 
 // StatusStrategy validates and prepares writes to the status of policies. It implements
 // rest.RESTUpdateStrategy and rest.ResetFieldsStrategy, and is safe for concurrent use.
-type StatusStrategy[P Object, S policyspec.Spec] struct {
+type StatusStrategy[Policy Object, Spec policyspec.Spec] struct {
 	rest.RESTUpdateStrategy // the strategy for the spec
-	spec                    func(P) *S
-	validate                func(P) field.ErrorList
+	spec                    func(Policy) *Spec
+	validate                func(Policy) field.ErrorList
 }
 
 // NewStatusStrategy returns the StatusStrategy for a kind of policies.
-func NewStatusStrategy[P Object, S policyspec.Spec, V any](kind Kind[P, S, V]) StatusStrategy[P, S] {
-	return StatusStrategy[P, S]{newStrategy(kind.kind, nil, nil), kind.spec, kind.validateStatus}
+func NewStatusStrategy[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External]) StatusStrategy[Policy, Spec] {
+	return StatusStrategy[Policy, Spec]{newStrategy(descriptor.descriptor, nil, nil), descriptor.spec, descriptor.validateStatus}
 }
 
 // PrepareForUpdate restores everything except the status from the stored policy.
-func (s StatusStrategy[P, S]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	policy, stored := obj.(P), old.(P)
+func (s StatusStrategy[Policy, Spec]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	policy, stored := obj.(Policy), old.(Policy)
 	*s.spec(policy) = *s.spec(stored)
 	metav1.ResetObjectMetaForStatus(policy, stored)
 }
 
 // ValidateUpdate returns the validation errors of the new status. It does not validate the spec.
-func (s StatusStrategy[P, S]) ValidateUpdate(_ context.Context, obj, _ runtime.Object) field.ErrorList {
-	return s.validate(obj.(P))
+func (s StatusStrategy[Policy, Spec]) ValidateUpdate(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+	return s.validate(obj.(Policy))
 }
 
 // GetResetFields returns the fields that a write of the status resets, by version of the API group.
-func (StatusStrategy[P, S]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+func (StatusStrategy[Policy, Spec]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return inEachVersion("metadata", "spec")
 }

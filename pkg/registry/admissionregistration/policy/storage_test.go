@@ -21,13 +21,13 @@ import (
 )
 
 // store returns the storage of a kind and of its status in an etcd of its own.
-func (k kind) store(t *testing.T) (*policy.REST, *policy.StatusREST) {
+func (k descriptor) store(t *testing.T) (*policy.REST, *policy.StatusREST) {
 	t.Helper()
 	return k.storeBeside(t, notServed)
 }
 
 // storeBeside returns the storage that store returns, beside other storage.
-func (k kind) storeBeside(t *testing.T, beside policy.Lister) (*policy.REST, *policy.StatusREST) {
+func (k descriptor) storeBeside(t *testing.T, beside policy.Lister) (*policy.REST, *policy.StatusREST) {
 	t.Helper()
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion)

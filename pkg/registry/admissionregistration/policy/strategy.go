@@ -32,11 +32,11 @@ type Object interface {
 
 // kind declares what Strategy and REST need to know about a kind of policies or bindings with
 // the internal type T and the spec S.
-type kind[T Object, S policyspec.Spec] struct {
+type descriptor[T Object, Spec policyspec.Spec] struct {
 	plural, singular string // names of the resource
 	newObject        func() T
 	newList          func() runtime.Object
-	spec             func(T) *S
+	spec             func(T) *Spec
 	validate         func(T) field.ErrorList
 	validateUpdate   func(updated, stored T) field.ErrorList
 	// keepStatus replaces the status of an object by the stored status. It is nil if the kind has
@@ -46,15 +46,15 @@ type kind[T Object, S policyspec.Spec] struct {
 }
 
 // Resource returns the name of the resource.
-func (k kind[T, S]) Resource() string { return k.plural }
+func (k descriptor[T, Spec]) Resource() string { return k.plural }
 
 // Strategy validates and prepares writes to objects of one kind, except for writes to their
 // status. It implements rest.RESTCreateUpdateStrategy, rest.RESTDeleteStrategy and
 // rest.ResetFieldsStrategy, and is safe for concurrent use.
-type Strategy[T Object, S policyspec.Spec] struct {
+type Strategy[T Object, Spec policyspec.Spec] struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	kind kind[T, S]
+	kind descriptor[T, Spec]
 	// check returns the errors of an object that is otherwise valid. It authorizes the user and
 	// checks types. On create the stored object is empty.
 	check func(ctx context.Context, obj, stored T) field.ErrorList
@@ -64,25 +64,25 @@ type Strategy[T Object, S policyspec.Spec] struct {
 	warnUpdated func(ctx context.Context, obj T) []string
 }
 
-func newStrategy[T Object, S policyspec.Spec](kind kind[T, S], check func(ctx context.Context, obj, stored T) field.ErrorList, warn func(ctx context.Context, obj T) []string) Strategy[T, S] {
-	return Strategy[T, S]{scheme.Scheme, names.SimpleNameGenerator, kind, check, warn, nil}
+func newStrategy[T Object, Spec policyspec.Spec](kind descriptor[T, Spec], check func(ctx context.Context, obj, stored T) field.ErrorList, warn func(ctx context.Context, obj T) []string) Strategy[T, Spec] {
+	return Strategy[T, Spec]{scheme.Scheme, names.SimpleNameGenerator, kind, check, warn, nil}
 }
 
 // NamespaceScoped returns false.
-func (Strategy[T, S]) NamespaceScoped() bool { return false }
+func (Strategy[T, Spec]) NamespaceScoped() bool { return false }
 
 // AllowCreateOnUpdate returns false: a PUT request never creates an object.
-func (Strategy[T, S]) AllowCreateOnUpdate(context.Context) bool { return false }
+func (Strategy[T, Spec]) AllowCreateOnUpdate(context.Context) bool { return false }
 
 // AllowUnconditionalUpdate returns false: an update must name a resourceVersion.
-func (Strategy[T, S]) AllowUnconditionalUpdate(context.Context) bool { return false }
+func (Strategy[T, Spec]) AllowUnconditionalUpdate(context.Context) bool { return false }
 
 // Canonicalize does nothing.
-func (Strategy[T, S]) Canonicalize(runtime.Object) {}
+func (Strategy[T, Spec]) Canonicalize(runtime.Object) {}
 
 // PrepareForCreate sets generation 1, clears the status and drops the fields whose feature gate
 // is off.
-func (s Strategy[T, S]) PrepareForCreate(_ context.Context, obj runtime.Object) {
+func (s Strategy[T, Spec]) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	created := obj.(T)
 	created.SetGeneration(1)
 	s.prepare(created, s.kind.newObject())
@@ -90,7 +90,7 @@ func (s Strategy[T, S]) PrepareForCreate(_ context.Context, obj runtime.Object) 
 
 // PrepareForUpdate keeps the stored status, drops the fields whose feature gate is off unless the
 // stored object uses them, and increments the generation if the spec changes.
-func (s Strategy[T, S]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+func (s Strategy[T, Spec]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	updated, stored := obj.(T), old.(T)
 	s.prepare(updated, stored)
 	if !equality.Semantic.DeepEqual(s.kind.spec(updated), s.kind.spec(stored)) {
@@ -98,7 +98,7 @@ func (s Strategy[T, S]) PrepareForUpdate(_ context.Context, obj, old runtime.Obj
 	}
 }
 
-func (s Strategy[T, S]) prepare(obj, stored T) {
+func (s Strategy[T, Spec]) prepare(obj, stored T) {
 	if s.kind.keepStatus != nil {
 		s.kind.keepStatus(obj, stored)
 	}
@@ -108,7 +108,7 @@ func (s Strategy[T, S]) prepare(obj, stored T) {
 // Validate returns the validation errors of a new object. Names that end in ".static.k8s.io"
 // belong to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. Only if
 // the object is valid, Validate checks what the user may read, and types.
-func (s Strategy[T, S]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+func (s Strategy[T, Spec]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	created := obj.(T)
 	errs := s.kind.validate(created)
 	if staticNamesReserved() {
@@ -122,7 +122,7 @@ func (s Strategy[T, S]) Validate(ctx context.Context, obj runtime.Object) field.
 
 // ValidateUpdate returns the validation errors of an updated object. Like Validate, it checks what
 // the user may read, and types, only if the object is valid.
-func (s Strategy[T, S]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+func (s Strategy[T, Spec]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	updated, stored := obj.(T), old.(T)
 	if errs := s.kind.validateUpdate(updated, stored); len(errs) > 0 {
 		return errs
@@ -132,7 +132,7 @@ func (s Strategy[T, S]) ValidateUpdate(ctx context.Context, obj, old runtime.Obj
 
 // WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve, about type errors of a policy,
 // and about a binding whose policy does not exist.
-func (s Strategy[T, S]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+func (s Strategy[T, Spec]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
 	var warnings []string
 	if !staticNamesReserved() {
 		warnings = validation.WarningsForStaticSuffix(obj.(T).GetName())
@@ -143,7 +143,7 @@ func (s Strategy[T, S]) WarningsOnCreate(ctx context.Context, obj runtime.Object
 // WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
 // the gate is on or off, and, unless the object is being deleted, about what WarningsOnCreate warns about and about a policy
 // without a binding. A policy is usually created before its binding.
-func (s Strategy[T, S]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
+func (s Strategy[T, Spec]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
 	updated := obj.(T)
 	warnings := append(validation.WarningsForStaticSuffix(updated.GetName()), s.warnings(ctx, updated)...)
 	if s.warnUpdated != nil && updated.GetDeletionTimestamp() == nil {
@@ -152,7 +152,7 @@ func (s Strategy[T, S]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Obj
 	return warnings
 }
 
-func (s Strategy[T, S]) warnings(ctx context.Context, obj T) []string {
+func (s Strategy[T, Spec]) warnings(ctx context.Context, obj T) []string {
 	if s.warn == nil || obj.GetDeletionTimestamp() != nil {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (s Strategy[T, S]) warnings(ctx context.Context, obj T) []string {
 }
 
 // GetResetFields returns the fields that a write of the spec resets, by version of the API group.
-func (s Strategy[T, S]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+func (s Strategy[T, Spec]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	if s.kind.keepStatus == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (*REST) Categories() []string { return []string{"api-extensions"} }
 
 // newREST returns the storage of the objects that the strategy governs. The column is in their
 // tables.
-func newREST[T Object, S policyspec.Spec](strategy Strategy[T, S], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
+func newREST[T Object, Spec policyspec.Spec](strategy Strategy[T, Spec], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },
 		NewListFunc:               strategy.kind.newList,

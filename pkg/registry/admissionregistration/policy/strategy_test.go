@@ -68,7 +68,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func (k kind) storesStatus() bool { return len(k.strategy.GetResetFields()) > 0 }
+func (k descriptor) storesStatus() bool { return len(k.strategy.GetResetFields()) > 0 }
 
 func otherStatus(obj policy.Object) {
 	switch p := obj.(type) {

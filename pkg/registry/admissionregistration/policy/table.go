@@ -65,10 +65,10 @@ func newTable[T, List any, P interface {
 // Cells without a value.
 const unset, unknown = "<unset>", "<unknown>"
 
-func paramKindColumn[P any](paramKind func(P) *v1.ParamKind) column[P] {
-	return column[P]{
+func paramKindColumn[Policy any](paramKind func(Policy) *v1.ParamKind) column[Policy] {
+	return column[Policy]{
 		metav1.TableColumnDefinition{Name: "ParamKind", Type: "string", Description: "ParamKind specifies the kind of resources used to parameterize this policy"},
-		func(policy P) any {
+		func(policy Policy) any {
 			kind := paramKind(policy)
 			if kind == nil {
 				return unset
@@ -79,21 +79,21 @@ func paramKindColumn[P any](paramKind func(P) *v1.ParamKind) column[P] {
 }
 
 // availableColumn returns the column that shows whether a policy is available. Kubernetes has no such column.
-func availableColumn[P any](conditions func(P) []metav1.Condition) column[P] {
+func availableColumn[Policy any](conditions func(Policy) []metav1.Condition) column[Policy] {
 	return conditionColumn(v1.PolicyConditionAvailable, "Whether the policy can decide as written; the condition in its status says more", conditions)
 }
 
 // typeCheckedColumn returns the column that shows whether the expressions of a policy fit the types. Kubernetes has no such
 // column.
-func typeCheckedColumn[P any](conditions func(P) []metav1.Condition) column[P] {
+func typeCheckedColumn[Policy any](conditions func(Policy) []metav1.Condition) column[Policy] {
 	return conditionColumn(v1.PolicyConditionTypeChecked, "Whether the expressions of the policy fit the types that they read and write; status.typeChecking lists the type errors", conditions)
 }
 
 // conditionColumn returns a column with the status of a condition, which is also the name of the column.
-func conditionColumn[P any](name, description string, conditions func(P) []metav1.Condition) column[P] {
-	return column[P]{
+func conditionColumn[Policy any](name, description string, conditions func(Policy) []metav1.Condition) column[Policy] {
+	return column[Policy]{
 		metav1.TableColumnDefinition{Name: name, Type: "string", Description: description},
-		func(policy P) any {
+		func(policy Policy) any {
 			if condition := meta.FindStatusCondition(conditions(policy), name); condition != nil {
 				return string(condition.Status)
 			}

@@ -24,7 +24,7 @@ import (
 // expectTable fails the test unless the tables of list and of each of its items equal the table
 // that Kubernetes prints for upstreamList, except for the columns that Kubernetes does not have. It
 // returns the table of list.
-func (k kind) expectTable(t *testing.T, list, upstreamList runtime.Object) *metav1.Table {
+func (k descriptor) expectTable(t *testing.T, list, upstreamList runtime.Object) *metav1.Table {
 	t.Helper()
 	want, err := printers.NewTableGenerator().With(upstreamtables.AddHandlers).GenerateTable(upstreamList, printers.GenerateOptions{Wide: true})
 	if err != nil {

@@ -21,8 +21,8 @@ type (
 )
 
 // Validating is the kind ValidatingAdmissionPolicy.
-var Validating = Kind[*validatingPolicy, validatingSpec, v1.ValidatingAdmissionPolicy]{
-	kind: kind[*validatingPolicy, validatingSpec]{
+var Validating = Descriptor[*validatingPolicy, validatingSpec, v1.ValidatingAdmissionPolicy]{
+	descriptor: descriptor[*validatingPolicy, validatingSpec]{
 		plural:    "validatingadmissionpolicies",
 		singular:  "validatingadmissionpolicy",
 		newObject: func() *validatingPolicy { return &validatingPolicy{} },

@@ -20,8 +20,8 @@ type (
 )
 
 // ValidatingBinding is the kind ValidatingAdmissionPolicyBinding.
-var ValidatingBinding = BindingKind[*validatingBinding, *validatingPolicy, validatingBindingSpec]{
-	kind: kind[*validatingBinding, validatingBindingSpec]{
+var ValidatingBinding = BindingDescriptor[*validatingBinding, *validatingPolicy, validatingBindingSpec]{
+	descriptor: descriptor[*validatingBinding, validatingBindingSpec]{
 		plural:    "validatingadmissionpolicybindings",
 		singular:  "validatingadmissionpolicybinding",
 		newObject: func() *validatingBinding { return &validatingBinding{} },

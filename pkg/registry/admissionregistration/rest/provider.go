@@ -186,7 +186,7 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 
 // policiesAndBindings returns a kind of policies, with or without a status, and their bindings.
 func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
-	policies policy.Kind[P, S, V], bindings policy.BindingKind[B, P, BS], versions []schema.GroupVersion,
+	policies policy.Descriptor[P, S, V], bindings policy.BindingDescriptor[B, P, BS], versions []schema.GroupVersion,
 	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policy.TypeCheck[V], warnings policy.TypeWarnings[V], hasStatus bool,
 ) []resource {
 	var stored *policy.REST // nil if policies are not served

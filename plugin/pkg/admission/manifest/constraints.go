@@ -11,14 +11,14 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/manifest"
 )
 
-func (l *Loader[P, B]) checkPolicy(policy P) error {
+func (l *Loader[Policy, Binding]) checkPolicy(policy Policy) error {
 	if l.Policies.HasParams(policy) {
 		return fmt.Errorf("%s %q: spec.paramKind is not supported for static manifests", l.Policies.Name, policy.GetName())
 	}
 	return nil
 }
 
-func (l *Loader[P, B]) checkBinding(binding B) error {
+func (l *Loader[Policy, Binding]) checkBinding(binding Binding) error {
 	if policy := l.PolicyName(binding); !strings.HasSuffix(policy, manifest.StaticConfigSuffix) {
 		return fmt.Errorf("binding %q: spec.policyName %q must end with %q", binding.GetName(), policy, manifest.StaticConfigSuffix)
 	}
@@ -30,7 +30,7 @@ func (l *Loader[P, B]) checkBinding(binding B) error {
 
 // checkReferences is called after all files have been read, because the file of a binding may come
 // before the file of its policy.
-func (l *Loader[P, B]) checkReferences(policies []P, bindings []B) error {
+func (l *Loader[Policy, Binding]) checkReferences(policies []Policy, bindings []Binding) error {
 	names := sets.New[string]()
 	for _, policy := range policies {
 		names.Insert(policy.GetName())

@@ -17,23 +17,23 @@ import (
 
 // A Loader decodes and validates the manifests of one admission plugin. All fields are required. It
 // is safe for concurrent use.
-type Loader[P, B Object] struct {
-	Policies Kind[P]
-	Bindings Kind[B]
+type Loader[Policy, Binding Object] struct {
+	Policies Descriptor[Policy]
+	Bindings Descriptor[Binding]
 	// PolicyName returns the name of a binding's policy.
-	PolicyName func(B) string
+	PolicyName func(Binding) string
 	// Validate checks the objects of all files together. Nil accepts them.
-	Validate func(Set[P, B]) error
+	Validate func(Set[Policy, Binding]) error
 }
 
 // A Set holds the objects of all manifests of a directory. Both slices are sorted by name.
-type Set[P, B Object] struct {
-	Policies []P
-	Bindings []B
+type Set[Policy, Binding Object] struct {
+	Policies []Policy
+	Bindings []Binding
 }
 
 // All returns the policies and then the bindings.
-func (s Set[P, B]) All() []runtime.Object {
+func (s Set[Policy, Binding]) All() []runtime.Object {
 	var all []runtime.Object
 	for _, p := range s.Policies {
 		all = append(all, p)
@@ -47,7 +47,7 @@ func (s Set[P, B]) All() []runtime.Object {
 // Load returns the objects of the documents, with defaults. It returns an error that names the file
 // of the first invalid document, and an error for a binding whose policy is in none of the
 // documents.
-func (l *Loader[P, B]) Load(documents []manifest.FileDoc) (Set[P, B], error) {
+func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Set[Policy, Binding], error) {
 	policies, bindings := newCollection(l.Policies, l.checkPolicy), newCollection(l.Bindings, l.checkBinding)
 	for _, document := range documents {
 		err := decode(document.Doc, func(object runtime.Object) error {
@@ -61,16 +61,16 @@ func (l *Loader[P, B]) Load(documents []manifest.FileDoc) (Set[P, B], error) {
 			return err
 		})
 		if err != nil {
-			return Set[P, B]{}, fmt.Errorf("error loading %s: %w", document.FilePath, err)
+			return Set[Policy, Binding]{}, fmt.Errorf("error loading %s: %w", document.FilePath, err)
 		}
 	}
 	if err := l.checkReferences(policies.objects, bindings.objects); err != nil {
-		return Set[P, B]{}, err
+		return Set[Policy, Binding]{}, err
 	}
-	loaded := Set[P, B]{policies.sorted(), bindings.sorted()}
+	loaded := Set[Policy, Binding]{policies.sorted(), bindings.sorted()}
 	if l.Validate != nil {
 		if err := l.Validate(loaded); err != nil {
-			return Set[P, B]{}, err
+			return Set[Policy, Binding]{}, err
 		}
 	}
 	return loaded, nil
@@ -78,15 +78,15 @@ func (l *Loader[P, B]) Load(documents []manifest.FileDoc) (Set[P, B], error) {
 
 // A collection holds the objects of one kind.
 type collection[T Object] struct {
-	Kind[T]
+	Descriptor[T]
 	check   func(T) error
 	objects []T
 	// files maps the names of objects to their files.
 	files map[string]string
 }
 
-func newCollection[T Object](kind Kind[T], check func(T) error) *collection[T] {
-	return &collection[T]{Kind: kind, check: check, files: map[string]string{}}
+func newCollection[T Object](descriptor Descriptor[T], check func(T) error) *collection[T] {
+	return &collection[T]{Descriptor: descriptor, check: check, files: map[string]string{}}
 }
 
 // add adds the objects of a decoded document if they are of the kind. It returns false if they are

@@ -19,7 +19,7 @@ import (
 // newLoader returns a loader whose validation rejects policies without validations.
 func newLoader() *manifest.Loader[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding] {
 	return &manifest.Loader[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding]{
-		Policies: manifest.Kind[*v1.ValidatingAdmissionPolicy]{
+		Policies: manifest.Descriptor[*v1.ValidatingAdmissionPolicy]{
 			Name: "ValidatingAdmissionPolicy",
 			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyList) []v1.ValidatingAdmissionPolicy {
 				return list.Items
@@ -32,7 +32,7 @@ func newLoader() *manifest.Loader[*v1.ValidatingAdmissionPolicy, *v1.ValidatingA
 			},
 			HasParams: func(p *v1.ValidatingAdmissionPolicy) bool { return p.Spec.ParamKind != nil },
 		},
-		Bindings: manifest.Kind[*v1.ValidatingAdmissionPolicyBinding]{
+		Bindings: manifest.Descriptor[*v1.ValidatingAdmissionPolicyBinding]{
 			Name: "ValidatingAdmissionPolicyBinding",
 			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyBindingList) []v1.ValidatingAdmissionPolicyBinding {
 				return list.Items

@@ -23,7 +23,7 @@ type (
 // newLoader returns a loader of manifest files whose objects may use the given features.
 func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 	return &manifest.Loader[policy, binding]{
-		Policies: manifest.Kind[policy]{
+		Policies: manifest.Descriptor[policy]{
 			Name:  "MutatingAdmissionPolicy",
 			Items: manifest.Items(func(list *v1.MutatingAdmissionPolicyList) []v1.MutatingAdmissionPolicy { return list.Items }),
 			Validate: func(p policy) field.ErrorList {
@@ -37,7 +37,7 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 			},
 			HasParams: func(p policy) bool { return p.Spec.ParamKind != nil },
 		},
-		Bindings: manifest.Kind[binding]{
+		Bindings: manifest.Descriptor[binding]{
 			Name: "MutatingAdmissionPolicyBinding",
 			Items: manifest.Items(func(list *v1.MutatingAdmissionPolicyBindingList) []v1.MutatingAdmissionPolicyBinding {
 				return list.Items

@@ -60,7 +60,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		return nil, err
 	}
 	p := &Plugin{}
-	p.Plugin = policyplugin.NewPlugin(policyplugin.Kind[policy, binding, mutating.Body]{
+	p.Plugin = policyplugin.NewPlugin(policyplugin.Descriptor[policy, binding, mutating.Body]{
 		Name: PluginName,
 		Gate: upstreamfeatures.MutatingAdmissionPolicy,
 		// A deletion has no object to change.

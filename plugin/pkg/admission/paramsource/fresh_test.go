@@ -21,7 +21,7 @@ import (
 const maxAge = 5 * time.Second
 
 // awaitFresh waits as a request does that needs the params of a kind.
-func awaitFresh(t *testing.T, k params.Kind) string {
+func awaitFresh(t *testing.T, k params.Handle) string {
 	t.Helper()
 	if err := k.(interface{ AwaitFresh(context.Context) error }).AwaitFresh(t.Context()); err != nil {
 		if !apierrors.IsServiceUnavailable(err) {

@@ -79,7 +79,7 @@ func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.In
 	return k
 }
 
-// Lister implements params.Kind.
+// Lister implements params.Handle.
 func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 	if s := k.current.Load(); s != nil {
 		return s.lister, s.err

@@ -244,7 +244,7 @@ func eventually(t *testing.T, within time.Duration, what string, holds func() bo
 }
 
 // synced returns the lister of a kind after its informer has synced.
-func synced(t *testing.T, k params.Kind) params.Lister {
+func synced(t *testing.T, k params.Handle) params.Lister {
 	t.Helper()
 	l, err := k.Lister(t.Context())
 	if err != nil {
@@ -264,7 +264,7 @@ func isSynced(l params.Lister) bool {
 }
 
 // describe returns the scope of a kind, or the error of its lister.
-func describe(t *testing.T, k params.Kind) string {
+func describe(t *testing.T, k params.Handle) string {
 	t.Helper()
 	l, err := k.Lister(t.Context())
 	if err != nil {

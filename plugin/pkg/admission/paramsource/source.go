@@ -70,7 +70,7 @@ func New(discovery Discovery, client dynamic.Interface, maxAge time.Duration, se
 }
 
 // Open implements params.Source. All users of a kind share one informer.
-func (s *Source) Open(gvk schema.GroupVersionKind) params.Kind {
+func (s *Source) Open(gvk schema.GroupVersionKind) params.Handle {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.kinds[gvk]
@@ -129,5 +129,5 @@ type opened struct {
 	release func()
 }
 
-// Close implements params.Kind. Further calls have no effect.
+// Close implements params.Handle. Further calls have no effect.
 func (o *opened) Close() { o.release() }

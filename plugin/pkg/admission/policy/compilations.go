@@ -38,16 +38,16 @@ const (
 // Until a new version is compiled, the previous one stays in effect. If no requests evaluate the policy, the new
 // version takes effect immediately and is compiled later, so a policy that changes more often than
 // requests match it is not compiled each time. A deletion takes effect immediately. Safe for concurrent use.
-type compilations[P policyObject] struct {
-	store    PolicyStore[P]
-	sameSpec func(a, b P) bool
+type compilations[Policy policyObject] struct {
+	store    PolicyStore[Policy]
+	sameSpec func(a, b Policy) bool
 	metrics  policymetrics.Metrics
 	queue    *workqueue.Typed[string]
 
 	// lock guards pending and serializes changes of the store.
 	lock sync.Mutex
 	// pending holds, by name, the policies whose latest version is not in effect yet.
-	pending map[string]*pendingPolicy[P]
+	pending map[string]*pendingPolicy[Policy]
 }
 
 // policyObject constrains P to pointers to policies.
@@ -58,23 +58,23 @@ type policyObject interface {
 
 // pendingPolicy is a policy that is queued or being compiled. A policy that is deleted and
 // created again gets a new pendingPolicy.
-type pendingPolicy[P policyObject] struct {
-	latest P
+type pendingPolicy[Policy policyObject] struct {
+	latest Policy
 	seen   time.Time
 }
 
-func newCompilations[P policyObject](store PolicyStore[P], sameSpec func(a, b P) bool, metrics policymetrics.Metrics) *compilations[P] {
-	return &compilations[P]{
+func newCompilations[Policy policyObject](store PolicyStore[Policy], sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) *compilations[Policy] {
+	return &compilations[Policy]{
 		store:    store,
 		sameSpec: sameSpec,
 		metrics:  metrics,
 		queue:    workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: metrics.Kind()}),
-		pending:  map[string]*pendingPolicy[P]{},
+		pending:  map[string]*pendingPolicy[Policy]{},
 	}
 }
 
 // run compiles queued policies until ctx ends.
-func (c *compilations[P]) run(ctx context.Context) {
+func (c *compilations[Policy]) run(ctx context.Context) {
 	pool := workers.Pool[string]{
 		Queue:     c.queue,
 		Process:   func(_ context.Context, name string) { c.compile(name) },
@@ -86,21 +86,21 @@ func (c *compilations[P]) run(ctx context.Context) {
 	pool.Run(ctx)
 }
 
-func (c *compilations[P]) logSlow(name string) {
+func (c *compilations[Policy]) logSlow(name string) {
 	klog.V(2).InfoS("Policy takes long to compile and is not in effect yet", "kind", c.metrics.Kind(), "policy", name)
 }
 
 // addUncompiled puts a policy into the store, which compiles it when it is needed.
-func (c *compilations[P]) addUncompiled(policy P) {
+func (c *compilations[Policy]) addUncompiled(policy Policy) {
 	seen := time.Now()
 	c.store.SetUncompiled(policy)
 	c.metrics.ObserveBuild(time.Since(seen))
 }
 
 // add queues a new policy for compilation.
-func (c *compilations[P]) add(policy P) {
+func (c *compilations[Policy]) add(policy Policy) {
 	c.lock.Lock()
-	c.pending[policy.GetName()] = &pendingPolicy[P]{policy, time.Now()}
+	c.pending[policy.GetName()] = &pendingPolicy[Policy]{policy, time.Now()}
 	c.lock.Unlock()
 	c.queue.Add(policy.GetName())
 }
@@ -108,7 +108,7 @@ func (c *compilations[P]) add(policy P) {
 // update queues a changed policy for compilation, or puts it into the store uncompiled. It ignores resyncs and
 // status writes, which leave the generation and the spec as they are. The generation alone does not tell: a server of
 // Kubernetes that shares etcd drops Celador's fields with any write, and does not count that as a change of the spec.
-func (c *compilations[P]) update(old, current P) {
+func (c *compilations[Policy]) update(old, current Policy) {
 	if old.GetUID() != current.GetUID() {
 		c.add(current)
 		return
@@ -122,7 +122,7 @@ func (c *compilations[P]) update(old, current P) {
 	if p := c.pending[name]; p != nil {
 		p.latest, p.seen = current, seen
 	} else if c.store.Evaluated(name) {
-		c.pending[name] = &pendingPolicy[P]{current, seen}
+		c.pending[name] = &pendingPolicy[Policy]{current, seen}
 	} else {
 		c.addUncompiled(current)
 		return
@@ -131,7 +131,7 @@ func (c *compilations[P]) update(old, current P) {
 }
 
 // remove deletes a policy from the store and discards its compilation, if one is running.
-func (c *compilations[P]) remove(name string) {
+func (c *compilations[Policy]) remove(name string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	seen := time.Now()
@@ -143,7 +143,7 @@ func (c *compilations[P]) remove(name string) {
 
 // compile compiles the latest version of a policy and puts it into the store, unless the policy
 // was deleted meanwhile. A version that arrived meanwhile is queued already.
-func (c *compilations[P]) compile(name string) {
+func (c *compilations[Policy]) compile(name string) {
 	c.lock.Lock()
 	p := c.pending[name]
 	if p == nil {

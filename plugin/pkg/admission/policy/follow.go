@@ -20,20 +20,20 @@ import (
 )
 
 // Store is a store of the policies P and bindings B of one kind. policy.Store documents the methods.
-type Store[P, B metav1.Object] interface {
-	PolicyStore[P]
-	BindingStore[B]
+type Store[Policy, Binding metav1.Object] interface {
+	PolicyStore[Policy]
+	BindingStore[Binding]
 	Hold() (release func())
 	CompileAll(context.Context)
 }
 
 // A PolicyStore is the part of a Store that holds the policies.
-type PolicyStore[P metav1.Object] interface {
+type PolicyStore[Policy metav1.Object] interface {
 	// Compile compiles a policy. put adds the policy or replaces the policy with the same name, and takes
 	// little time.
-	Compile(P) (put func())
+	Compile(Policy) (put func())
 	// SetUncompiled adds or replaces a policy that is compiled when it is needed, and takes little time.
-	SetUncompiled(P)
+	SetUncompiled(Policy)
 	// Evaluated reports whether requests evaluate the policy with the name.
 	Evaluated(name string) bool
 	DeletePolicy(name string)
@@ -54,7 +54,7 @@ const compileInterval = 10 * time.Second
 //
 // sameSpec reports whether two policies have equal specs. The informer of policies may be shared with others that read what
 // compact.Compactor keeps.
-func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P, B], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b P) bool, metrics policymetrics.Metrics) (*Followed, error) {
+func Follow[Policy policyObject, Binding metav1.Object](ctx context.Context, store Store[Policy, Binding], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
 	compactor := compact.New()
 	if err := policies.SetTransform(compactor.Transform); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)
@@ -65,8 +65,8 @@ func Follow[P policyObject, B metav1.Object](ctx context.Context, store Store[P,
 	if err != nil {
 		return nil, err
 	}
-	bound := newBindings[B](store, compactor, metrics)
-	var none B
+	bound := newBindings[Binding](store, compactor, metrics)
+	var none Binding
 	followed := &Followed{bindings: cache.NewReflectorWithOptions(bindings, none, bound, cache.ReflectorOptions{Name: "bindings of " + metrics.Kind()})}
 	go compilations.run(ctx)
 	go func() {
@@ -101,16 +101,16 @@ func (f *Followed) BindingsVersion() string { return f.bindings.LastSyncResource
 
 // handle passes the events of an informer to compilations. The result is done when they have every policy that existed when the
 // informer started.
-func handle[P policyObject](informer cache.SharedIndexInformer, compilations *compilations[P]) (cache.DoneChecker, error) {
+func handle[Policy policyObject](informer cache.SharedIndexInformer, compilations *compilations[Policy]) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, inInitialList bool) {
 			if inInitialList {
-				compilations.addUncompiled(object.(P))
+				compilations.addUncompiled(object.(Policy))
 			} else {
-				compilations.add(object.(P))
+				compilations.add(object.(Policy))
 			}
 		},
-		UpdateFunc: func(old, current any) { compilations.update(old.(P), current.(P)) },
+		UpdateFunc: func(old, current any) { compilations.update(old.(Policy), current.(Policy)) },
 		DeleteFunc: func(object any) {
 			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 			if err != nil {

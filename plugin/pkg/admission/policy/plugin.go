@@ -38,8 +38,8 @@ type Object interface {
 	manifest.Object
 }
 
-// Kind describes the plugin for the policies P and bindings B of one kind.
-type Kind[P, B Object, Body any] struct {
+// Descriptor describes the plugin for the policies and bindings of one kind.
+type Descriptor[Policy, Binding Object, Body any] struct {
 	// Name is the name of the kind of policy, and of the plugin.
 	Name string
 	// Gate is the feature gate of the kind.
@@ -51,39 +51,39 @@ type Kind[P, B Object, Body any] struct {
 	// Bindings lists and watches bindings.
 	Bindings func(clientset.Interface) cache.ListerWatcher
 	// SameSpec reports whether two policies have equal specs.
-	SameSpec func(a, b P) bool
+	SameSpec func(a, b Policy) bool
 	// PolicyResource and BindingResource are the names of the resources of policies and bindings.
 	PolicyResource, BindingResource string
 	// ManifestType is the label of the metrics of manifest files.
 	ManifestType manifestmetrics.ManifestType
 	// Manifests returns a loader of manifest files whose objects may use the given features.
-	Manifests func(policyspec.Features) *manifest.Loader[P, B]
+	Manifests func(policyspec.Features) *manifest.Loader[Policy, Binding]
 	// NewEngine returns the engine of the kind. It is called once, when the server has set all fields
 	// of Server.
-	NewEngine func(*Server) Engine[P, B, Body]
+	NewEngine func(*Server) Engine[Policy, Binding, Body]
 }
 
 // Engine is the part of a kind's engine that compiles objects.
-type Engine[P, B Object, Body any] interface {
-	NewStore() *policy.Store[P, B, Body]
+type Engine[Policy, Binding Object, Body any] interface {
+	NewStore() *policy.Store[Policy, Binding, Body]
 	NewSnapshot(...runtime.Object) (*policy.Snapshot[Body], error)
 }
 
 // Plugin keeps the policies of one kind in effect. Snapshots is safe for concurrent use once
 // ValidateInitialization returned.
-type Plugin[P, B Object, Body any] struct {
+type Plugin[Policy, Binding Object, Body any] struct {
 	*admission.Handler
 	Server
 	// Metrics are the metrics of the kind.
 	Metrics policymetrics.Metrics
 
-	kind Kind[P, B, Body]
+	descriptor Descriptor[Policy, Binding, Body]
 	// dir is the directory of manifest files, and empty without one.
 	dir string
 	// files is nil without a directory of manifest files.
-	files *manifest.Source[policy.Snapshot[Body]]
+	files *manifest.Files[policy.Snapshot[Body]]
 	// store is nil if the feature gate of the kind is disabled.
-	store  *policy.Store[P, B, Body]
+	store  *policy.Store[Policy, Binding, Body]
 	synced caches.Synced
 	// fresh is nil if the age of what the plugin knows is not limited.
 	fresh *freshness.Freshness
@@ -93,25 +93,25 @@ type Plugin[P, B Object, Body any] struct {
 
 // NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory of
 // manifest files, and empty without one.
-func NewPlugin[P, B Object, Body any](kind Kind[P, B, Body], dir string) *Plugin[P, B, Body] {
-	return &Plugin[P, B, Body]{Handler: admission.NewHandler(kind.Operations...), Metrics: policymetrics.For(kind.Name), kind: kind, dir: dir}
+func NewPlugin[Policy, Binding Object, Body any](descriptor Descriptor[Policy, Binding, Body], dir string) *Plugin[Policy, Binding, Body] {
+	return &Plugin[Policy, Binding, Body]{Handler: admission.NewHandler(descriptor.Operations...), Metrics: policymetrics.For(descriptor.Name), descriptor: descriptor, dir: dir}
 }
 
 // ValidateInitialization implements admission.InitializationValidator. It loads the manifest files
 // and subscribes to the informers. It returns an error if a setter was not called or a manifest file
 // is invalid.
-func (p *Plugin[P, B, Body]) ValidateInitialization() error {
-	if p.gates == nil || !p.gates.Enabled(p.kind.Gate) {
+func (p *Plugin[Policy, Binding, Body]) ValidateInitialization() error {
+	if p.gates == nil || !p.gates.Enabled(p.descriptor.Gate) {
 		return nil
 	}
 	if err := p.Server.ValidateInitialization(); err != nil {
 		return err
 	}
-	engine := p.kind.NewEngine(&p.Server)
+	engine := p.descriptor.NewEngine(&p.Server)
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
-	policies := p.kind.Policies(p.policies)
-	followed, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, p.kind.Bindings(p.policyClient), p.kind.SameSpec, p.Metrics)
+	policies := p.descriptor.Policies(p.policies)
+	followed, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, p.descriptor.Bindings(p.policyClient), p.descriptor.SameSpec, p.Metrics)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *Plugin[P, B, Body]) ValidateInitialization() error {
 }
 
 // observeEvaluations is a policymetrics.EvaluationCounter.
-func (p *Plugin[P, B, Body]) observeEvaluations(observe policy.EvaluationObserver) {
+func (p *Plugin[Policy, Binding, Body]) observeEvaluations(observe policy.EvaluationObserver) {
 	p.store.ObserveEvaluations(observe)
 	if p.files != nil {
 		p.files.Current().ObserveEvaluations(observe)
@@ -133,15 +133,15 @@ func (p *Plugin[P, B, Body]) observeEvaluations(observe policy.EvaluationObserve
 }
 
 // VerdictStore implements kubeadmission.HasVerdictStore.
-func (p *Plugin[P, B, Body]) VerdictStore() (kind string, store typecheck.VerdictStore) {
+func (p *Plugin[Policy, Binding, Body]) VerdictStore() (kind string, store typecheck.VerdictStore) {
 	if p.store == nil {
-		return p.kind.Name, nil
+		return p.descriptor.Name, nil
 	}
-	return p.kind.Name, p.store
+	return p.descriptor.Name, p.store
 }
 
 // PoliciesSynced implements kubeadmission.HasPolicies.
-func (p *Plugin[P, B, Body]) PoliciesSynced() error {
+func (p *Plugin[Policy, Binding, Body]) PoliciesSynced() error {
 	if p.store != nil && !p.synced.Seen() && !p.ready() {
 		return freshness.ErrStarting
 	}
@@ -149,7 +149,7 @@ func (p *Plugin[P, B, Body]) PoliciesSynced() error {
 }
 
 // ParamsSynced implements kubeadmission.HasPolicies.
-func (p *Plugin[P, B, Body]) ParamsSynced() error {
+func (p *Plugin[Policy, Binding, Body]) ParamsSynced() error {
 	if err := p.PoliciesSynced(); err != nil || p.store == nil {
 		return err
 	}
@@ -159,14 +159,14 @@ func (p *Plugin[P, B, Body]) ParamsSynced() error {
 // CompileAll compiles the stored policies that are in effect and not compiled yet, until ctx ends. A ready
 // plugin does so in the background. When CompileAll returns, nothing of that is left to do, so measurements
 // can wait for it.
-func (p *Plugin[P, B, Body]) CompileAll(ctx context.Context) {
+func (p *Plugin[Policy, Binding, Body]) CompileAll(ctx context.Context) {
 	if p.store != nil {
 		p.store.CompileAll(ctx)
 	}
 }
 
 // waitFor makes requests wait until namespaces and policies are known.
-func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
+func (p *Plugin[Policy, Binding, Body]) waitFor(policiesSynced func() bool) {
 	namespacesSynced := p.informers.Core().V1().Namespaces().Informer().HasSynced
 	hasSynced := func() bool { return namespacesSynced() && policiesSynced() }
 	p.ready = func() bool { return p.synced.Check(hasSynced) }
@@ -174,7 +174,7 @@ func (p *Plugin[P, B, Body]) waitFor(policiesSynced func() bool) {
 }
 
 // limitAge makes requests fail that a policy could deny while the store or the params may be older than the limit of the server.
-func (p *Plugin[P, B, Body]) limitAge(policies cache.SharedIndexInformer, followed *Followed) {
+func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInformer, followed *Followed) {
 	if p.Server.freshness.Limit == 0 {
 		return
 	}
@@ -183,24 +183,24 @@ func (p *Plugin[P, B, Body]) limitAge(policies cache.SharedIndexInformer, follow
 			return freshness.ErrStarting
 		}
 		return errors.Join(
-			p.Server.freshness.Check(ctx, p.kind.PolicyResource, policies.LastSyncResourceVersion()),
-			p.Server.freshness.Check(ctx, p.kind.BindingResource, followed.BindingsVersion()))
+			p.Server.freshness.Check(ctx, p.descriptor.PolicyResource, policies.LastSyncResourceVersion()),
+			p.Server.freshness.Check(ctx, p.descriptor.BindingResource, followed.BindingsVersion()))
 	})
 	p.Metrics.MeasureAges(p.fresh.Age, p.Params().Ages)
 	ctx := wait.ContextForChannel(p.Stop)
-	go p.fresh.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.kind.Name)))
+	go p.fresh.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.descriptor.Name)))
 }
 
 // awaitFresh returns nil once nothing that policies with failurePolicy Fail need for the request is older than the limit of the server, or an error after
 // a short time.
-func (p *Plugin[P, B, Body]) awaitFresh(ctx context.Context, r *matching.Request) error {
+func (p *Plugin[Policy, Binding, Body]) awaitFresh(ctx context.Context, r *matching.Request) error {
 	if p.fresh.IsStale() && p.store.Snapshot().FailsClosed(r) {
 		if err := p.fresh.Await(ctx); err != nil {
 			return err
 		}
 	}
-	for kind := range p.store.Snapshot().FailClosedParams(r) {
-		if limited, ok := kind.(interface{ AwaitFresh(context.Context) error }); ok {
+	for handle := range p.store.Snapshot().FailClosedParams(r) {
+		if limited, ok := handle.(interface{ AwaitFresh(context.Context) error }); ok {
 			if err := limited.AwaitFresh(ctx); err != nil {
 				return err
 			}
@@ -211,12 +211,12 @@ func (p *Plugin[P, B, Body]) awaitFresh(ctx context.Context, r *matching.Request
 
 // load loads the manifest files, if there is a directory of them, and follows their changes until
 // the server stops.
-func (p *Plugin[P, B, Body]) load(engine Engine[P, B, Body]) (err error) {
+func (p *Plugin[Policy, Binding, Body]) load(engine Engine[Policy, Binding, Body]) (err error) {
 	if p.dir == "" {
 		return nil
 	}
-	loader := p.kind.Manifests(p.Features)
-	p.files, err = manifest.NewSource(manifest.Options{Dir: p.dir, Plugin: p.kind.ManifestType, ServerID: p.id}, func(documents []upstream.FileDoc) (*policy.Snapshot[Body], error) {
+	loader := p.descriptor.Manifests(p.Features)
+	p.files, err = manifest.NewFiles(manifest.Options{Dir: p.dir, Plugin: p.descriptor.ManifestType, ServerID: p.id}, func(documents []upstream.FileDoc) (*policy.Snapshot[Body], error) {
 		objects, err := loader.Load(documents)
 		if err != nil {
 			return nil, err
@@ -238,7 +238,7 @@ const pollInterval = time.Minute
 // stored policies. It returns an error until the informers of stored policies are synced, and if a policy that fails closed could
 // match the request while the stored policies or its params may be older than the limit of the server. The result is an array to avoid an
 // allocation.
-func (p *Plugin[P, B, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
+func (p *Plugin[Policy, Binding, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
 	if p.store == nil || p.excluded.Has(resource) {
 		return snapshots, 0, nil

@@ -36,7 +36,7 @@ func Annotate(ctx context.Context, a admission.Attributes, annotations []policy.
 }
 
 // LogIgnored counts and logs a failure that failurePolicy Ignore ignores.
-func (p *Plugin[P, B, Body]) LogIgnored(ctx context.Context, policy, binding, message string) {
+func (p *Plugin[Policy, Binding, Body]) LogIgnored(ctx context.Context, policy, binding, message string) {
 	p.Metrics.ObserveIgnored(ctx, policy)
 	klog.FromContext(ctx).V(2).Info("Admitted as failurePolicy is Ignore", "policy", policy, "binding", binding, "err", message)
 }

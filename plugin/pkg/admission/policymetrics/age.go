@@ -26,7 +26,7 @@ var ages = collector.Gauges(age, paramAge)
 // MeasureAges sets the functions that return the age of policies and bindings, and of each kind of params, when metrics are gathered. They replace the functions
 // of an earlier call for the same kind of policies. The functions are safe for concurrent use.
 func (m Metrics) MeasureAges(policies func() time.Duration, params func(observe func(schema.GroupVersionKind, time.Duration))) {
-	ages.SetSource(m.kind, func(observe func(*metrics.Desc, int, ...string)) {
+	ages.SetReader(m.kind, func(observe func(*metrics.Desc, int, ...string)) {
 		observe(age, int(policies().Seconds()), m.kind)
 		params(func(kind schema.GroupVersionKind, current time.Duration) {
 			observe(paramAge, int(current.Seconds()), m.kind, kind.Group, kind.Version, kind.Kind)

@@ -24,7 +24,7 @@ var evaluations = collector.Counters(evaluationsTotal)
 type EvaluationCounter func(observe policy.EvaluationObserver)
 
 // source returns the source of the counters of one kind.
-func (count EvaluationCounter) source(kind string) collector.Source {
+func (count EvaluationCounter) source(kind string) collector.Reader {
 	type labels struct {
 		policy  string
 		outcome policy.Outcome

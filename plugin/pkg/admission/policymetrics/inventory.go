@@ -26,7 +26,7 @@ var (
 var inventory = collector.Gauges(policies, bindings)
 
 // source returns the source of the gauges of one kind.
-func (count Counter) source(kind string) collector.Source {
+func (count Counter) source(kind string) collector.Reader {
 	return func(observe func(*metrics.Desc, int, ...string)) {
 		ofPolicies, ofBindings := count()
 		for state, n := range ofPolicies {

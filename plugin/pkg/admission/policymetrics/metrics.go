@@ -68,10 +68,10 @@ func (m Metrics) ObserveBuild(elapsed time.Duration) {
 
 // Count sets the function that returns the numbers of policies and bindings when metrics are
 // gathered. It replaces the function of an earlier call for the same kind.
-func (m Metrics) Count(count Counter) { inventory.SetSource(m.kind, count.source(m.kind)) }
+func (m Metrics) Count(count Counter) { inventory.SetReader(m.kind, count.source(m.kind)) }
 
 // CountEvaluations sets the function that returns the evaluations when metrics are gathered. It replaces
 // the function of an earlier call for the same kind.
 func (m Metrics) CountEvaluations(count EvaluationCounter) {
-	evaluations.SetSource(m.kind, count.source(m.kind))
+	evaluations.SetReader(m.kind, count.source(m.kind))
 }

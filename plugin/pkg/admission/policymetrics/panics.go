@@ -18,7 +18,7 @@ var recoveredPanicsTotal = metrics.NewDesc(metrics.BuildFQName(namespace, "recov
 var recoveredPanics = collector.Counters(recoveredPanicsTotal)
 
 func init() {
-	recoveredPanics.SetSource("", func(observe func(*metrics.Desc, int, ...string)) {
+	recoveredPanics.SetReader("", func(observe func(*metrics.Desc, int, ...string)) {
 		panics.Counts(func(component panics.Component, recovered uint64) {
 			observe(recoveredPanicsTotal, int(recovered), component.String())
 		})

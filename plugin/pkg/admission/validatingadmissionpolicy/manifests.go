@@ -25,7 +25,7 @@ type (
 // newLoader returns a loader of manifest files whose objects may use the given features.
 func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 	return &manifest.Loader[policy, binding]{
-		Policies: manifest.Kind[policy]{
+		Policies: manifest.Descriptor[policy]{
 			Name:  "ValidatingAdmissionPolicy",
 			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyList) []v1.ValidatingAdmissionPolicy { return list.Items }),
 			Validate: func(p policy) field.ErrorList {
@@ -37,7 +37,7 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 			},
 			HasParams: func(p policy) bool { return p.Spec.ParamKind != nil },
 		},
-		Bindings: manifest.Kind[binding]{
+		Bindings: manifest.Descriptor[binding]{
 			Name: "ValidatingAdmissionPolicyBinding",
 			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyBindingList) []v1.ValidatingAdmissionPolicyBinding {
 				return list.Items

@@ -59,7 +59,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		return nil, err
 	}
 	p := &Plugin{}
-	p.Plugin = policyplugin.NewPlugin(policyplugin.Kind[policy, binding, validating.Body]{
+	p.Plugin = policyplugin.NewPlugin(policyplugin.Descriptor[policy, binding, validating.Body]{
 		Name:       PluginName,
 		Gate:       features.ValidatingAdmissionPolicy,
 		Operations: []admission.Operation{admission.Connect, admission.Create, admission.Delete, admission.Update},
@@ -102,8 +102,8 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects a
 
 // report counts the decisions, warns the client, and annotates the audit event.
 func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *validating.Result) {
-	for i := range result.Objections {
-		d := &result.Objections[i]
+	for i := range result.Violations {
+		d := &result.Violations[i]
 		if d.Ignored {
 			p.LogIgnored(ctx, d.Policy, d.Binding, d.Message)
 		}
@@ -145,7 +145,7 @@ func observe(ctx context.Context, d *validating.Decision) {
 	}
 }
 
-// errorType returns the label of an objection. Kubernetes takes it from the beginning of the message, also of messages that
+// errorType returns the label of a violation. Kubernetes takes it from the beginning of the message, also of messages that
 // authors of policies write.
 func errorType(d *validating.Decision) metrics.ValidationErrorType {
 	return upstream.ErrorType(&upstream.PolicyDecision{Evaluation: upstream.EvalError, Message: d.Message})

@@ -87,7 +87,7 @@ func (c *Call) call(ctx context.Context, allowed Allowed) error {
 		return c.Failure(fmt.Errorf("could not get REST client: %w", err), apierrors.NewInternalError(err))
 	}
 
-	ctx, span := tracing.Start(ctx, "Call "+c.plugin.kind.name+" webhook",
+	ctx, span := tracing.Start(ctx, "Call "+c.plugin.descriptor.name+" webhook",
 		attribute.String("configuration", c.GetConfigurationName()),
 		attribute.String("webhook", name),
 		attribute.Stringer("resource", a.GetResource()),
@@ -104,7 +104,7 @@ func (c *Call) call(ctx context.Context, allowed Allowed) error {
 	}
 	span.AddEvent("Request completed")
 
-	response, err := request.VerifyAdmissionResponse(uid, c.plugin.kind.patches, answer)
+	response, err := request.VerifyAdmissionResponse(uid, c.plugin.descriptor.patches, answer)
 	if err != nil {
 		return c.Failure(fmt.Errorf("received invalid webhook response: %w", err), apierrors.NewServiceUnavailable("error validating webhook response"))
 	}
@@ -139,7 +139,7 @@ func (c *Call) post(ctx context.Context, client *rest.RESTClient, review, answer
 	var err error
 	send := func() { err = post.Do(ctx).Into(answer) }
 	if trackers, ok := endpointsrequest.LatencyTrackersFrom(ctx); ok {
-		c.plugin.kind.tracker(trackers).Track(send)
+		c.plugin.descriptor.tracker(trackers).Track(send)
 	} else {
 		send()
 	}
@@ -148,7 +148,7 @@ func (c *Call) post(ctx context.Context, client *rest.RESTClient, review, answer
 
 // conclude returns the error with which the request is rejected after an error of call.
 func (c *Call) conclude(ctx context.Context, elapsed time.Duration, err error) error {
-	name, metric, a := c.GetName(), c.plugin.kind.metric, c.Attributes.Attributes
+	name, metric, a := c.GetName(), c.plugin.descriptor.metric, c.Attributes.Attributes
 	logger := klog.FromContext(ctx).WithValues("webhook", name, "configuration", c.GetConfigurationName())
 	observe := func(rejected bool, code int) {
 		metrics.Metrics.ObserveWebhook(ctx, name, elapsed, rejected, a, metric, code)
@@ -196,8 +196,8 @@ func (c *Call) conclude(ctx context.Context, elapsed time.Duration, err error) e
 
 // FailOpen records that failurePolicy ignores the failure of the call.
 func (c *Call) FailOpen(ctx context.Context) {
-	metrics.Metrics.ObserveWebhookFailOpen(ctx, c.GetName(), c.plugin.kind.metric)
-	c.Annotate(ctx, c.plugin.kind.failedOpen, c.GetName(), audit.LevelMetadata)
+	metrics.Metrics.ObserveWebhookFailOpen(ctx, c.GetName(), c.plugin.descriptor.metric)
+	c.Annotate(ctx, c.plugin.descriptor.failedOpen, c.GetName(), audit.LevelMetadata)
 }
 
 // Annotate adds an audit annotation about the call.

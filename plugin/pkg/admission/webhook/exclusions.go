@@ -54,7 +54,7 @@ type exclusionSeries [len(operations)]atomic.Pointer[operationSeries]
 
 // of returns the series of an operation, which become part of the metrics with the first call. It returns nil if a metric of Kubernetes
 // is not registered under its name.
-func (s *exclusionSeries) of(w *Accessor, k *Kind, operation admission.Operation) *operationSeries {
+func (s *exclusionSeries) of(w *Accessor, k *Descriptor, operation admission.Operation) *operationSeries {
 	if !countsExclusions || !timesEvaluations {
 		return nil
 	}

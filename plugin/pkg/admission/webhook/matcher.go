@@ -58,11 +58,11 @@ func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 }
 
 // record observes match conditions that keep a webhook from being called. err rejects the request.
-func (m *Matcher) record(w *Accessor, d *engine.Decision, err error) {
+func (m *Matcher) record(w *Accessor, d *engine.MatchResult, err error) {
 	operation := m.attributes.GetOperation()
 	var series *operationSeries
 	if err == nil && d.Errors == 0 && !m.traced {
-		series = w.exclusions.of(w, m.plugin.kind, operation)
+		series = w.exclusions.of(w, m.plugin.descriptor, operation)
 	}
 	if series != nil {
 		series.observe(d.Elapsed)
@@ -85,12 +85,12 @@ func (m *Matcher) record(w *Accessor, d *engine.Decision, err error) {
 
 // recordByLabels observes what exclusionSeries observes, and errors and the ID of the request's trace. It takes longer, because it looks
 // the series up.
-func (m *Matcher) recordByLabels(w *Accessor, d *engine.Decision, excluded bool) {
+func (m *Matcher) recordByLabels(w *Accessor, d *engine.MatchResult, excluded bool) {
 	name, operation := w.GetName(), string(m.attributes.GetOperation())
 	for range d.Errors {
-		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, conditionsOf, m.plugin.kind.metric, operation)
+		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, conditionsOf, m.plugin.descriptor.metric, operation)
 	}
-	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, conditionsOf, m.plugin.kind.metric, operation)
+	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, conditionsOf, m.plugin.descriptor.metric, operation)
 	if excluded {
 		exclusions.WithLabelValues(name, w.GetType(), operation).Inc()
 		metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, conditionsOf, w.GetType(), operation)

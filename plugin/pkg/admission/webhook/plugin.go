@@ -33,7 +33,7 @@ import (
 // starts. From then on, Dispatch is safe for concurrent use.
 type Plugin struct {
 	*generic.Webhook
-	kind       *Kind
+	descriptor *Descriptor
 	dispatch   Dispatch
 	clients    *webhookutil.ClientManager
 	namespaces caches.NamespaceGetter
@@ -44,7 +44,7 @@ type Plugin struct {
 	// namespacesSynced reports whether the informer of namespaces has synced.
 	namespacesSynced cache.InformerSynced
 	// api and static are the sources of webhooks. static is nil without a directory of manifests.
-	api, static *Source
+	api, static *Accessors
 	// synced is set once the namespaces and both sources have synced.
 	synced caches.Synced
 	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
@@ -77,13 +77,13 @@ type Dispatch func(_ context.Context, _ *Plugin, _ admission.Attributes, _ admis
 
 // NewPlugin returns a plugin that is inert until initialized. It fails if the admission
 // configuration cannot be read.
-func (k *Kind) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin, error) {
-	p := &Plugin{kind: k, dispatch: dispatch, conditions: true}
+func (k *Descriptor) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin, error) {
+	p := &Plugin{descriptor: k, dispatch: dispatch, conditions: true}
 	handler := admission.NewHandler(admission.Connect, admission.Create, admission.Delete, admission.Update)
 	var err error
 	p.Webhook, err = generic.NewWebhook(handler, configFile,
 		func(f informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source {
-			p.api = NewSource(k.list(f, excluded), p.conditionsEnabled)
+			p.api = NewAccessors(k.list(f, excluded), p.conditionsEnabled)
 			return p.api
 		},
 		func(clients *webhookutil.ClientManager) generic.Dispatcher {
@@ -151,15 +151,15 @@ func (p *Plugin) conditionsEnabled() bool { return p.conditions }
 // SetManifestLoaders implements initializer.WantsManifestLoaders. The plugin loads manifests only if
 // its configuration file names a directory.
 func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
-	if loaders == nil || !p.kind.hasLoader(loaders) {
+	if loaders == nil || !p.descriptor.hasLoader(loaders) {
 		return
 	}
 	p.SetStaticSourceFactory(func(dir string) (generic.ReloadableSource, error) {
-		manifests, err := p.kind.static(loaders, dir, p.GetAPIServerID())
+		manifests, err := p.descriptor.static(loaders, dir, p.GetAPIServerID())
 		if err != nil {
 			return nil, err
 		}
-		p.static = NewSource(manifests, p.conditionsEnabled)
+		p.static = NewAccessors(manifests, p.conditionsEnabled)
 		return p.static, nil
 	})
 }

@@ -32,7 +32,7 @@ func always() bool { return true }
 func TestSourceKeepsWebhooks(t *testing.T) {
 	a, b, c := hook("a", "true"), hook("b", "true"), hook("c", "true")
 	list := &listed{[]upstream.WebhookAccessor{a, b}}
-	source := webhook.NewSource(list, always)
+	source := webhook.NewAccessors(list, always)
 
 	first := source.Webhooks()
 	if names := names(first); !slices.Equal(names, []string{"a", "b"}) {
@@ -71,7 +71,7 @@ func TestSetsOfTwoLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	webhooks := webhook.NewSource(&listed{[]upstream.WebhookAccessor{hook("a", "true"), hook("b", "true"), hook("c", "true")}}, always).Webhooks()
+	webhooks := webhook.NewAccessors(&listed{[]upstream.WebhookAccessor{hook("a", "true"), hook("b", "true"), hook("c", "true")}}, always).Webhooks()
 	static, all, changed := webhooks[:1], webhooks[:2], webhooks
 	seen := map[*engine.Set]bool{}
 	for i, request := range []struct {
@@ -95,7 +95,7 @@ func TestSetsOfTwoLists(t *testing.T) {
 // Without the feature gate, webhooks match as if they had no match conditions.
 func TestSourceIgnoresConditions(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
-		source := webhook.NewSource(&listed{[]upstream.WebhookAccessor{hook("a", "false")}}, func() bool { return enabled })
+		source := webhook.NewAccessors(&listed{[]upstream.WebhookAccessor{hook("a", "false")}}, func() bool { return enabled })
 		a := webhooktesting.NewAttribute(namespace, nil, false)
 		set := engine.NewSet([]*engine.Webhook{source.Webhooks()[0].(*webhook.Accessor).Webhook})
 		request := set.NewRequest(t.Context(), a, webhooktesting.NewObjectInterfacesForTest(), engine.Config{})

@@ -29,7 +29,7 @@ import (
 // dispatch calls the webhooks that match the request one after the other. Each webhook gets the
 // object with the patches of the webhooks before it.
 func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
-	mutation := p.Set(webhooks).NewMutation(ctx, a, o, p.Config(), PluginName)
+	mutation := p.Set(webhooks).NewMutatingRequest(ctx, a, o, p.Config(), PluginName)
 	d := &dispatcher{ctx: ctx, mutation: mutation, matcher: p.NewMatcher(ctx, a, &mutation.Request, webhooks)}
 	if a.GetReinvocationContext().IsReinvoke() {
 		d.round = 1
@@ -47,7 +47,7 @@ func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o 
 // dispatcher calls webhooks for one request.
 type dispatcher struct {
 	ctx      context.Context
-	mutation *engine.Mutation
+	mutation *engine.MutatingRequest
 	matcher  *webhook.Matcher
 	// round is 1 in the second run of admission.
 	round int

@@ -18,7 +18,7 @@ import (
 
 // applyPatch patches the request's object, checks and defaults the result, and makes it the current
 // object. It sets Changed and Fields of the record.
-func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) error {
+func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error {
 	before := r.versioned.VersionedObject.Object()
 	// Kubernetes requires a schema for JSON patches, too, which do not use it.
 	converter, err := r.converter()
@@ -30,7 +30,7 @@ func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) e
 	}
 	target := target{r.versioned, r.objects, converter, &r.engine.shapes, &r.cache}
 	view := r.view(i.target.Kind)
-	patched, err := r.tryPatch(i, m, target)
+	patched, err := r.computePatch(i, m, target)
 	if err != nil {
 		return cmp.Or(view.unconvertible(), err)
 	}
@@ -64,9 +64,9 @@ func (r *application) applyPatch(i *invocation, m *mutation, record *Mutation) e
 	return nil
 }
 
-// tryPatch applies the patch and turns a panic into an error. structured-merge-diff panics on CEL
+// computePatch computes the patched object and turns a panic into an error. structured-merge-diff panics on CEL
 // values that it does not know, such as format objects.
-func (r *application) tryPatch(i *invocation, m *mutation, t target) (_ patched, err error) {
+func (r *applier) computePatch(i *invocation, m *mutation, t target) (_ patched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)
@@ -78,7 +78,7 @@ func (r *application) tryPatch(i *invocation, m *mutation, t target) (_ patched,
 
 // converter returns the type converter of the object's kind. It returns a ServiceUnavailable error while
 // the schema is unknown.
-func (r *application) converter() (managedfields.TypeConverter, error) {
+func (r *applier) converter() (managedfields.TypeConverter, error) {
 	kind := r.versioned.VersionedKind
 	if converter := r.engine.config.TypeConverters.GetTypeConverter(kind); converter != nil {
 		return converter, nil
@@ -89,7 +89,7 @@ func (r *application) converter() (managedfields.TypeConverter, error) {
 // toKindType returns a patched object of a built-in kind as the Go type of the kind, with its kind set.
 // structured-merge-diff returns unstructured objects for all kinds. A JSON patch may replace the kind, or remove it,
 // which leaves the Go type as it is.
-func (r *application) toKindType(patched runtime.Object) (runtime.Object, error) {
+func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 	before := r.versioned.VersionedObject.Object()
 	switch _, custom := before.(*unstructured.Unstructured); {
 	case custom:
@@ -104,7 +104,7 @@ func (r *application) toKindType(patched runtime.Object) (runtime.Object, error)
 
 // writeBack converts the mutated object to the version of the request and overwrites the request's object
 // with it. It asks the API server to reinvoke admission.
-func (r *application) writeBack() error {
+func (r *applier) writeBack() error {
 	if !r.changed {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (p *paramVersions) set(version int64) {
 	p.current.Store(&list)
 }
 
-func (p *paramVersions) Open(schema.GroupVersionKind) params.Kind { return p }
+func (p *paramVersions) Open(schema.GroupVersionKind) params.Handle { return p }
 
 func (p *paramVersions) Lister(context.Context) (params.Lister, error) { return p, nil }
 

@@ -50,7 +50,7 @@ type Config struct {
 type Engine struct {
 	config Config
 	shapes structuredmerge.Shapes
-	kind   policy.Kind[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
+	kind   policy.Descriptor[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding, Body]
 }
 
 // Store holds compiled policies and bindings. See policy.Store.
@@ -104,13 +104,13 @@ type Options struct {
 func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, options Options, snapshots ...*Snapshot) (Result, error) {
 	// The structs are allocated together, because Mutate is on the path of every request.
 	allocated := &struct {
-		application
+		applier
 		request matching.Request
 	}{
-		application: application{ctx: ctx, objects: objects, engine: e, options: options, result: Result{attributes: a}},
-		request:     *matching.NewRequest(ctx, a, objects, e.config.Namespaces),
+		applier: applier{ctx: ctx, objects: objects, engine: e, options: options, result: Result{attributes: a}},
+		request: *matching.NewRequest(ctx, a, objects, e.config.Namespaces),
 	}
-	r := &allocated.application
+	r := &allocated.applier
 	r.request = &allocated.request
 	r.matches = policy.NewMatches[Body](ctx, r.request)
 	for _, snapshot := range snapshots {
@@ -122,12 +122,12 @@ func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects adm
 	if len(r.invocations) == 0 {
 		return r.result, nil
 	}
-	err := r.invokeAll()
+	err := r.applyAll()
 	return r.result, err
 }
 
-// invokeAll applies the collected invocations, one after the other.
-func (r *application) invokeAll() error {
+// applyAll applies the collected invocations, one after the other.
+func (r *applier) applyAll() error {
 	r.state = reinvocation.Of[key](r.request.Attributes, r.engine.config.PluginName)
 	if r.request.GetReinvocationContext().IsReinvoke() {
 		r.round = 1
@@ -147,7 +147,7 @@ func (r *application) invokeAll() error {
 	r.authorizer = activation.NewAuthorizer(r.engine.config.Authorizer)
 	defer r.countEvaluations()
 	for i := range r.invocations {
-		if err := r.invoke(&r.invocations[i]); err != nil {
+		if err := r.applyPolicy(&r.invocations[i]); err != nil {
 			return err
 		}
 	}

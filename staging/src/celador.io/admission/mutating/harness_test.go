@@ -60,7 +60,7 @@ func create(features policyspec.Features, object runtime.Object, policies ...*v1
 	}
 }
 
-// mutate applies the policies to the request.
+// applyMutations applies the policies to the request.
 func (s subject) mutate(t *testing.T) (mutating.Result, error) {
 	t.Helper()
 	return s.engine.Mutate(t.Context(), s.Attributes, interfaces, mutating.Options{Changes: true}, s.snapshot)

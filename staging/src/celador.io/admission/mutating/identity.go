@@ -28,7 +28,7 @@ func (e *identityError) Error() string { return e.text }
 // checkIdentity returns an error if a mutation changes the kind, name or namespace of an object. The
 // request is authorized for the original ones only. A mutation may set the name of an object that
 // has none.
-func (r *application) checkIdentity(before, after runtime.Object) error {
+func (r *applier) checkIdentity(before, after runtime.Object) error {
 	if old, kind := before.GetObjectKind().GroupVersionKind(), after.GetObjectKind().GroupVersionKind(); old != kind {
 		return changedKind(old, kind, old.Kind != kind.Kind || !r.overwrites(after))
 	}
@@ -61,7 +61,7 @@ func isNameless(object metav1.Object) bool {
 }
 
 // overwrites reports whether an object can overwrite the object of the request.
-func (r *application) overwrites(object runtime.Object) bool {
+func (r *applier) overwrites(object runtime.Object) bool {
 	return r.objects.GetObjectConvertor().Convert(object.DeepCopyObject(), r.request.GetObject().DeepCopyObject(), nil) == nil
 }
 

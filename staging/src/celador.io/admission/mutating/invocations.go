@@ -48,7 +48,7 @@ func (i *invocation) key(index int) key {
 
 // collect adds the invocations of the policies of a snapshot that match the request. All invocations
 // are collected before the first policy is applied, so mutations do not affect which policies match.
-func (r *application) collect(snapshot *Snapshot) {
+func (r *applier) collect(snapshot *Snapshot) {
 	for match := range r.matches.In(snapshot) {
 		if match.Err != nil {
 			r.misconfigured(match.Policy, "", match.Err.Error())
@@ -60,7 +60,7 @@ func (r *application) collect(snapshot *Snapshot) {
 	}
 }
 
-func (r *application) collectBinding(match *policy.Match[Body], b *policy.BindingMatch[Body]) {
+func (r *applier) collectBinding(match *policy.Match[Body], b *policy.BindingMatch[Body]) {
 	if b.Err != nil {
 		r.misconfigured(match.Policy, b.Name(), b.Err.Error())
 		return
@@ -88,7 +88,7 @@ type kindError struct {
 
 // convertible returns an error if the request's object cannot be converted to a kind. The conversion
 // runs once for each kind, and the first result becomes r.versioned.
-func (r *application) convertible(kind schema.GroupVersionKind) error {
+func (r *applier) convertible(kind schema.GroupVersionKind) error {
 	for _, k := range r.kinds {
 		if k.GroupVersionKind == kind {
 			return k.err

@@ -162,7 +162,7 @@ func createWithParams(object apiruntime.Object, n int, patch string) subject {
 // paramList is a params.Source that returns the same cluster-scoped objects for any kind.
 type paramList []*unstructured.Unstructured
 
-func (l paramList) Open(schema.GroupVersionKind) params.Kind { return l }
+func (l paramList) Open(schema.GroupVersionKind) params.Handle { return l }
 
 func (l paramList) Close() {}
 

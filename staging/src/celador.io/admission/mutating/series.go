@@ -19,7 +19,7 @@ type targetInput struct {
 }
 
 // input returns the input of a target. The caller sets its objects with Show.
-func (r *application) input(target matching.Target) *activation.Input {
+func (r *applier) input(target matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
 			return in.Input
@@ -32,7 +32,7 @@ func (r *application) input(target matching.Target) *activation.Input {
 
 // subject returns the variables of an invocation's expressions, with the current objects of the
 // view.
-func (r *application) subject(i *invocation, view *view) activation.Subject {
+func (r *applier) subject(i *invocation, view *view) activation.Subject {
 	input := r.input(i.target)
 	// Upstream converts both objects before it evaluates expressions, even if the expressions
 	// read neither.
@@ -45,6 +45,6 @@ func (r *application) subject(i *invocation, view *view) activation.Subject {
 }
 
 // series returns a series for one expression of a mutation. Each expression has its own cost budget.
-func (r *application) series(i *invocation) *expression.Series {
+func (r *applier) series(i *invocation) *expression.Series {
 	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, expression.NewBudget(celconfig.RuntimeCELCostBudget))
 }

@@ -20,7 +20,7 @@ const maxRounds = 10
 // settle reinvokes mutations with reinvocationPolicy IfNeeded until a round changes nothing. A policy
 // that still changes the object in the last round fails, because the object would depend on the
 // number of rounds (KEP-3962, "Preventing recursion in mutations").
-func (r *application) settle() error {
+func (r *applier) settle() error {
 	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.reinvoked {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (r *application) settle() error {
 
 // reinvoke applies the reinvocable mutations that were applied before, and returns the invocations that
 // changed the object.
-func (r *application) reinvoke() (changed []*invocation, _ error) {
+func (r *applier) reinvoke() (changed []*invocation, _ error) {
 	for n := range r.invocations {
 		i := &r.invocations[n]
 		due := func(index int) bool { return i.Body.mutations[index].reinvocable && r.state.Asked(i.key(index)) }
@@ -67,7 +67,7 @@ func (r *application) reinvoke() (changed []*invocation, _ error) {
 			continue
 		}
 		before := r.versioned.VersionedObject.Object()
-		if _, err := r.mutate(i, due); err != nil {
+		if _, err := r.applyMutations(i, due); err != nil {
 			return nil, err
 		}
 		if !equal(before, r.versioned.VersionedObject.Object()) {

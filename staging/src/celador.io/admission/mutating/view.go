@@ -35,7 +35,7 @@ type reading struct {
 }
 
 // view returns the view of a kind, and adds it on the first call.
-func (r *application) view(kind schema.GroupVersionKind) *view {
+func (r *applier) view(kind schema.GroupVersionKind) *view {
 	for _, v := range r.views {
 		if v.GroupVersionKind == kind {
 			return v
@@ -48,7 +48,7 @@ func (r *application) view(kind schema.GroupVersionKind) *view {
 
 // convert converts the objects of the request to a kind. It clears the cached values, because
 // the conversion may return the same Go objects as before with other content.
-func (r *application) convert(kind schema.GroupVersionKind) error {
+func (r *applier) convert(kind schema.GroupVersionKind) error {
 	if r.versioned.VersionedKind == kind {
 		return nil
 	}

@@ -14,12 +14,12 @@ import (
 // A Source reads objects of any kind. Implementations are safe for concurrent use.
 type Source interface {
 	// Open starts to watch the objects of a kind, unless they are watched already, and returns
-	// without waiting. The kind need not be served. The caller must close the returned Kind.
-	Open(kind schema.GroupVersionKind) Kind
+	// without waiting. The kind need not be served. The caller must close the handle.
+	Open(kind schema.GroupVersionKind) Handle
 }
 
-// A Kind is an opened kind. Implementations are safe for concurrent use.
-type Kind interface {
+// A Handle keeps the objects of one kind watched until it is closed. Implementations are safe for concurrent use.
+type Handle interface {
 	// Lister returns a lister for the resource that serves the kind now. It returns an error if no
 	// resource does, and may wait briefly for discovery.
 	Lister(ctx context.Context) (Lister, error)

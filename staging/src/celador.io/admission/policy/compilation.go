@@ -18,7 +18,7 @@ import (
 
 // Compilation holds the compiled expressions of one policy.
 type Compilation struct {
-	anatomy *policyspec.Policy
+	anatomy *policyspec.Anatomy
 	// compiled holds the expressions of the anatomy, except variables.
 	compiled   []expression.Compiled
 	variables  []expression.Variable
@@ -27,7 +27,7 @@ type Compilation struct {
 }
 
 // compile compiles variables first, because all other expressions may read them.
-func compile(compiler *expression.Compiler, anatomy *policyspec.Policy) *Compilation {
+func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compilation {
 	c := &Compilation{anatomy: anatomy, compiled: make([]expression.Compiled, len(anatomy.Expressions))}
 	reader := compiler.Bare()
 	if anatomy.Has(policyspec.Variable) {

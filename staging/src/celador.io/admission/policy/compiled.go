@@ -16,13 +16,13 @@ import (
 //
 // Expressions that do not compile stay in the policy with their errors, and requests that evaluate them
 // fail.
-type Compiled[B any] struct {
+type Compiled[Body any] struct {
 	Conditions matchconditions.Conditions
 	Variables  []expression.Variable
 	// ParamReads are the parts of params that expressions read.
 	ParamReads ParamReads
 	// Body is the zero value if the policy fails every request.
-	Body B
+	Body Body
 
 	// errors holds the errors of the expressions that do not compile, with their field paths.
 	errors []error
@@ -33,17 +33,17 @@ type Compiled[B any] struct {
 // lazy compiles the expressions of a policy on first use. Compiling takes a millisecond for a policy with
 // few expressions, so a server that starts with thousands of policies must not wait for it. Safe for
 // concurrent use.
-type lazy[B any] struct {
-	compiled atomic.Pointer[Compiled[B]]
+type lazy[Body any] struct {
+	compiled atomic.Pointer[Compiled[Body]]
 	// evaluated is set when a request first evaluates the policy.
 	evaluated atomic.Bool
 	lock      sync.Mutex
 	// compile is nil if there is nothing to compile, and when it has returned.
-	compile func() *Compiled[B]
+	compile func() *Compiled[Body]
 }
 
 // get returns the compiled expressions. It takes no lock once they are compiled.
-func (l *lazy[B]) get() *Compiled[B] {
+func (l *lazy[Body]) get() *Compiled[Body] {
 	if compiled := l.compiled.Load(); compiled != nil {
 		return compiled
 	}
@@ -54,7 +54,7 @@ func (l *lazy[B]) get() *Compiled[B] {
 		return compiled
 	}
 	if l.compile == nil {
-		compiled = &Compiled[B]{}
+		compiled = &Compiled[Body]{}
 	} else {
 		compiled = l.compile()
 	}

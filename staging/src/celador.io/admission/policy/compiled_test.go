@@ -26,7 +26,7 @@ import (
 func countingStore() (s *store, compiled func() []string) {
 	var lock sync.Mutex
 	var names []string
-	counting := kind
+	counting := descriptor
 	counting.Policy = func(p *v1.ValidatingAdmissionPolicy) *policy.Policy[string] {
 		return policy.New(expression.Default(), p, policyspec.Validating(&p.Spec), func(*policy.Compilation) string {
 			lock.Lock()

@@ -29,7 +29,7 @@ type ConditionReport struct {
 // one is false, the request is exempt from the policy and the error is nil. If none is false and one
 // failed, the error is the failure. The report names no binding, because bindings share evaluations. The
 // series is memory for the evaluation.
-func (p *Policy[B]) CheckConditions(ctx context.Context, series *activation.Series, s activation.Subject) (*ConditionReport, error) {
+func (p *Policy[Body]) CheckConditions(ctx context.Context, series *activation.Series, s activation.Subject) (*ConditionReport, error) {
 	compiled := p.Compiled()
 	if len(compiled.Conditions) == 0 {
 		return nil, nil
@@ -46,6 +46,6 @@ func (p *Policy[B]) CheckConditions(ctx context.Context, series *activation.Seri
 }
 
 // NewSeries returns a series that evaluates expressions of the policy with the given role.
-func (p *Policy[B]) NewSeries(ctx context.Context, s activation.Subject, role policyspec.Role, budget *expression.Budget) *expression.Series {
+func (p *Policy[Body]) NewSeries(ctx context.Context, s activation.Subject, role policyspec.Role, budget *expression.Budget) *expression.Series {
 	return activation.NewSeries(ctx, s, role, p.Compiled().Variables, budget)
 }

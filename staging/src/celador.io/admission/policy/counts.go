@@ -19,7 +19,7 @@ const (
 )
 
 // Counts returns the numbers of policies and bindings by state. The maps have all states.
-func (s *Store[P, B, Body]) Counts() (policies, bindings map[string]int) {
+func (s *Store[PolicyObject, BindingObject, Body]) Counts() (policies, bindings map[string]int) {
 	policies = map[string]int{Active: 0, Unbound: 0, Invalid: 0}
 	bindings = map[string]int{Active: 0, Orphaned: 0, Idle: 0}
 	s.lock.Lock()

@@ -14,7 +14,7 @@ import (
 type Outcome int
 
 const (
-	// Admitted means that the policy has no objection.
+	// Admitted means that the policy has no violation.
 	Admitted Outcome = iota
 	// Denied means that a validation is not satisfied or a mutation refuses the request, whatever the
 	// validationActions of the binding are.
@@ -35,14 +35,14 @@ type tally [outcomes]atomic.Uint64
 
 // CountEvaluation counts an evaluation of the policy. Requests that match conditions exempt from the
 // policy are not evaluations.
-func (p *Policy[B]) CountEvaluation(o Outcome) { p.evaluations[o].Add(1) }
+func (p *Policy[Body]) CountEvaluation(o Outcome) { p.evaluations[o].Add(1) }
 
 // An EvaluationObserver is called with the number of evaluations of a policy that had one outcome.
 type EvaluationObserver func(policy string, outcome Outcome, n uint64)
 
 // observeEvaluations calls observe for each outcome if there were evaluations. It includes outcomes that did
 // not occur, because rates start at zero.
-func (p *Policy[B]) observeEvaluations(observe EvaluationObserver) {
+func (p *Policy[Body]) observeEvaluations(observe EvaluationObserver) {
 	var counts [outcomes]uint64
 	for o := range p.evaluations {
 		counts[o] = p.evaluations[o].Load()
@@ -57,7 +57,7 @@ func (p *Policy[B]) observeEvaluations(observe EvaluationObserver) {
 
 // ObserveEvaluations calls observe for the stored policies that were evaluated, once for each outcome. A
 // policy that replaced another one with the same name has the evaluations of both.
-func (s *Store[P, B, Body]) ObserveEvaluations(observe EvaluationObserver) {
+func (s *Store[PolicyObject, BindingObject, Body]) ObserveEvaluations(observe EvaluationObserver) {
 	s.lock.Lock()
 	policies := slices.Collect(maps.Values(s.policies))
 	s.lock.Unlock()
@@ -68,7 +68,7 @@ func (s *Store[P, B, Body]) ObserveEvaluations(observe EvaluationObserver) {
 
 // ObserveEvaluations calls observe for the policies of the snapshot that were evaluated, once for each
 // outcome.
-func (s *Snapshot[B]) ObserveEvaluations(observe EvaluationObserver) {
+func (s *Snapshot[Body]) ObserveEvaluations(observe EvaluationObserver) {
 	for _, p := range s.policies {
 		p.observeEvaluations(observe)
 	}

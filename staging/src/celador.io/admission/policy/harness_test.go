@@ -33,7 +33,7 @@ type (
 	snapshot = policy.Snapshot[string]
 )
 
-var kind = policy.Kind[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, string]{
+var descriptor = policy.Descriptor[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, string]{
 	Policy: func(p *v1.ValidatingAdmissionPolicy) *policy.Policy[string] {
 		return policy.New(expression.Default(), p, policyspec.Validating(&p.Spec), func(*policy.Compilation) string { return p.Spec.Validations[0].Message })
 	},
@@ -47,7 +47,7 @@ var kind = policy.Kind[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPol
 
 // newStore returns a store with the given policies and bindings.
 func newStore(enforceTypes bool, source params.Source, objects ...any) *store {
-	s := policy.NewStore(kind, source, enforceTypes)
+	s := policy.NewStore(descriptor, source, enforceTypes)
 	for _, object := range objects {
 		switch o := object.(type) {
 		case *v1.ValidatingAdmissionPolicy:
@@ -165,7 +165,7 @@ type source struct {
 func newSource() *source { return &source{open: map[schema.GroupVersionKind]int{}} }
 
 // Open implements params.Source.
-func (s *source) Open(gvk schema.GroupVersionKind) params.Kind {
+func (s *source) Open(gvk schema.GroupVersionKind) params.Handle {
 	if s.changed != nil {
 		s.changed("open")
 	}
@@ -178,7 +178,7 @@ type opened struct {
 	gvk schema.GroupVersionKind
 }
 
-// Close implements params.Kind.
+// Close implements params.Handle.
 func (k *opened) Close() {
 	if k.changed != nil {
 		k.changed("close")
@@ -188,7 +188,7 @@ func (k *opened) Close() {
 	}
 }
 
-// Lister implements params.Kind.
+// Lister implements params.Handle.
 func (k *opened) Lister(context.Context) (params.Lister, error) {
 	if k.gvk == unknown {
 		return nil, errors.New("no such kind")

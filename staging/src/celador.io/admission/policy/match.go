@@ -21,7 +21,7 @@ import (
 //
 // Iteration stops when the request is interrupted. An interruption also fails lookups and
 // expressions, so callers must check matching.Request.Interrupted after the iteration.
-type Matches[B any] struct {
+type Matches[Body any] struct {
 	ctx     context.Context
 	request *matching.Request
 	// log explains at V(5) why a policy or binding does not apply. explains is set if it is enabled.
@@ -34,20 +34,20 @@ type Matches[B any] struct {
 	own    matching.Target
 	others []*matching.Target
 	// match is the current Match. It is reused, because thousands of policies may match.
-	match Match[B]
+	match Match[Body]
 }
 
 // NewMatches returns the Matches of a request.
-func NewMatches[B any](ctx context.Context, request *matching.Request) Matches[B] {
+func NewMatches[Body any](ctx context.Context, request *matching.Request) Matches[Body] {
 	log := klog.FromContext(ctx).V(5)
 	own := matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}
-	return Matches[B]{ctx: ctx, request: request, log: log, explains: log.Enabled(), own: own}
+	return Matches[Body]{ctx: ctx, request: request, log: log, explains: log.Enabled(), own: own}
 }
 
 // NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most requests
 // match none, and this costs them less than to make Matches. It returns false if the reasons for which
 // policies do not match are logged.
-func NoneMatch[B any](ctx context.Context, request *matching.Request, snapshots []*Snapshot[B]) bool {
+func NoneMatch[Body any](ctx context.Context, request *matching.Request, snapshots []*Snapshot[Body]) bool {
 	for _, s := range snapshots {
 		if len(s.index.Candidates(request)) > 0 {
 			return false
@@ -57,8 +57,8 @@ func NoneMatch[B any](ctx context.Context, request *matching.Request, snapshots 
 }
 
 // Match is a policy that matches a request.
-type Match[B any] struct {
-	*Policy[B]
+type Match[Body any] struct {
+	*Policy[Body]
 	// Target is the resource and kind in which the policy reads the object. The Matches have one address for each
 	// target, which saves comparisons.
 	Target *matching.Target
@@ -66,29 +66,29 @@ type Match[B any] struct {
 	// be called.
 	Err error
 
-	matches *Matches[B]
-	bound   *boundPolicy[B]
+	matches *Matches[Body]
+	bound   *boundPolicy[Body]
 	// lister is nil if the policy has no paramKind.
 	lister params.Lister
 	// binding is the current BindingMatch, which is reused.
-	binding BindingMatch[B]
+	binding BindingMatch[Body]
 }
 
 // BindingMatch is a binding through which a policy applies to a request.
-type BindingMatch[B any] struct {
+type BindingMatch[Body any] struct {
 	*Binding
 	// Err is the error with which the policy fails for the binding, or nil.
 	Err error
 
-	match *Match[B]
+	match *Match[Body]
 	// lacksParams is set if Params returned no params, so that the binding does not apply.
 	lacksParams bool
 }
 
 // In ranges over the policies of the snapshot that match the request, in the order of names. A Match
 // is valid until the next iteration.
-func (m *Matches[B]) In(s *Snapshot[B]) iter.Seq[*Match[B]] {
-	return func(yield func(*Match[B]) bool) {
+func (m *Matches[Body]) In(s *Snapshot[Body]) iter.Seq[*Match[Body]] {
+	return func(yield func(*Match[Body]) bool) {
 		candidates := m.candidates(s)
 		for i, c := range candidates {
 			if i%prefetched == 0 {
@@ -106,7 +106,7 @@ func (m *Matches[B]) In(s *Snapshot[B]) iter.Seq[*Match[B]] {
 
 // candidates returns the policies that may match. It returns all policies if the reasons for which
 // policies do not match are logged.
-func (m *Matches[B]) candidates(s *Snapshot[B]) []matching.Candidate {
+func (m *Matches[Body]) candidates(s *Snapshot[Body]) []matching.Candidate {
 	if !m.explains {
 		return s.index.Candidates(m.request)
 	}
@@ -119,7 +119,7 @@ func (m *Matches[B]) candidates(s *Snapshot[B]) []matching.Candidate {
 
 // matches reports whether the request matches the policy, and sets the current Match if it does.
 // certain is set if the index knows that the policy matches.
-func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
+func (m *Matches[Body]) matches(p *boundPolicy[Body], certain bool) bool {
 	target, matches, err := &m.own, true, error(nil)
 	if !certain {
 		var found matching.Target
@@ -143,12 +143,12 @@ func (m *Matches[B]) matches(p *boundPolicy[B], certain bool) bool {
 	if err != nil {
 		err = fmt.Errorf("failed to configure policy: %w", err)
 	}
-	m.match = Match[B]{Policy: p.Policy, Target: target, Err: err, matches: m, bound: p, lister: lister}
+	m.match = Match[Body]{Policy: p.Policy, Target: target, Err: err, matches: m, bound: p, lister: lister}
 	return true
 }
 
 // target returns the address of a target.
-func (m *Matches[B]) target(of matching.Target) *matching.Target {
+func (m *Matches[Body]) target(of matching.Target) *matching.Target {
 	if of == m.own {
 		return &m.own
 	}
@@ -164,7 +164,7 @@ func (m *Matches[B]) target(of matching.Target) *matching.Target {
 // Bindings is an iterator over the bindings through which the policy applies to the request.
 // Fallback bindings follow only if no other binding applied. A BindingMatch is valid until the next
 // iteration.
-func (m *Match[B]) Bindings(yield func(*BindingMatch[B]) bool) {
+func (m *Match[Body]) Bindings(yield func(*BindingMatch[Body]) bool) {
 	if m.bound.only != nil {
 		m.try(m.bound.only, yield)
 		return
@@ -186,7 +186,7 @@ func (m *Match[B]) Bindings(yield func(*BindingMatch[B]) bool) {
 
 // bindings calls yield for each of the given bindings that matches the request. applied reports whether a
 // binding applied, and more whether yield returned true for all of them.
-func (m *Match[B]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[B]) bool) (applied, more bool) {
+func (m *Match[Body]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[Body]) bool) (applied, more bool) {
 	request := m.matches.request
 	candidates := of.All
 	if !m.matches.explains {
@@ -205,12 +205,12 @@ func (m *Match[B]) bindings(of matching.NamespaceIndex[*Binding], yield func(*Bi
 }
 
 // try calls yield for a binding if it matches the request. It returns the same results as bindings.
-func (m *Match[B]) try(b *Binding, yield func(*BindingMatch[B]) bool) (applied, more bool) {
+func (m *Match[Body]) try(b *Binding, yield func(*BindingMatch[Body]) bool) (applied, more bool) {
 	request := m.matches.request
 	if request.Interrupted() != nil {
 		return false, false
 	}
-	m.binding = BindingMatch[B]{Binding: b, match: m}
+	m.binding = BindingMatch[Body]{Binding: b, match: m}
 	if b.criteria != nil {
 		_, matches, err := m.matches.bindings.Match(b.criteria, request)
 		switch {
@@ -227,7 +227,7 @@ func (m *Match[B]) try(b *Binding, yield func(*BindingMatch[B]) bool) (applied, 
 	return !m.binding.lacksParams, more
 }
 
-func (m *Match[B]) log(b *Binding, reason any) {
+func (m *Match[Body]) log(b *Binding, reason any) {
 	m.matches.log.Info("Binding does not apply", "policy", m.Name, "binding", b.name, "because", reason)
 }
 
@@ -241,7 +241,7 @@ var withoutParams = []*unstructured.Unstructured{nil}
 // the policy has no paramKind or the binding has no paramRef. It returns no element if paramRef selects no
 // object; the binding then does not apply. The objects are shared and must not be changed. If Params
 // returns an error, the policy fails for the binding.
-func (b *BindingMatch[B]) Params() ([]*unstructured.Unstructured, error) {
+func (b *BindingMatch[Body]) Params() ([]*unstructured.Unstructured, error) {
 	m := b.match
 	if m.lister == nil || b.params == nil {
 		return withoutParams, nil
@@ -257,7 +257,7 @@ func (b *BindingMatch[B]) Params() ([]*unstructured.Unstructured, error) {
 	return found, nil
 }
 
-func (p *boundPolicy[B]) openLister(ctx context.Context) (params.Lister, error) {
+func (p *boundPolicy[Body]) openLister(ctx context.Context) (params.Lister, error) {
 	if p.params != nil {
 		if lister, err := p.params.Lister(ctx); err == nil {
 			return lister, nil

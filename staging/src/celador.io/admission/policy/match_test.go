@@ -189,7 +189,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, err := range kind.Policy(test.policy).Errors() {
+			for _, err := range descriptor.Policy(test.policy).Errors() {
 				got = append(got, err.Error())
 			}
 			if !slices.Equal(got, test.want) {

@@ -20,7 +20,7 @@ import (
 
 // Policy is a policy whose expressions are compiled when Compiled is first called. Safe for concurrent
 // use.
-type Policy[B any] struct {
+type Policy[Body any] struct {
 	Name string
 	// FailurePolicy defaults to Fail.
 	FailurePolicy v1.FailurePolicyType
@@ -33,7 +33,7 @@ type Policy[B any] struct {
 	// invalid is the error with which the policy fails every request, whatever the verdict is.
 	invalid error
 	// expressions is shared by all copies of the policy.
-	expressions *lazy[B]
+	expressions *lazy[Body]
 	// uid and generation identify the version of the object.
 	uid        types.UID
 	generation int64
@@ -60,11 +60,11 @@ var errNoMatchConstraints = errors.New("policy contained no match constraints, a
 
 // New returns the policy of an object with the given anatomy. When the policy is compiled, body is called
 // with the compiled expressions and returns the policy's body, unless the policy fails every request.
-func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Policy, body func(*Compilation) B) *Policy[B] {
-	result := &Policy[B]{
+func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Anatomy, body func(*Compilation) Body) *Policy[Body] {
+	result := &Policy[Body]{
 		Name: object.GetName(), uid: object.GetUID(), generation: object.GetGeneration(),
 		FailurePolicy: anatomy.FailurePolicy, singleton: anatomy.Singleton, enforced: anatomy.Enforced(),
-		constraints: anatomy.MatchConstraints, expressions: &lazy[B]{}, evaluations: &tally{},
+		constraints: anatomy.MatchConstraints, expressions: &lazy[Body]{}, evaluations: &tally{},
 	}
 	if result.constraints == nil {
 		result.constraints, result.invalid = &v1.MatchResources{}, errNoMatchConstraints
@@ -78,11 +78,11 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 		}
 		result.ParamKind = &ParamKind{kind, version.WithKind(kind.Kind)}
 	}
-	result.expressions.compile = func() *Compiled[B] {
+	result.expressions.compile = func() *Compiled[Body] {
 		c := compile(compiler, anatomy)
 		c.announce(compiler, result.Name)
 		// The body may add to the errors.
-		compiled := &Compiled[B]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
+		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
 		compiled.errors, compiled.programs = c.broken, c.programs()
 		return compiled
 	}
@@ -91,7 +91,7 @@ func New[B any](compiler *expression.Compiler, object metav1.Object, anatomy *po
 
 // Compiled returns the compiled expressions of the policy to a request that evaluates them. The first call
 // compiles them unless the store has done so, and concurrent calls wait for it.
-func (p *Policy[B]) Compiled() *Compiled[B] {
+func (p *Policy[Body]) Compiled() *Compiled[Body] {
 	if !p.expressions.evaluated.Load() { // a store in each request would take the cache line from other processors
 		p.expressions.evaluated.Store(true)
 	}
@@ -99,11 +99,11 @@ func (p *Policy[B]) Compiled() *Compiled[B] {
 }
 
 // IsCompiled reports whether the expressions are compiled, so that Compiled returns at once.
-func (p *Policy[B]) IsCompiled() bool { return p.expressions.compiled.Load() != nil }
+func (p *Policy[Body]) IsCompiled() bool { return p.expressions.compiled.Load() != nil }
 
 // Errors compiles the policy and returns the errors with which the policy fails requests of any kind, such
 // as compilation errors. The error of a field begins with the field's path.
-func (p *Policy[B]) Errors() []error {
+func (p *Policy[Body]) Errors() []error {
 	if p.invalid != nil {
 		return []error{p.invalid}
 	}
@@ -111,13 +111,13 @@ func (p *Policy[B]) Errors() []error {
 }
 
 // failsRequests reports whether the policy is misconfigured, or an expression is known not to compile.
-func (p *Policy[B]) failsRequests() bool {
+func (p *Policy[Body]) failsRequests() bool {
 	compiled := p.expressions.compiled.Load()
 	return p.misconfiguration() != nil || compiled != nil && len(compiled.errors) > 0
 }
 
 // misconfiguration returns the error with which the policy fails every request, or nil.
-func (p *Policy[B]) misconfiguration() error {
+func (p *Policy[Body]) misconfiguration() error {
 	switch {
 	case p.invalid != nil || !p.enforced:
 		return p.invalid

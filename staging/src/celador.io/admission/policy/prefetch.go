@@ -12,7 +12,7 @@ const prefetched = 16
 // prefetch brings candidates into the processor's caches, where the policies of a server mostly are not. An evaluation waits for one part of a
 // policy after the other, because each part holds the address of the next. Here the parts of one policy do not depend on those of another,
 // so the processor waits for several policies at the same time.
-func (s *Snapshot[B]) prefetch(candidates []matching.Candidate) {
+func (s *Snapshot[Body]) prefetch(candidates []matching.Candidate) {
 	for _, c := range candidates {
 		p := s.policies[c.Position]
 		p.evaluations[Admitted].Load()

@@ -14,15 +14,15 @@ import (
 
 // Snapshot holds the policies that are in effect at one time, with their bindings. Immutable, so
 // safe for concurrent use.
-type Snapshot[B any] struct {
+type Snapshot[Body any] struct {
 	// policies are sorted by name.
-	policies []*boundPolicy[B]
+	policies []*boundPolicy[Body]
 	index    *matching.Index
 }
 
 // FailsClosed reports whether a policy with failurePolicy Fail may match the request. It does not look at selectors and match
 // conditions.
-func (s *Snapshot[B]) FailsClosed(r *matching.Request) bool {
+func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 	for _, c := range s.index.Candidates(r) {
 		if s.policies[c.Position].FailurePolicy == v1.Fail {
 			return true
@@ -32,8 +32,8 @@ func (s *Snapshot[B]) FailsClosed(r *matching.Request) bool {
 }
 
 // FailClosedParams yields the kind of params of each policy of FailsClosed that has one.
-func (s *Snapshot[B]) FailClosedParams(r *matching.Request) iter.Seq[params.Kind] {
-	return func(yield func(params.Kind) bool) {
+func (s *Snapshot[Body]) FailClosedParams(r *matching.Request) iter.Seq[params.Handle] {
+	return func(yield func(params.Handle) bool) {
 		for _, c := range s.index.Candidates(r) {
 			if p := s.policies[c.Position]; p.FailurePolicy == v1.Fail && p.params != nil && !yield(p.params) {
 				return
@@ -43,36 +43,36 @@ func (s *Snapshot[B]) FailClosedParams(r *matching.Request) iter.Seq[params.Kind
 }
 
 // boundPolicy is a policy with its bindings and access to its params. Immutable.
-type boundPolicy[B any] struct {
-	*Policy[B]
+type boundPolicy[Body any] struct {
+	*Policy[Body]
 	*bindings
 	// only is the binding of the policy if it has a single one, and nil otherwise. It saves a request the
 	// walk through the lists of bindings.
 	only *Binding
 	// params is nil without a paramKind.
-	params params.Kind
+	params params.Handle
 }
 
 // inEffect reports whether the policy applies at all: it is a singleton, or it has a binding. p may
 // be nil.
-func (p *Policy[B]) inEffect(bound *bindings) bool {
+func (p *Policy[Body]) inEffect(bound *bindings) bool {
 	return p != nil && (p.singleton || bound != nil)
 }
 
 // bind returns the policy with its bindings, or nil if the policy is not in effect.
-func bind[B any](p *Policy[B], bound *bindings) *boundPolicy[B] {
+func bind[Body any](p *Policy[Body], bound *bindings) *boundPolicy[Body] {
 	switch {
 	case !p.inEffect(bound):
 		return nil
 	case p.singleton:
-		return &boundPolicy[B]{Policy: p, bindings: onlyUnbound, only: unbound}
+		return &boundPolicy[Body]{Policy: p, bindings: onlyUnbound, only: unbound}
 	default:
-		return &boundPolicy[B]{Policy: p, bindings: bound, only: bound.only()}
+		return &boundPolicy[Body]{Policy: p, bindings: bound, only: bound.only()}
 	}
 }
 
 // newIndex returns an index of the policies by their match constraints.
-func newIndex[B any](policies []*boundPolicy[B]) *matching.Index {
+func newIndex[Body any](policies []*boundPolicy[Body]) *matching.Index {
 	criteria := make([]*matching.Criteria, len(policies))
 	for i, p := range policies {
 		criteria[i] = p.criteria
@@ -83,7 +83,7 @@ func newIndex[B any](policies []*boundPolicy[B]) *matching.Index {
 
 // sameCriteria reports whether an index of one policy is also an index of the other. Either may be
 // nil.
-func sameCriteria[B any](a, b *boundPolicy[B]) bool {
+func sameCriteria[Body any](a, b *boundPolicy[Body]) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -21,23 +21,23 @@ import (
 	"celador.io/admission/params"
 )
 
-// Kind compiles the policies P and bindings B of one kind. Its functions are safe for concurrent
+// Descriptor compiles the policies and bindings of one kind. Its functions are safe for concurrent
 // use. Objects must not be changed after they were passed to one.
-type Kind[P, B metav1.Object, Body any] struct {
+type Descriptor[PolicyObject, BindingObject metav1.Object, Body any] struct {
 	// Policy returns the policy of an object. It does not compile the policy.
-	Policy func(P) *Policy[Body]
+	Policy func(PolicyObject) *Policy[Body]
 	// Binding returns the spec of a binding in the form that is common to all kinds.
-	Binding func(B) BindingSpec
+	Binding func(BindingObject) BindingSpec
 }
 
 // Store holds policies and bindings. A change is in the next Snapshot when the method that makes it
 // returns, unless Hold was called. Safe for concurrent use. Snapshot never waits for a change.
-type Store[P, B metav1.Object, Body any] struct {
-	kind     Kind[P, B, Body]
-	params   params.Source
-	criteria intern.Pool[weak.Pointer[v1.MatchResources], matching.Criteria]
-	binder   bindingCompiler
-	snapshot atomic.Pointer[Snapshot[Body]]
+type Store[PolicyObject, BindingObject metav1.Object, Body any] struct {
+	descriptor Descriptor[PolicyObject, BindingObject, Body]
+	params     params.Source
+	criteria   intern.Pool[weak.Pointer[v1.MatchResources], matching.Criteria]
+	binder     bindingCompiler
+	snapshot   atomic.Pointer[Snapshot[Body]]
 
 	lock sync.Mutex
 	// held is set while changes are not published.
@@ -53,13 +53,13 @@ type Store[P, B metav1.Object, Body any] struct {
 // NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and
 // closes them when no policy needs them. Without a source, policies with a paramKind fail the requests
 // that they match. Verdicts are ignored unless enforceTypes is set.
-func NewStore[P, B metav1.Object, Body any](kind Kind[P, B, Body], source params.Source, enforceTypes bool) *Store[P, B, Body] {
-	s := &Store[P, B, Body]{
-		kind:     kind,
-		params:   source,
-		policies: map[string]*Policy[Body]{},
-		bindings: map[string]*Binding{},
-		byPolicy: map[string]*bindings{},
+func NewStore[PolicyObject, BindingObject metav1.Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
+	s := &Store[PolicyObject, BindingObject, Body]{
+		descriptor: descriptor,
+		params:     source,
+		policies:   map[string]*Policy[Body]{},
+		bindings:   map[string]*Binding{},
+		byPolicy:   map[string]*bindings{},
 	}
 	if enforceTypes {
 		s.verdicts = map[string]*verdict{}
@@ -70,8 +70,8 @@ func NewStore[P, B metav1.Object, Body any](kind Kind[P, B, Body], source params
 
 // NewSnapshot returns a snapshot of the given policies and bindings. It has no params, and its policies
 // need no verdict.
-func NewSnapshot[P, B metav1.Object, Body any](kind Kind[P, B, Body], policies []P, bindings []B) *Snapshot[Body] {
-	s := NewStore(kind, nil, false)
+func NewSnapshot[PolicyObject, BindingObject metav1.Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], policies []PolicyObject, bindings []BindingObject) *Snapshot[Body] {
+	s := NewStore(descriptor, nil, false)
 	for _, b := range bindings {
 		s.SetBinding(b)
 	}
@@ -82,11 +82,13 @@ func NewSnapshot[P, B metav1.Object, Body any](kind Kind[P, B, Body], policies [
 }
 
 // Snapshot returns the policies and bindings that are in effect now.
-func (s *Store[P, B, Body]) Snapshot() *Snapshot[Body] { return s.snapshot.Load() }
+func (s *Store[PolicyObject, BindingObject, Body]) Snapshot() *Snapshot[Body] {
+	return s.snapshot.Load()
+}
 
 // Hold stops the publication of changes until the caller calls release, which publishes all of them. To
 // publish thousands of objects one by one takes seconds, because each snapshot has a list of all policies.
-func (s *Store[P, B, Body]) Hold() (release func()) {
+func (s *Store[PolicyObject, BindingObject, Body]) Hold() (release func()) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.held = true
@@ -106,24 +108,26 @@ func (s *Store[P, B, Body]) Hold() (release func()) {
 // SetPolicy compiles a policy, and adds it or replaces the policy with the same name. A policy with
 // expressions that do not compile is added, too: its failurePolicy decides about the requests that it
 // matches.
-func (s *Store[P, B, Body]) SetPolicy(p P) { s.Compile(p)() }
+func (s *Store[PolicyObject, BindingObject, Body]) SetPolicy(p PolicyObject) { s.Compile(p)() }
 
 // Compile compiles a policy without changing the store, and returns a function that adds or
 // replaces the policy as SetPolicy does. Compiling takes almost all of the time of SetPolicy.
 // put must be called at most once. A policy whose put is never called has no effect.
-func (s *Store[P, B, Body]) Compile(p P) (put func()) {
-	policy := s.kind.Policy(p)
+func (s *Store[PolicyObject, BindingObject, Body]) Compile(p PolicyObject) (put func()) {
+	policy := s.descriptor.Policy(p)
 	policy.expressions.get()
 	return func() { s.setPolicy(policy) }
 }
 
 // SetUncompiled adds or replaces a policy like SetPolicy, but leaves it to CompileAll or to the first
 // request that evaluates the policy to compile it.
-func (s *Store[P, B, Body]) SetUncompiled(p P) { s.setPolicy(s.kind.Policy(p)) }
+func (s *Store[PolicyObject, BindingObject, Body]) SetUncompiled(p PolicyObject) {
+	s.setPolicy(s.descriptor.Policy(p))
+}
 
 // CompileAll compiles the policies that are in effect at the time of the call, one after the other, until
 // ctx ends.
-func (s *Store[P, B, Body]) CompileAll(ctx context.Context) {
+func (s *Store[PolicyObject, BindingObject, Body]) CompileAll(ctx context.Context) {
 	for _, p := range s.Snapshot().policies {
 		if ctx.Err() != nil {
 			return
@@ -138,7 +142,7 @@ const afterEvaluation = 2 * time.Second
 
 // Evaluated reports whether requests evaluate the policy with the name: one has done so since the policy was
 // stored, or had done so with a version that was replaced up to 2 seconds ago.
-func (s *Store[P, B, Body]) Evaluated(name string) bool {
+func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	p := s.policies[name]
@@ -147,7 +151,7 @@ func (s *Store[P, B, Body]) Evaluated(name string) bool {
 
 // inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does, and
 // continue to count the evaluations of old.
-func (p *Policy[B]) inheritEvaluation(old *Policy[B]) {
+func (p *Policy[Body]) inheritEvaluation(old *Policy[Body]) {
 	if old == nil {
 		return
 	}
@@ -160,7 +164,7 @@ func (p *Policy[B]) inheritEvaluation(old *Policy[B]) {
 	}
 }
 
-func (s *Store[P, B, Body]) setPolicy(p *Policy[Body]) {
+func (s *Store[PolicyObject, BindingObject, Body]) setPolicy(p *Policy[Body]) {
 	// The policy is not shared yet.
 	p.criteria = s.criteria.Get(weak.Make(p.constraints), func() *matching.Criteria { return matching.Compile(p.constraints) })
 	s.lock.Lock()
@@ -173,7 +177,7 @@ func (s *Store[P, B, Body]) setPolicy(p *Policy[Body]) {
 }
 
 // DeletePolicy removes the policy with the name, if there is one.
-func (s *Store[P, B, Body]) DeletePolicy(name string) {
+func (s *Store[PolicyObject, BindingObject, Body]) DeletePolicy(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	delete(s.policies, name)
@@ -182,8 +186,8 @@ func (s *Store[P, B, Body]) DeletePolicy(name string) {
 
 // SetBinding adds a binding or replaces the binding with the same name. It has no effect until its
 // policy is stored.
-func (s *Store[P, B, Body]) SetBinding(b B) {
-	binding := s.binder.compile(b.GetName(), s.kind.Binding(b))
+func (s *Store[PolicyObject, BindingObject, Body]) SetBinding(b BindingObject) {
+	binding := s.binder.compile(b.GetName(), s.descriptor.Binding(b))
 	compiled, policy := &binding, binding.policyName.Value()
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -197,7 +201,7 @@ func (s *Store[P, B, Body]) SetBinding(b B) {
 }
 
 // DeleteBinding removes the binding with the name, if there is one.
-func (s *Store[P, B, Body]) DeleteBinding(name string) {
+func (s *Store[PolicyObject, BindingObject, Body]) DeleteBinding(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if old, ok := s.bindings[name]; ok {
@@ -207,7 +211,7 @@ func (s *Store[P, B, Body]) DeleteBinding(name string) {
 }
 
 // unbind removes a binding from the bindings of its policy and returns the policy's name.
-func (s *Store[P, B, Body]) unbind(b *Binding) string {
+func (s *Store[PolicyObject, BindingObject, Body]) unbind(b *Binding) string {
 	policy := b.policyName.Value()
 	if rest := s.byPolicy[policy].without(b.name); rest == nil {
 		delete(s.byPolicy, policy)
@@ -218,12 +222,12 @@ func (s *Store[P, B, Body]) unbind(b *Binding) string {
 }
 
 // publish publishes a new snapshot with the current state of the named policies, unless changes are held.
-func (s *Store[P, B, Body]) publish(names ...string) {
+func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 	if s.held {
 		return
 	}
 	policies, index := slices.Clone(s.Snapshot().policies), s.Snapshot().index
-	var unused []params.Kind
+	var unused []params.Handle
 	for _, name := range names {
 		var old *boundPolicy[Body]
 		at, found := slices.BinarySearchFunc(policies, name, func(p *boundPolicy[Body], name string) int { return strings.Compare(p.Name, name) })
@@ -238,22 +242,22 @@ func (s *Store[P, B, Body]) publish(names ...string) {
 		if !sameCriteria(old, current) {
 			index = nil
 		}
-		if kind := s.open(current, old); kind != nil {
-			unused = append(unused, kind)
+		if handle := s.open(current, old); handle != nil {
+			unused = append(unused, handle)
 		}
 	}
 	if index == nil {
 		index = newIndex(policies)
 	}
 	s.snapshot.Store(&Snapshot[Body]{policies, index})
-	for _, kind := range unused {
-		kind.Close()
+	for _, handle := range unused {
+		handle.Close()
 	}
 }
 
 // open sets the params of the current state of a policy. It takes over the params of the old state
 // if the paramKind is the same, and otherwise returns them for closing. Either state may be nil.
-func (s *Store[P, B, Body]) open(current, old *boundPolicy[Body]) (unused params.Kind) {
+func (s *Store[PolicyObject, BindingObject, Body]) open(current, old *boundPolicy[Body]) (unused params.Handle) {
 	if old != nil {
 		unused = old.params
 	}

@@ -20,7 +20,7 @@ type verdict struct {
 
 // SetVerdict implements typecheck.VerdictStore. It ignores verdicts unless types are enforced. It keeps
 // the verdict on a policy or a generation that is not stored yet, until the policy is stored.
-func (s *Store[P, B, Body]) SetVerdict(name string, uid types.UID, generation int64, err error) {
+func (s *Store[PolicyObject, BindingObject, Body]) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	if s.verdicts == nil {
 		return
 	}
@@ -42,14 +42,14 @@ func (s *Store[P, B, Body]) SetVerdict(name string, uid types.UID, generation in
 
 // ForgetVerdict implements typecheck.VerdictStore. A verdict that arrives after the deletion of its policy
 // would otherwise be kept forever.
-func (s *Store[P, B, Body]) ForgetVerdict(name string) {
+func (s *Store[PolicyObject, BindingObject, Body]) ForgetVerdict(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	delete(s.verdicts, name)
 }
 
 // misconfigurationChanged reports whether requests that match the policy get different errors.
-func misconfigurationChanged[B any](old, current *Policy[B]) bool {
+func misconfigurationChanged[Body any](old, current *Policy[Body]) bool {
 	before, after := old.misconfiguration(), current.misconfiguration()
 	if before == nil || after == nil {
 		return before != after
@@ -59,7 +59,7 @@ func misconfigurationChanged[B any](old, current *Policy[B]) bool {
 
 // takeVerdict returns the verdict on a policy that is about to replace the stored policy with its name: a
 // verdict that arrived before the policy, otherwise the verdict on an earlier generation, otherwise nil.
-func (s *Store[P, B, Body]) takeVerdict(p *Policy[Body]) *verdict {
+func (s *Store[PolicyObject, BindingObject, Body]) takeVerdict(p *Policy[Body]) *verdict {
 	if waiting := s.verdicts[p.Name]; waiting != nil && waiting.uid == p.uid && waiting.generation <= p.generation {
 		delete(s.verdicts, p.Name)
 		return waiting

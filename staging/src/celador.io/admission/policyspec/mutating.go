@@ -11,10 +11,10 @@ import (
 
 // Mutating returns the anatomy of a mutating policy. A mutation has no Patch if neither its
 // field 'expression' is set nor the field that its patch type names.
-func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Policy {
+func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 	defaulted := *spec
 	defaults.SetDefaults_MutatingAdmissionPolicySpec(&defaulted)
-	p := &Policy{
+	p := &Anatomy{
 		FailurePolicy:    *defaulted.FailurePolicy,
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,

@@ -18,7 +18,7 @@ import (
 )
 
 // sources returns the sources of a policy's expressions by path.
-func sources(p *policyspec.Policy) map[string]string {
+func sources(p *policyspec.Anatomy) map[string]string {
 	result := map[string]string{}
 	for _, e := range p.Expressions {
 		result[e.Path.String()] = e.Source
@@ -75,7 +75,7 @@ type described struct {
 	Returns      string
 }
 
-func describe(p *policyspec.Policy) []described {
+func describe(p *policyspec.Anatomy) []described {
 	var result []described
 	for i := range p.Expressions {
 		e := &p.Expressions[i]
@@ -99,7 +99,7 @@ func TestExpressions(t *testing.T) {
 	}
 	const inline = "JSONPatch list(JSONPatch) null_type bool"
 	for name, test := range map[string]struct {
-		policy *policyspec.Policy
+		policy *policyspec.Anatomy
 		want   []described
 	}{
 		"validating, empty": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), nil},
@@ -161,22 +161,22 @@ func TestExpressions(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	constraints, kind := &v1.MatchResources{}, &v1.ParamKind{Kind: "Limit"}
-	for name, test := range map[string]struct{ got, want *policyspec.Policy }{
+	for name, test := range map[string]struct{ got, want *policyspec.Anatomy }{
 		"validating": {
 			policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{
 				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints,
 				TypeChecking: new(v1.EnforcedTypeChecking), PolicyType: new(v1.SingletonPolicy),
 			}),
-			&policyspec.Policy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.EnforcedTypeChecking), Singleton: true},
+			&policyspec.Anatomy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.EnforcedTypeChecking), Singleton: true},
 		},
 		"mutating": {
 			policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{
 				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking),
 			}),
-			&policyspec.Policy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), ComposesAlways: true, MixesTypes: true},
+			&policyspec.Anatomy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), ComposesAlways: true, MixesTypes: true},
 		},
-		"validating, unset": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), &policyspec.Policy{FailurePolicy: v1.Fail}},
-		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Policy{FailurePolicy: v1.Fail, ComposesAlways: true, MixesTypes: true}},
+		"validating, unset": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail}},
+		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail, ComposesAlways: true, MixesTypes: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, test.got); diff != "" {
@@ -194,7 +194,7 @@ func TestRoles(t *testing.T) {
 		role         policyspec.Role
 		declarations expression.Declarations
 		authorizer   bool
-		namespace    policyspec.Namespace
+		namespace    policyspec.NamespaceFields
 	}{
 		"match condition":    {policyspec.MatchCondition, expression.Declarations{Authorizer: true}, true, policyspec.NoNamespace},
 		"variable":           {policyspec.Variable, expression.Declarations{Authorizer: true}, true, policyspec.WholeNamespace},
@@ -208,7 +208,7 @@ func TestRoles(t *testing.T) {
 			for _, kind := range []*v1.ParamKind{nil, {Kind: "Limit"}} {
 				want := test.declarations
 				want.Params = kind != nil
-				policy := &policyspec.Policy{ParamKind: kind}
+				policy := &policyspec.Anatomy{ParamKind: kind}
 				if got := policy.Declarations(&policyspec.Expression{Role: test.role}); got != want {
 					t.Errorf("with paramKind %v, the declarations are %+v, want %+v", kind, got, want)
 				}
@@ -281,7 +281,7 @@ func TestPatchTypes(t *testing.T) {
 }
 
 func TestSameTypes(t *testing.T) {
-	spec := func(change func(*v1.MutatingAdmissionPolicySpec)) *policyspec.Policy {
+	spec := func(change func(*v1.MutatingAdmissionPolicySpec)) *policyspec.Anatomy {
 		s := &v1.MutatingAdmissionPolicySpec{
 			ParamKind:        &v1.ParamKind{APIVersion: "v1", Kind: "Limit"},
 			MatchConstraints: &v1.MatchResources{MatchPolicy: new(v1.Exact)},

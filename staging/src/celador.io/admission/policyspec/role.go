@@ -32,13 +32,13 @@ const (
 	Patch
 )
 
-// Namespace is the part of the request's namespace that expressions read as
+// NamespaceFields is the part of the request's namespace that expressions read as
 // 'namespaceObject'.
-type Namespace int
+type NamespaceFields int
 
 const (
 	// WholeNamespace shows all fields.
-	WholeNamespace Namespace = iota
+	WholeNamespace NamespaceFields = iota
 	// DeclaredNamespace shows only the fields that are declared to the CEL compiler.
 	DeclaredNamespace
 	// NoNamespace shows null.
@@ -59,7 +59,7 @@ var roles = [...]struct {
 	// 'authorizer' to audit annotations, but an annotation that reads it fails.
 	noAuthorizer bool
 	// namespace is the part of the namespace that Kubernetes shows.
-	namespace Namespace
+	namespace NamespaceFields
 	// returns are the types that the expression may have. Patch depends on the patch type.
 	returns []*cel.Type
 }{
@@ -113,4 +113,4 @@ func (r Role) Returns() []*cel.Type { return roles[r].returns }
 func (r Role) ReadsAuthorizer() bool { return !roles[r].noAuthorizer }
 
 // ReadsNamespace returns the part of the namespace that expressions of the role read.
-func (r Role) ReadsNamespace() Namespace { return roles[r].namespace }
+func (r Role) ReadsNamespace() NamespaceFields { return roles[r].namespace }

@@ -10,10 +10,10 @@ import (
 )
 
 // Validating returns the anatomy of a validating policy.
-func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Policy {
+func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Anatomy {
 	defaulted := *spec
 	defaults.SetDefaults_ValidatingAdmissionPolicySpec(&defaulted)
-	p := &Policy{
+	p := &Anatomy{
 		FailurePolicy:    *defaulted.FailurePolicy,
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,

@@ -83,7 +83,7 @@ func (c *Checker) CheckMutating(policy *v1.MutatingAdmissionPolicy) *Result {
 	return c.check(policyspec.Mutating(&policy.Spec))
 }
 
-func (c *Checker) check(policy *policyspec.Policy) *Result {
+func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	result := &Result{}
 	expressions := expressionsOf(policy)
 	for i := range expressions {

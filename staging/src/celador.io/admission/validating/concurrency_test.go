@@ -46,7 +46,7 @@ func (p *paramVersions) set(version int64) {
 	p.current.Store(&[]*unstructured.Unstructured{limit("blue", "one", version, "gold"), limit("blue", "two", version, "gold")})
 }
 
-func (p *paramVersions) Open(schema.GroupVersionKind) params.Kind { return p }
+func (p *paramVersions) Open(schema.GroupVersionKind) params.Handle { return p }
 
 func (p *paramVersions) Close() {}
 

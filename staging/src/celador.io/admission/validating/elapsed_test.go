@@ -78,7 +78,7 @@ func TestElapsed(t *testing.T) {
 					t.Fatal(err)
 				}
 				var got []time.Duration
-				for _, d := range result.Objections {
+				for _, d := range result.Violations {
 					got = append(got, d.Elapsed)
 				}
 				if diff := cmp.Diff(test.want, got); diff != "" {

@@ -38,7 +38,7 @@ type Config struct {
 // Engine evaluates validating policies. Safe for concurrent use.
 type Engine struct {
 	config Config
-	kind   policy.Kind[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, Body]
+	kind   policy.Descriptor[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, Body]
 }
 
 // Store holds compiled policies and bindings. See policy.Store.

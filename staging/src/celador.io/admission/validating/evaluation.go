@@ -39,9 +39,9 @@ type evaluation struct {
 	series activation.Series
 	// timer measures the validations that object. Work between two validations that may take long stops it.
 	timer stopwatch.Stopwatch
-	// finding is the finding of the current policy without a param, and findings are those with params.
-	finding  finding
-	findings paramFindings
+	// withoutParam is the result of the current policy without a param, and withParams are those with params.
+	withoutParam paramResult
+	withParams   paramResults
 	// param is the value of the current param.
 	param  activation.Params
 	result Result
@@ -74,7 +74,7 @@ func (e *evaluation) free() {
 		in.clear()
 	}
 	e.inputs = e.inputs[:0]
-	e.finding, e.findings = e.finding.cleared(), e.findings.cleared()
+	e.withoutParam, e.withParams = e.withoutParam.cleared(), e.withParams.cleared()
 	e.param, e.timer = activation.Params{}, stopwatch.Stopwatch{}
 	e.result = e.result.cleared()
 	evaluations.Put(e)
@@ -86,7 +86,7 @@ type policyEvaluation struct {
 	target *matching.Target
 	// input is nil until the policy is evaluated.
 	input *activation.Input
-	// evaluated is set once the evaluation's finding is the finding of this policy without a param.
+	// evaluated is set once the evaluation's result is the result of this policy without a param.
 	evaluated   bool
 	annotations annotations
 }
@@ -98,7 +98,7 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 			e.misconfigured(match.Policy, "", match.Err)
 			continue
 		}
-		e.findings = e.findings.cleared()
+		e.withParams = e.withParams.cleared()
 		p := policyEvaluation{compiledPolicy: compiledPolicy{Policy: match.Policy}, target: match.Target}
 		for b := range match.Bindings {
 			if err := e.apply(&p, b); err != nil {
@@ -151,10 +151,10 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 	return nil
 }
 
-// find returns the finding of the policy for a param, which is valid until the next call. It evaluates
+// find returns the result of the policy for a param, which is valid until the next call. It evaluates
 // the policy only once for all params that are equal in what the policy reads of them. Bindings share
-// findings, because expressions do not read them.
-func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *finding {
+// results, because expressions do not read them.
+func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *paramResult {
 	if p.Compiled == nil {
 		if !p.IsCompiled() {
 			e.timer.Stop()
@@ -164,21 +164,21 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
 	if param == nil || p.ParamReads.None() {
 		if !p.evaluated {
-			p.evaluate(e.ctx, &e.series, &e.timer, subject, &e.finding)
+			p.evaluate(e.ctx, &e.series, &e.timer, subject, &e.withoutParam)
 			p.evaluated = true
 		}
-		return &e.finding
+		return &e.withoutParam
 	}
-	found, known := e.findings.of(param, &p.ParamReads)
+	found, known := e.withParams.of(param, &p.ParamReads)
 	if !known {
 		e.param = *activation.NewParams(param, activation.Unstructured)
 		subject.Params = &e.param
-		p.evaluate(e.ctx, &e.series, &e.timer, subject, &found.finding)
-		if p.ParamReads.Messages && len(found.objections) > 0 {
+		p.evaluate(e.ctx, &e.series, &e.timer, subject, &found.paramResult)
+		if p.ParamReads.Messages && len(found.violations) > 0 {
 			found.only = param
 		}
 	}
-	return &found.finding
+	return &found.paramResult
 }
 
 // input returns the input for a target. It converts the objects of the request if no policy with the same
@@ -211,14 +211,14 @@ var denyOnly = []v1.ValidationAction{v1.Deny}
 // name is empty if the policy could not be applied through any binding.
 func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
 	p.CountEvaluation(policy.Failed)
-	e.result.object(Decision{
+	e.result.addFailure(Decision{
 		Policy: p.Name, Binding: binding, Actions: denyOnly,
 		Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err,
 	})
 }
 
-// report adds a finding to the result, under the name of a binding.
-func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *finding) {
+// report adds a result to the result, under the name of a binding.
+func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *paramResult) {
 	if outcome, evaluated := found.outcome(); evaluated {
 		p.Policy.CountEvaluation(outcome)
 	}
@@ -239,6 +239,6 @@ func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *findi
 		}
 		failure := *a.failure
 		failure.Policy, failure.Binding, failure.Actions = p.Name, b.Name(), denyOnly
-		e.result.object(failure)
+		e.result.addFailure(failure)
 	}
 }

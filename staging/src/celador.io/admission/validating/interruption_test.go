@@ -129,10 +129,10 @@ func TestInterruptedBefore(t *testing.T) {
 // paramsOf is a params.Source that returns the objects of another source under another kind.
 type paramsOf struct {
 	*objects
-	slow params.Kind
+	slow params.Handle
 }
 
-func (p paramsOf) Open(kind schema.GroupVersionKind) params.Kind {
+func (p paramsOf) Open(kind schema.GroupVersionKind) params.Handle {
 	if kind == slow {
 		return p.slow
 	}

@@ -15,7 +15,7 @@ import (
 	"celador.io/admission/policytest"
 )
 
-// Params share findings if they are equal in what a policy reads. A policy must decide about many params as it does about each
+// Params share results if they are equal in what a policy reads. A policy must decide about many params as it does about each
 // of them alone, whatever form its expressions have.
 func TestParamsTogetherAndAlone(t *testing.T) {
 	var items []*unstructured.Unstructured

@@ -46,7 +46,7 @@ type kind struct {
 	items      []*unstructured.Unstructured
 }
 
-func (o *objects) Open(gvk schema.GroupVersionKind) params.Kind {
+func (o *objects) Open(gvk schema.GroupVersionKind) params.Handle {
 	o.open[gvk]++
 	if k, ok := o.kinds[gvk]; ok {
 		return k

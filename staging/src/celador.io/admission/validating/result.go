@@ -24,11 +24,11 @@ type Result struct {
 	attributes admission.Attributes
 	// memory is the evaluation whose memory the slices of the result use.
 	memory *evaluation
-	// applications describe Objections, from the first to the last.
-	applications []application
-	// Objections holds the decisions that are not Admitted, ignored failures among them, in the
+	// byBinding describes Violations, from the first to the last.
+	byBinding []bindingDecisions
+	// Violations holds the decisions that are not Admitted, ignored failures among them, in the
 	// order of policy name, binding name and validation.
-	Objections []Decision
+	Violations []Decision
 	// Annotations holds the audit annotations of the policies, in the order of policy name and
 	// spec.auditAnnotations.
 	Annotations []Annotation
@@ -86,46 +86,46 @@ type Annotation = policy.Annotation
 // ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport = policy.ConditionReport
 
-// application describes the decisions of a policy through a binding. Only decisions that are not Admitted
+// bindingDecisions describes the decisions of a policy through a binding. Only decisions that are not Admitted
 // are stored, because almost all are Admitted.
-type application struct {
+type bindingDecisions struct {
 	// policy and binding are nil if there are no validations.
 	policy  *policy.Policy[Body]
 	binding *policy.Binding
-	// validations is the number of validations that were evaluated, and objections the number of decisions
-	// in Result.Objections.
-	validations, objections int
+	// validations is the number of validations that were evaluated, and violations the number of decisions
+	// in Result.Violations.
+	validations, violations int
 }
 
 // add adds the decisions of a policy through a binding.
-func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *finding) {
-	if found.validations == 0 && len(found.objections) == 0 {
+func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *paramResult) {
+	if found.validations == 0 && len(found.violations) == 0 {
 		return
 	}
-	r.applications = append(r.applications, application{p, b, found.validations, len(found.objections)})
-	for i := range found.objections {
-		r.Objections = append(r.Objections, found.objections[i])
-		d := &r.Objections[len(r.Objections)-1]
+	r.byBinding = append(r.byBinding, bindingDecisions{p, b, found.validations, len(found.violations)})
+	for i := range found.violations {
+		r.Violations = append(r.Violations, found.violations[i])
+		d := &r.Violations[len(r.Violations)-1]
 		d.Policy, d.Binding, d.Actions = p.Name, b.Name(), b.Actions()
 	}
 }
 
-// object adds a decision that does not belong to a validation.
-func (r *Result) object(d Decision) {
+// addFailure adds a decision that belongs to no validation: a policy that could not be applied, or a
+func (r *Result) addFailure(d Decision) {
 	d.Index = -1
-	r.applications = append(r.applications, application{objections: 1})
-	r.Objections = append(r.Objections, d)
+	r.byBinding = append(r.byBinding, bindingDecisions{violations: 1})
+	r.Violations = append(r.Violations, d)
 }
 
 // cleared returns an empty result with the memory of r.
 func (r *Result) cleared() Result {
-	clear(r.applications)
-	clear(r.Objections)
+	clear(r.byBinding)
+	clear(r.Violations)
 	clear(r.Annotations)
 	clear(r.Conditions)
 	clear(r.Ignored)
 	return Result{
-		applications: r.applications[:0], Objections: r.Objections[:0],
+		byBinding: r.byBinding[:0], Violations: r.Violations[:0],
 		Annotations: r.Annotations[:0], Conditions: r.Conditions[:0], Ignored: r.Ignored[:0],
 	}
 }
@@ -141,11 +141,11 @@ func (r Result) Free() {
 // Decisions returns all decisions in the order of policy name, binding name and validation.
 func (r Result) Decisions() []Decision {
 	var all []Decision
-	objections := r.Objections
-	for i := range r.applications {
-		a := &r.applications[i]
-		own := objections[:a.objections]
-		objections = objections[a.objections:]
+	violations := r.Violations
+	for i := range r.byBinding {
+		a := &r.byBinding[i]
+		own := violations[:a.violations]
+		violations = violations[a.violations:]
 		for index := range a.validations {
 			if len(own) > 0 && own[0].Index == index {
 				all, own = append(all, own[0]), own[1:]
@@ -163,8 +163,8 @@ func (r Result) Decisions() []Decision {
 // also returns an error for an unknown validationAction.
 func (r Result) Err() error {
 	var denial *Decision
-	for i := range r.Objections {
-		d := &r.Objections[i]
+	for i := range r.Violations {
+		d := &r.Violations[i]
 		if d.Ignored {
 			continue
 		}
@@ -198,8 +198,8 @@ func (r Result) Err() error {
 // enforced returns the decisions that are not ignored and for which the binding has the action.
 func (r Result) enforced(action v1.ValidationAction) []*Decision {
 	var found []*Decision
-	for i := range r.Objections {
-		if d := &r.Objections[i]; !d.Ignored && slices.Contains(d.Actions, action) {
+	for i := range r.Violations {
+		if d := &r.Violations[i]; !d.Ignored && slices.Contains(d.Actions, action) {
 			found = append(found, d)
 		}
 	}

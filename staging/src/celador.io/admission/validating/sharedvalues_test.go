@@ -75,7 +75,7 @@ func createLabelled() admission.Attributes {
 	return admission.NewAttributesRecord(object, nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{}, false, jane)
 }
 
-// objections returns the decisions of validations that are not satisfied.
+// violations returns the decisions of validations that are not satisfied.
 func objections(result validating.Result) []validating.Decision {
 	return slices.DeleteFunc(result.Decisions(), func(d validating.Decision) bool { return d.Outcome == validating.Admitted })
 }

@@ -101,7 +101,7 @@ func TestValuesOfSeveralRequests(t *testing.T) {
 		return result, []string{strings.Join(images, " "), team, strings.Join(names, " ")}
 	}
 	texts := func(r validating.Result) []string {
-		return []string{r.Objections[0].Message, r.Objections[1].Message, r.Annotations[0].Value}
+		return []string{r.Violations[0].Message, r.Violations[1].Message, r.Annotations[0].Value}
 	}
 	kept, wantKept := evaluate(7)
 	for i := range 40 {

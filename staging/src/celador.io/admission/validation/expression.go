@@ -56,7 +56,7 @@ func (e expressionErrors) take(path *field.Path) field.ErrorList {
 }
 
 // rest returns the errors that were not taken.
-func (e expressionErrors) rest(policy *policyspec.Policy) field.ErrorList {
+func (e expressionErrors) rest(policy *policyspec.Anatomy) field.ErrorList {
 	var errs field.ErrorList
 	for i := range policy.Expressions {
 		errs = append(errs, e.take(policy.Expressions[i].Path)...)
@@ -67,7 +67,7 @@ func (e expressionErrors) rest(policy *policyspec.Policy) field.ErrorList {
 // checkExpressions compiles the expressions of a policy. Expressions that the stored policy
 // contains may use every CEL feature. Others may use the features that a rollback leaves
 // available. The match conditions of a policy are checked only if checkConditions is set.
-func checkExpressions(policy, stored *policyspec.Policy, checkConditions bool) expressionErrors {
+func checkExpressions(policy, stored *policyspec.Anatomy, checkConditions bool) expressionErrors {
 	plain := expression.Default()
 	composed := plain
 	var composition *expression.Composition // nil if the policy has no variables to declare

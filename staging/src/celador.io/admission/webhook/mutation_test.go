@@ -47,7 +47,7 @@ func TestPatch(t *testing.T) {
 			if a == nil {
 				a = creation()
 			}
-			m := webhook.NewSet(nil).NewMutation(t.Context(), a, objects, webhook.Config{}, "Plugin")
+			m := webhook.NewSet(nil).NewMutatingRequest(t.Context(), a, objects, webhook.Config{}, "Plugin")
 			defer m.End()
 			changed, err := m.Patch(kind, patch(t, test.patch))
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
@@ -87,7 +87,7 @@ func TestReinvocation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, webhooks := creation(), []string{"a", "b", "c", "d"}
-			m := webhook.NewSet(nil).NewMutation(t.Context(), a, objects, webhook.Config{}, "Plugin")
+			m := webhook.NewSet(nil).NewMutatingRequest(t.Context(), a, objects, webhook.Config{}, "Plugin")
 			for _, uid := range webhooks {
 				if !m.Due(uid) {
 					t.Errorf("%s is not due in the first run", uid)
@@ -107,7 +107,7 @@ func TestReinvocation(t *testing.T) {
 			if test.touched {
 				a.GetObject().(*corev1.Pod).Spec.NodeName = "m"
 			}
-			m = webhook.NewSet(nil).NewMutation(t.Context(), a, objects, webhook.Config{}, "Plugin")
+			m = webhook.NewSet(nil).NewMutatingRequest(t.Context(), a, objects, webhook.Config{}, "Plugin")
 			defer m.End()
 			var due []string
 			for _, uid := range webhooks {

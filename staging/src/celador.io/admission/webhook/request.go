@@ -78,7 +78,7 @@ func (r *Request) Free() {
 }
 
 // VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
-// a Decision's Target. Calls with the same kind return the same attributes.
+// a MatchResult's Target. Calls with the same kind return the same attributes.
 func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
 	v, err := r.version(&kind)
 	if err != nil {

@@ -48,8 +48,8 @@ func lines(report *audit.Report) (lines []string) {
 			lines = append(lines, p.Name+": "+p.NotAuditable)
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s/%s: %d passed, %d violated, %d failed, %d findings", p.Name, p.Binding, p.Passed, p.Violated, p.Failed, p.FindingsCount))
-		for _, f := range p.Findings {
+		lines = append(lines, fmt.Sprintf("%s/%s: %d passed, %d violated, %d failed, %d findings", p.Name, p.Binding, p.Passed, p.Violated, p.Failed, p.ViolationsCount))
+		for _, f := range p.Violations {
 			lines = append(lines, fmt.Sprintf("%s %s[%d]: %s", f.Outcome, f.Object.Name, f.Index, f.Message))
 		}
 	}
@@ -129,7 +129,7 @@ func TestAudit(t *testing.T) {
 			[]string{"p/a: 0 passed, 1 violated, 0 failed, 1 findings", "Denied bad[0]: too large"},
 		},
 		{
-			"a limit of findings", auditPolicy("p", "  validations: [{expression: \"false\", message: never}]"), audit.Config{MaxFindings: 2},
+			"a limit of findings", auditPolicy("p", "  validations: [{expression: \"false\", message: never}]"), audit.Config{MaxViolations: 2},
 			[]string{"p/: 0 passed, 3 violated, 0 failed, 3 findings", "Denied good[0]: never", "Denied bad[0]: never"},
 		},
 		{

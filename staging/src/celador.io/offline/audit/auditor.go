@@ -29,9 +29,9 @@ type Config struct {
 	Select func(policy string) bool
 	// Namespace is the only namespace whose objects are evaluated. Objects without a namespace are then left out. Empty means all.
 	Namespace string
-	// MaxFindings is the number of findings that a report has of each policy and binding. Those that are left out are
+	// MaxViolations is the number of violations that a report has of each policy and binding. Those that are left out are
 	// counted. 0 means no limit.
-	MaxFindings int
+	MaxViolations int
 	// SinceBinding leaves out objects that nobody has written since the binding of a policy was created.
 	SinceBinding bool
 }
@@ -41,7 +41,7 @@ type Auditor struct {
 	cluster     *cluster.Cluster
 	namespace   string
 	maxFindings int
-	policies    []Policy
+	policies    []PolicyResult
 	needs       Needs
 	// since has the times from which on objects count, by the names of bindings. It is nil if all objects count.
 	since map[string]time.Time
@@ -50,7 +50,7 @@ type Auditor struct {
 // New returns an auditor of the policies among the objects. A policy without a binding is audited as if it were bound to everything that its
 // constraints match. Errors are those of cluster.Base.Restore; an *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
-	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxFindings}
+	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxViolations}
 	if config.SinceBinding {
 		a.since = map[string]time.Time{}
 	}
@@ -63,7 +63,9 @@ func New(ctx context.Context, config Config) (*Auditor, error) {
 			a.add(s, p)
 		}
 	}
-	slices.SortFunc(a.policies, func(x, y Policy) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Binding, y.Binding)) })
+	slices.SortFunc(a.policies, func(x, y PolicyResult) int {
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Binding, y.Binding))
+	})
 	if a.cluster, err = s.cluster(ctx, config); err != nil {
 		return nil, err
 	}
@@ -74,25 +76,25 @@ func New(ctx context.Context, config Config) (*Auditor, error) {
 func (a *Auditor) add(s *selection, p *v1.ValidatingAdmissionPolicy) {
 	bindings := s.bindings[p.Name]
 	if reason := obstacle(p); reason != "" {
-		a.policies = append(a.policies, Policy{Name: p.Name, NotAuditable: reason})
+		a.policies = append(a.policies, PolicyResult{Name: p.Name, NotAuditable: reason})
 		return
 	}
 	if len(bindings) == 0 && p.Spec.ParamKind != nil {
-		a.policies = append(a.policies, Policy{Name: p.Name, NotAuditable: "spec.paramKind: the policy needs params, and no binding selects them"})
+		a.policies = append(a.policies, PolicyResult{Name: p.Name, NotAuditable: "spec.paramKind: the policy needs params, and no binding selects them"})
 		return
 	}
 	s.use(p, bindings)
 	a.needs.add(p)
 	if len(bindings) == 0 {
 		s.unbound = append(s.unbound, bindToAll(p.Name, len(s.unbound)))
-		a.policies = append(a.policies, Policy{Name: p.Name})
+		a.policies = append(a.policies, PolicyResult{Name: p.Name})
 		return
 	}
 	for _, b := range bindings {
 		if a.since != nil {
 			a.since[b.Name] = b.CreationTimestamp.Time
 		}
-		a.policies = append(a.policies, Policy{Name: p.Name, Binding: b.Name, Actions: b.Spec.ValidationActions})
+		a.policies = append(a.policies, PolicyResult{Name: p.Name, Binding: b.Name, Actions: b.Spec.ValidationActions})
 	}
 }
 
@@ -107,7 +109,7 @@ func bindToAll(policy string, index int) *unstructured.Unstructured {
 
 // Policies returns the policies of the audit with each of their bindings, sorted by name and binding. Counts and findings are
 // empty. The caller owns the result.
-func (a *Auditor) Policies() []Policy { return slices.Clone(a.policies) }
+func (a *Auditor) Policies() []PolicyResult { return slices.Clone(a.policies) }
 
 // Matches reports whether an audited policy may apply to objects of the resource. See Needs.Matches.
 func (a *Auditor) Matches(resource schema.GroupResource) bool { return a.needs.Matches(resource) }

@@ -23,8 +23,8 @@ type Report struct {
 	// Objects is the number of objects that were evaluated.
 	Objects int
 	// Policies has an entry for each policy and each of its bindings, sorted by name and binding.
-	Policies []Policy
-	// Unevaluated are objects that could not be evaluated, in the order of the source, as many as MaxFindings. UnevaluatedCount counts all.
+	Policies []PolicyResult
+	// Unevaluated are objects that could not be evaluated, in the order of the source, as many as MaxViolations. UnevaluatedCount counts all.
 	Unevaluated      []Unevaluated
 	UnevaluatedCount int
 	// Unread are the resources whose objects could not be read.
@@ -55,8 +55,8 @@ func (r *Report) Errors() int {
 	return n
 }
 
-// A Policy is the result of a policy through one of its bindings.
-type Policy struct {
+// A PolicyResult is the result of a policy through one of its bindings.
+type PolicyResult struct {
 	// Name and Binding are names. Binding is empty if the policy has none.
 	Name, Binding string
 	// Actions are the binding's validationActions.
@@ -65,15 +65,15 @@ type Policy struct {
 	NotAuditable string
 	// Counts does not have the objects that do not match.
 	Counts
-	// Findings are sorted in the order of the objects' source. There may be more of them than MaxFindings; FindingsCount counts all.
-	Findings      []Finding
-	FindingsCount int
+	// Violations are sorted in the order of the objects' source. There may be more of them than MaxViolations; ViolationsCount counts all.
+	Violations      []Violation
+	ViolationsCount int
 }
 
-// A Finding is a validation that an object violates, or that could not be evaluated.
-type Finding struct {
+// A Violation is a validation that an object violates, or that could not be evaluated.
+type Violation struct {
 	Object Reference
-	// Index is the position of the validation in spec.validations, or -1 if the finding is not of one validation.
+	// Index is the position of the validation in spec.validations, or -1 if the violation is not of one validation.
 	Index   int
 	Outcome validating.Outcome
 	Message string
@@ -151,8 +151,8 @@ func (c *collector) addPolicy(sequence int, object Reference, decisions []valida
 			default:
 				failed = true
 			}
-			p.Findings = append(p.Findings, Finding{Object: object, Index: d.Index, Outcome: d.Outcome, Message: d.Message, Reason: d.Reason, sequence: sequence})
-			p.FindingsCount++
+			p.Violations = append(p.Violations, Violation{Object: object, Index: d.Index, Outcome: d.Outcome, Message: d.Message, Reason: d.Reason, sequence: sequence})
+			p.ViolationsCount++
 		}
 		for _, counts := range []*Counts{&p.Counts, c.namespace(object.Namespace)} {
 			switch {
@@ -164,8 +164,8 @@ func (c *collector) addPolicy(sequence int, object Reference, decisions []valida
 				counts.Passed++
 			}
 		}
-		if c.max > 0 && len(p.Findings) > 2*c.max {
-			p.Findings = earliest(p.Findings, c.max, findingSequence)
+		if c.max > 0 && len(p.Violations) > 2*c.max {
+			p.Violations = earliest(p.Violations, c.max, findingSequence)
 		}
 	}
 }
@@ -216,13 +216,13 @@ func (c *collector) unread(err error) {
 func (c *collector) result() *Report {
 	for i := range c.report.Policies {
 		p := &c.report.Policies[i]
-		p.Findings = earliest(p.Findings, c.max, findingSequence)
+		p.Violations = earliest(p.Violations, c.max, findingSequence)
 	}
 	c.report.Unevaluated = earliest(c.report.Unevaluated, c.max, unevaluatedSequence)
 	return &c.report
 }
 
-func findingSequence(f Finding) int         { return f.sequence }
+func findingSequence(f Violation) int       { return f.sequence }
 func unevaluatedSequence(u Unevaluated) int { return u.sequence }
 
 // earliest sorts items by their sequence and returns the first ones. 0 means all.

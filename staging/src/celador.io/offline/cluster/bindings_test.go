@@ -133,11 +133,11 @@ func testBindings(t *testing.T, kind, policy string, bindings []boundBinding, pa
 	for _, b := range bindings {
 		review := reviewBindings(t, kind, policy, b)[0]
 		if b.mismatch != "" {
-			want := cluster.PolicyReview{Kind: kind, Policy: "policy", Binding: b.name, Outcome: cluster.NotMatched, Reason: b.mismatch}
+			want := cluster.PolicyReview{Kind: kind, Policy: "policy", Binding: b.name, Effect: cluster.NotMatched, Reason: b.mismatch}
 			if diff := cmp.Diff(want, review); diff != "" {
 				t.Errorf("binding %s of%s\ndiffers (-want +got):\n%s", b.name, policy, diff)
 			}
-		} else if review.Outcome == cluster.NotMatched || review.Outcome == cluster.NotReached {
+		} else if review.Effect == cluster.NotMatched || review.Effect == cluster.NotReached {
 			t.Errorf("binding %s of%s\ndoes not apply: %+v", b.name, policy, review)
 		}
 		alone[b.name] = review
@@ -146,12 +146,12 @@ func testBindings(t *testing.T, kind, policy string, bindings []boundBinding, pa
 		regular := slices.ContainsFunc(company, func(b boundBinding) bool { return !b.fallback && b.mismatch == "" })
 		for i, got := range reviewBindings(t, kind, policy, company...) {
 			b := company[i]
-			outcome, reason := alone[b.name].Outcome, alone[b.name].Reason
+			effect, reason := alone[b.name].Effect, alone[b.name].Reason
 			if b.fallback && regular && b.mismatch == "" {
-				outcome, reason = cluster.NotMatched, "the binding is a fallback and another one applies"
+				effect, reason = cluster.NotMatched, "the binding is a fallback and another one applies"
 			}
-			if got.Outcome != outcome || got.Reason != reason {
-				t.Errorf("binding %s of%s\nbeside %+v is %s %q, want %s %q", b.name, policy, company, got.Outcome, got.Reason, outcome, reason)
+			if got.Effect != effect || got.Reason != reason {
+				t.Errorf("binding %s of%s\nbeside %+v is %s %q, want %s %q", b.name, policy, company, got.Effect, got.Reason, effect, reason)
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func TestCustomParams(t *testing.T) {
 		t.Errorf("allowed %v, status is %v", review.Allowed, review.Status)
 	}
 	review = clustertest.Admit(t, clustertest.New(t, clustertest.Backend, policy+"---\n"+clustertest.Widgets), request)
-	if got := review.Policies[0]; got.Outcome != cluster.NotMatched || got.Reason != "paramRef of the binding selects no object" {
+	if got := review.Policies[0]; got.Effect != cluster.NotMatched || got.Reason != "paramRef of the binding selects no object" {
 		t.Errorf("without the param, the policy is %+v", got)
 	}
 }

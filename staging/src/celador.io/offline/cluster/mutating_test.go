@@ -18,43 +18,43 @@ func TestMutatingPolicies(t *testing.T) {
 	for name, test := range map[string]struct {
 		policies string
 		want     map[string]string // labels of the object afterwards
-		outcomes map[string]cluster.Outcome
+		outcomes map[string]cluster.Effect
 	}{
 		"apply configuration": {
 			clustertest.Mutating("a", "Never", clustertest.Apply("Object{metadata: Object.metadata{labels: Object.metadata.labels{team: 'x'}}}")),
-			map[string]string{"team": "x"}, map[string]cluster.Outcome{"a": cluster.Mutated},
+			map[string]string{"team": "x"}, map[string]cluster.Effect{"a": cluster.Mutated},
 		},
 		"list that is merged by key": {
 			clustertest.Mutating("a", "Never", clustertest.Apply("Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: 'web', image: 'nginx:1'}]}}}}")),
-			nil, map[string]cluster.Outcome{"a": cluster.Mutated},
+			nil, map[string]cluster.Effect{"a": cluster.Mutated},
 		},
 		"no change": {
-			clustertest.Mutating("a", "Never", clustertest.Apply("Object{}")), nil, map[string]cluster.Outcome{"a": cluster.Admitted},
+			clustertest.Mutating("a", "Never", clustertest.Apply("Object{}")), nil, map[string]cluster.Effect{"a": cluster.Admitted},
 		},
 		"second policy sees the first, which is invoked again": {
 			clustertest.Mutating("a", "IfNeeded", clustertest.Apply("Object{metadata: Object.metadata{labels: Object.metadata.labels{count: has(object.metadata.labels) && 'b' in object.metadata.labels ? '2' : '1'}}}")) + "---\n" +
 				clustertest.Mutating("b", "Never", clustertest.Apply("Object{metadata: Object.metadata{labels: Object.metadata.labels{b: 'b'}}}")),
-			map[string]string{"b": "b", "count": "2"}, map[string]cluster.Outcome{"a": cluster.Mutated, "b": cluster.Mutated},
+			map[string]string{"b": "b", "count": "2"}, map[string]cluster.Effect{"a": cluster.Mutated, "b": cluster.Mutated},
 		},
 		"failure": {
 			clustertest.Mutating("a", "Never", clustertest.JSONPatch("[JSONPatch{op: 'remove', path: '/spec/nothing'}]")) + "---\n" +
 				clustertest.Mutating("b", "Never", clustertest.Apply("Object{}")) + "---\n" + clustertest.Replicas,
-			nil, map[string]cluster.Outcome{"a": cluster.Failed, "b": cluster.Admitted, "replicas.example.com": cluster.NotReached},
+			nil, map[string]cluster.Effect{"a": cluster.Failed, "b": cluster.Admitted, "replicas.example.com": cluster.NotReached},
 		},
 		"mutation that a validating policy denies": {
 			clustertest.Mutating("a", "Never", clustertest.JSONPatch("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 9}]")) + "---\n" + clustertest.Replicas,
-			nil, map[string]cluster.Outcome{"a": cluster.Mutated, "replicas.example.com": cluster.Denied},
+			nil, map[string]cluster.Effect{"a": cluster.Mutated, "replicas.example.com": cluster.Denied},
 		},
 		"mutation that the API rejects": {
 			clustertest.Mutating("a", "Never", clustertest.JSONPatch("[JSONPatch{op: 'replace', path: '/spec/replicas', value: -1}]")) + "---\n" + clustertest.Replicas,
-			nil, map[string]cluster.Outcome{"a": cluster.Mutated, "replicas.example.com": cluster.NotReached},
+			nil, map[string]cluster.Effect{"a": cluster.Mutated, "replicas.example.com": cluster.NotReached},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, test.policies), &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(t, "3")})
-			outcomes := map[string]cluster.Outcome{}
+			outcomes := map[string]cluster.Effect{}
 			for _, p := range review.Policies {
-				outcomes[p.Policy] = p.Outcome
+				outcomes[p.Policy] = p.Effect
 			}
 			if diff := cmp.Diff(test.outcomes, outcomes); diff != "" {
 				t.Errorf("outcomes differ (-want +got):\n%s\nstatus is %v", diff, review.Status)

@@ -19,7 +19,7 @@ import (
 type paramSource struct{ cluster *Cluster }
 
 // Open implements params.Source.
-func (s paramSource) Open(kind schema.GroupVersionKind) params.Kind {
+func (s paramSource) Open(kind schema.GroupVersionKind) params.Handle {
 	return paramKind{s.cluster, kind}
 }
 

@@ -36,9 +36,9 @@ func (c *Cluster) addResults(review *Review, r *record) {
 	annotate(annotations)
 	for i := range c.policies.described {
 		p := r.review(&c.policies.described[i], r.mismatches[i])
-		if p.Outcome == NotReached && review.Allowed {
+		if p.Effect == NotReached && review.Allowed {
 			// An example is the second deletion of a Pod that terminates already.
-			p.Outcome, p.Reason = NotMatched, "the server asks no policy about this request"
+			p.Effect, p.Reason = NotMatched, "the server asks no policy about this request"
 		}
 		review.Policies = append(review.Policies, p)
 	}
@@ -55,19 +55,19 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 		r.addDecisions(&p)
 	}
 	switch {
-	case p.Outcome != "":
+	case p.Effect != "":
 	case !reached:
-		p.Outcome, p.Reason = NotReached, "the request was rejected before"
+		p.Effect, p.Reason = NotReached, "the request was rejected before"
 	case mismatch != "":
-		p.Outcome, p.Reason = NotMatched, mismatch
+		p.Effect, p.Reason = NotMatched, mismatch
 	default:
-		p.Outcome, p.Reason = r.withoutRecord(d)
+		p.Effect, p.Reason = r.withoutRecord(d)
 	}
 	return p
 }
 
 // withoutRecord returns the outcome of a policy that applies through a binding and has no decision, mutation or failure.
-func (r *record) withoutRecord(d *described) (outcome Outcome, reason string) {
+func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
 	conditions := r.conditions(d)
 	switch {
 	case slices.ContainsFunc(conditions, func(c policy.ConditionReport) bool { return c.Errors > 0 }):
@@ -90,11 +90,11 @@ func (r *record) addMutations(p *PolicyReview) {
 			p.Mutations = append(p.Mutations, m)
 			switch {
 			case m.Err != nil:
-				p.Outcome = Failed
-			case m.Changed && p.Outcome != Failed:
-				p.Outcome = Mutated
-			case p.Outcome == "":
-				p.Outcome = Admitted
+				p.Effect = Failed
+			case m.Changed && p.Effect != Failed:
+				p.Effect = Mutated
+			case p.Effect == "":
+				p.Effect = Admitted
 			}
 		}
 		for _, f := range round.Failures {
@@ -102,8 +102,8 @@ func (r *record) addMutations(p *PolicyReview) {
 				continue
 			}
 			p.Failures = append(p.Failures, f)
-			if p.Outcome = Failed; f.Stated {
-				p.Outcome = Denied
+			if p.Effect = Failed; f.Stated {
+				p.Effect = Denied
 			}
 		}
 	}
@@ -118,11 +118,11 @@ func (r *record) addDecisions(p *PolicyReview) {
 		p.Decisions = append(p.Decisions, d)
 		switch {
 		case d.Outcome == validating.Denied:
-			p.Outcome = Denied
-		case d.Outcome != validating.Admitted && p.Outcome != Denied:
-			p.Outcome = Failed
-		case p.Outcome == "":
-			p.Outcome = Admitted
+			p.Effect = Denied
+		case d.Outcome != validating.Admitted && p.Effect != Denied:
+			p.Effect = Failed
+		case p.Effect == "":
+			p.Effect = Admitted
 		}
 	}
 }

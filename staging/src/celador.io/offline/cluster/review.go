@@ -27,7 +27,7 @@ type Review struct {
 	Object *unstructured.Unstructured
 	// Policies has an entry for each policy of the cluster and each of its bindings, in the order of kind (mutating first), policy name
 	// and binding name. A policy without a binding has one entry without a Binding. Policies that the
-	// request did not reach, because it was rejected before, have Outcome NotReached.
+	// request did not reach, because it was rejected before, have the Effect NotReached.
 	Policies []PolicyReview
 	// Webhooks has an entry for each webhook of the cluster, in the order of calls: mutating ones first, then by configuration. Since a
 	// cluster calls none, the others see the object as if no webhook had changed it.
@@ -39,7 +39,7 @@ type PolicyReview struct {
 	// Kind is MutatingKind or ValidatingKind.
 	Kind            string
 	Policy, Binding string
-	Outcome         Outcome
+	Effect          Effect
 	// Reason explains NotMatched and NotReached.
 	Reason string
 	// Decisions are the decisions of a validating policy, satisfied validations included.
@@ -52,30 +52,30 @@ type PolicyReview struct {
 
 // Applied reports whether the policy was evaluated and its expressions took part in the answer.
 func (p *PolicyReview) Applied() bool {
-	switch p.Outcome {
+	switch p.Effect {
 	case NotReached, NotMatched, Excluded:
 		return false
 	}
 	return true
 }
 
-// Outcome is the outcome of a policy for one binding.
-type Outcome string
+// An Effect is what a policy does to a request, through one binding.
+type Effect string
 
 const (
 	// NotReached means that the request was rejected before the policy.
-	NotReached Outcome = "NotReached"
+	NotReached Effect = "NotReached"
 	// NotMatched means that the request does not match the policy or the binding, or that the policy has no
 	// binding.
-	NotMatched Outcome = "NotMatched"
+	NotMatched Effect = "NotMatched"
 	// Excluded means that a match condition was false.
-	Excluded Outcome = "Excluded"
+	Excluded Effect = "Excluded"
 	// Admitted means that all validations were satisfied, or that the mutations changed nothing.
-	Admitted Outcome = "Admitted"
+	Admitted Effect = "Admitted"
 	// Mutated means that a mutation changed the object.
-	Mutated Outcome = "Mutated"
+	Mutated Effect = "Mutated"
 	// Denied means that a validation was not satisfied, with any validationAction, or that a mutation refused the request.
-	Denied Outcome = "Denied"
+	Denied Effect = "Denied"
 	// Failed means that the policy could not be evaluated. The request is rejected unless failurePolicy is Ignore.
-	Failed Outcome = "Failed"
+	Failed Effect = "Failed"
 )

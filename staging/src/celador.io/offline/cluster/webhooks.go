@@ -104,7 +104,7 @@ func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects ad
 		return reviews, nil
 	}
 	request := w.set.NewRequest(ctx, a, objects, w.config)
-	decisions := map[int]webhook.Decision{}
+	decisions := map[int]webhook.MatchResult{}
 	for _, candidate := range request.Candidates() {
 		decision, err := request.Match(candidate)
 		if err != nil {

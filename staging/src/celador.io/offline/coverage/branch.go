@@ -11,7 +11,7 @@ import (
 type Branch struct {
 	// Text is the part of the expression, such as object.spec.replicas <= 5.
 	Text    string
-	Outcome Outcome
+	Outcome BranchOutcome
 	// Missing says what would reach the branch, such as "object.spec.replicas was never 5".
 	Missing string
 	// Covered is set once an evaluation had the outcome. The outcome of an operand of && or || counts if it is decisive: if a && b is
@@ -19,27 +19,27 @@ type Branch struct {
 	Covered bool
 }
 
-// An Outcome is what an evaluation of a part of an expression can result in.
-type Outcome string
+// A BranchOutcome is what an evaluation of a part of an expression can result in.
+type BranchOutcome string
 
 const (
 	// True and False are the outcomes of a condition: an expression or an operand of &&, || or ! that is of type bool, the condition of a
 	// ternary or of a macro such as filter(), and a call such as a == b, has() or all().
-	True  Outcome = "true"
-	False Outcome = "false"
+	True  BranchOutcome = "true"
+	False BranchOutcome = "false"
 	// Less, Equal and Greater are the outcomes of a comparison with <, <=, > or >=, by the left side. If the outcome of the comparison
 	// changes between Equal and Less, or between Equal and Greater, then integers must differ by 1.
-	Less    Outcome = "less"
-	Equal   Outcome = "equal"
-	Greater Outcome = "greater"
+	Less    BranchOutcome = "less"
+	Equal   BranchOutcome = "equal"
+	Greater BranchOutcome = "greater"
 	// Present and Absent are the outcomes of an optional value before or(), orValue(), optMap() or optFlatMap().
-	Present Outcome = "present"
-	Absent  Outcome = "absent"
+	Present BranchOutcome = "present"
+	Absent  BranchOutcome = "absent"
 	// Evaluated is the outcome of an expression that is not a condition, and of the body of a macro such as map().
-	Evaluated Outcome = "evaluated"
+	Evaluated BranchOutcome = "evaluated"
 )
 
-func newBranch(text string, outcome Outcome) Branch {
+func newBranch(text string, outcome BranchOutcome) Branch {
 	missing := ""
 	switch outcome {
 	case True, False:

@@ -17,9 +17,9 @@ import (
 type comparison struct {
 	left, right operand
 	// next is the outcome beside Equal with another value of the comparison.
-	next Outcome
+	next BranchOutcome
 	// branches holds the position of the branch of an outcome.
-	branches map[Outcome]int
+	branches map[BranchOutcome]int
 }
 
 // An operand is a side of a comparison.
@@ -48,12 +48,12 @@ func (o operand) value(latest values) ref.Val {
 func (p *Plan) compare(e ast.Expr) {
 	call := e.AsCall()
 	left, right := call.Args()[0], call.Args()[1]
-	c := &comparison{left: newOperand(left), right: newOperand(right), next: Less, branches: map[Outcome]int{}}
+	c := &comparison{left: newOperand(left), right: newOperand(right), next: Less, branches: map[BranchOutcome]int{}}
 	if f := call.FunctionName(); f == operators.LessEquals || f == operators.Greater {
 		c.next = Greater
 	}
 	p.comparisons[e.ID()] = c
-	for _, outcome := range []Outcome{Less, Equal, Greater} {
+	for _, outcome := range []BranchOutcome{Less, Equal, Greater} {
 		// No size is negative.
 		if outcome == Less && p.isSize(left) && c.right.literal == types.Int(0) || outcome == Greater && p.isSize(right) && c.left.literal == types.Int(0) {
 			continue
@@ -69,14 +69,14 @@ func (p *Plan) isSize(e ast.Expr) bool {
 }
 
 // missing says what would reach an outcome of a comparison.
-func (p *Plan) missing(left, right ast.Expr, outcome, next Outcome) string {
+func (p *Plan) missing(left, right ast.Expr, outcome, next BranchOutcome) string {
 	subject, bound := left, right
-	flipped := map[Outcome]Outcome{Less: Greater, Equal: Equal, Greater: Less}
+	flipped := map[BranchOutcome]BranchOutcome{Less: Greater, Equal: Equal, Greater: Less}
 	if left.Kind() == ast.LiteralKind {
 		subject, bound, outcome, next = right, left, flipped[outcome], flipped[next]
 	}
 	text := p.text(subject) + " was never "
-	distance := map[Outcome]int64{Less: -1, Greater: 1}[outcome]
+	distance := map[BranchOutcome]int64{Less: -1, Greater: 1}[outcome]
 	var integer types.Int
 	isInteger := false
 	if bound.Kind() == ast.LiteralKind {
@@ -107,7 +107,7 @@ func (c *comparison) cover(branches []Branch, latest values) {
 	if !ok {
 		return
 	}
-	outcome := map[types.Int]Outcome{types.IntNegOne: Less, types.IntZero: Equal, types.IntOne: Greater}[order]
+	outcome := map[types.Int]BranchOutcome{types.IntNegOne: Less, types.IntZero: Equal, types.IntOne: Greater}[order]
 	if outcome == c.next && !adjacent(left, right) {
 		return
 	}

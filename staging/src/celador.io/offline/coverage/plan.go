@@ -145,7 +145,7 @@ func coverValue(branches []Branch, value ref.Val) {
 	}
 }
 
-func isCondition(outcome Outcome) bool { return outcome == True || outcome == False }
+func isCondition(outcome BranchOutcome) bool { return outcome == True || outcome == False }
 
 // index returns the index of the branch for an outcome that is one of two.
 func index(first bool) int {
@@ -159,7 +159,7 @@ func index(first bool) int {
 type values map[int64]ref.Val
 
 // add adds branches of a node, unless it has some.
-func (p *Plan) add(e ast.Expr, outcomes ...Outcome) {
+func (p *Plan) add(e ast.Expr, outcomes ...BranchOutcome) {
 	if _, found := p.first[e.ID()]; found {
 		return
 	}

@@ -39,7 +39,7 @@ func newBuilder(file string, document *manifest.Document, path, name string) *bu
 		document: document, file: file,
 		suite: suite.Suite{
 			TypeMeta: metav1.TypeMeta{APIVersion: suite.APIVersion, Kind: suite.Kind}, Metadata: suite.Metadata{Name: name},
-			Manifests: []suite.Source{}, Cases: []suite.Case{},
+			Manifests: []suite.Manifest{}, Cases: []suite.Case{},
 		},
 		origins: map[string]manifest.Origin{"": {Document: document, Path: path}},
 		names:   map[string]int{},
@@ -125,7 +125,7 @@ func (b *builder) decoded(document *manifest.Document) *object {
 
 // source returns an object as the source at a path of the native suite, or nil if there is no
 // object.
-func (b *builder) source(path string, o *object) *suite.Source {
+func (b *builder) source(path string, o *object) *suite.Manifest {
 	if o == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (b *builder) source(path string, o *object) *suite.Source {
 		b.fail("", "%v", err)
 	}
 	b.origins[path] = manifest.Origin{Document: o.origin}
-	return &suite.Source{Inline: inline}
+	return &suite.Manifest{Inline: inline}
 }
 
 // manifest adds an object to the manifests of the suite. Other tools accept any version of policies
@@ -186,7 +186,7 @@ func (b *builder) append(path string, c suite.Case) {
 		c.Name = fmt.Sprintf("%s (%d)", c.Name, number)
 	}
 	if b.outdated != "" && c.Skip == "" {
-		notes := map[suite.Decision]string{}
+		notes := map[suite.RequestDecision]string{}
 		for _, decision := range suite.Decisions() {
 			notes[decision] = strings.TrimPrefix(c.Notes[decision]+". "+fmt.Sprintf(
 				"The policy is of version %s, which a server does not serve by default: apply it in v1, as this case does", b.outdated), ". ")

@@ -122,7 +122,7 @@ func (k *kubescapeSuite) open() bool {
 	k.policy = objects[0]
 	_, k.hasParams, _ = unstructured.NestedMap(k.policy.Object, "spec", "paramKind")
 	k.shared = map[string]bool{}
-	k.suite.Manifests = append(k.suite.Manifests, suite.Source{Path: kubescapePolicy})
+	k.suite.Manifests = append(k.suite.Manifests, suite.Manifest{Path: kubescapePolicy})
 	directory, err := filepath.Abs(filepath.Dir(k.file))
 	if err != nil {
 		k.fail("", "%v", err)
@@ -145,7 +145,7 @@ func (k *kubescapeSuite) open() bool {
 	definition := filepath.Join(relative, "configuration", kubescapeDefinition)
 	if _, err := os.Stat(k.path(definition)); err == nil {
 		k.definition = k.path(definition)
-		k.suite.Manifests = append(k.suite.Manifests, suite.Source{Path: filepath.ToSlash(definition)})
+		k.suite.Manifests = append(k.suite.Manifests, suite.Manifest{Path: filepath.ToSlash(definition)})
 	}
 	return true
 }
@@ -213,12 +213,12 @@ func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 	case kubescapePass:
 		allowed := true
 		c.Expect.Allowed = &allowed
-		c.Notes = map[suite.Decision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
+		c.Notes = map[suite.RequestDecision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
 	case kubescapeFail:
 		// With allowed, an object that the server cannot decode is a failure of the case instead of an error in the suite.
 		allowed := false
 		c.Expect.Decision, c.Expect.Allowed = suite.Denied, &allowed
-		c.Notes = map[suite.Decision]string{
+		c.Notes = map[suite.RequestDecision]string{
 			suite.Rejected: "the server rejects the object itself, before policies see it. Older runners of Kubescape's library take any rejection for the expected one",
 			suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection by the policy for the expected one",
 		}

@@ -22,8 +22,8 @@ import (
 // An Answer is what the page shows of an evaluation.
 type Answer struct {
 	// Decision is empty if there is no request or the input is not usable. Reason says in words why the policies decide so.
-	Decision suite.Decision `json:"decision"`
-	Reason   string         `json:"reason,omitempty"`
+	Decision suite.RequestDecision `json:"decision"`
+	Reason   string                `json:"reason,omitempty"`
 	// Allowed reports whether the server performs the request.
 	Allowed bool `json:"allowed"`
 	// Status is the error of the server, if it rejects the request.
@@ -35,7 +35,7 @@ type Answer struct {
 	Object string `json:"object,omitempty"`
 	Diff   string `json:"diff,omitempty"`
 	// Policies has an entry for each policy and binding.
-	Policies     []Policy                `json:"policies,omitempty"`
+	Policies     []PolicyResult          `json:"policies,omitempty"`
 	Webhooks     []cluster.WebhookReview `json:"webhooks,omitempty"`
 	Expressions  []Expression            `json:"expressions,omitempty"`
 	TypeWarnings []TypeWarning           `json:"typeWarnings,omitempty"`
@@ -52,30 +52,30 @@ type Status struct {
 	Message string              `json:"message"`
 }
 
-// Outcomes of policies whose objections do not reject the request. They replace cluster.Denied and cluster.Failed.
+// Effects of policies whose violations do not reject the request. They replace cluster.Denied and cluster.Failed.
 const (
 	// Warned means that the client gets a warning.
-	Warned cluster.Outcome = "Warned"
-	// Audited means that only the audit event has the objection.
-	Audited cluster.Outcome = "Audited"
+	Warned cluster.Effect = "Warned"
+	// Audited means that only the audit event has the violation.
+	Audited cluster.Effect = "Audited"
 	// Ignored means that the policy could not be evaluated, and that its failurePolicy is Ignore.
-	Ignored cluster.Outcome = "Ignored"
+	Ignored cluster.Effect = "Ignored"
 )
 
-// A Policy is what a policy did, through one binding.
-type Policy struct {
+// A PolicyResult is what a policy did, through one binding.
+type PolicyResult struct {
 	Kind    string `json:"kind"`
 	Policy  string `json:"policy"`
 	Binding string `json:"binding,omitempty"`
 	// Outcome is Denied or Failed only if the server rejects the request because of the policy.
-	Outcome    cluster.Outcome `json:"outcome"`
-	Reason     string          `json:"reason,omitempty"`
-	Violations []Violation     `json:"violations,omitempty"`
+	Outcome    cluster.Effect `json:"outcome"`
+	Reason     string         `json:"reason,omitempty"`
+	Violations []Violation    `json:"violations,omitempty"`
 }
 
-// A Violation is an objection of a policy.
+// A Violation is a reason of a policy against the request.
 type Violation struct {
-	// Validation is the index of the validation, or -1 if the objection is of no validation.
+	// Validation is the index of the validation, or -1 if the violation is of no validation.
 	Validation int                            `json:"validation"`
 	Message    string                         `json:"message"`
 	Reason     metav1.StatusReason            `json:"reason,omitempty"`
@@ -162,8 +162,8 @@ func (a *Answer) addReview(found *suite.Answer) {
 		a.Status = &Status{s.Code, s.Reason, s.Message}
 	}
 	for _, p := range review.Policies {
-		findings := suite.Findings([]cluster.PolicyReview{p})
-		out := Policy{Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: outcomeFor(p.Outcome, findings), Reason: p.Reason}
+		findings := suite.Violations([]cluster.PolicyReview{p})
+		out := PolicyResult{Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: effectFor(p.Effect, findings), Reason: p.Reason}
 		for _, f := range findings {
 			out.Violations = append(out.Violations, Violation{f.Validation, f.Message, f.Reason, f.Actions, f.Failed, f.Ignored})
 		}
@@ -185,7 +185,7 @@ func (a *Answer) addReview(found *suite.Answer) {
 }
 
 // outcomeFor returns the outcome of a policy for the request. Findings that the server does not enforce turn into their strongest consequence.
-func outcomeFor(of cluster.Outcome, findings []suite.Finding) cluster.Outcome {
+func effectFor(of cluster.Effect, findings []suite.Violation) cluster.Effect {
 	if len(findings) == 0 || of != cluster.Denied && of != cluster.Failed {
 		return of
 	}

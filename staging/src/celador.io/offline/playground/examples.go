@@ -105,7 +105,7 @@ func (e *Example) setRequest(files fs.FS, directory string, cases []suite.Case) 
 		request = &usable[i].Request
 	}
 	for _, of := range []struct {
-		source *suite.Source
+		source *suite.Manifest
 		pane   *string
 	}{{request.Object, &e.Panes.Object}, {request.OldObject, &e.Panes.OldObject}} {
 		if of.source == nil {
@@ -129,7 +129,7 @@ func (e *Example) setRequest(files fs.FS, directory string, cases []suite.Case) 
 }
 
 // read returns the texts of a source.
-func read(files fs.FS, directory string, source *suite.Source) ([]string, error) {
+func read(files fs.FS, directory string, source *suite.Manifest) ([]string, error) {
 	if source.Path == "" {
 		text, err := yaml.JSONToYAML(source.Inline)
 		return []string{string(text)}, err

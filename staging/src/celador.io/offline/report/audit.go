@@ -55,7 +55,7 @@ func namespaced(r *audit.Reference) string {
 }
 
 // result returns what a report says of a finding.
-func result(f *audit.Finding) string {
+func result(f *audit.Violation) string {
 	if f.Outcome == validating.Denied {
 		return "Violated"
 	}
@@ -63,7 +63,7 @@ func result(f *audit.Finding) string {
 }
 
 // omitted returns the number of findings that the report does not have.
-func omitted(p *audit.Policy) int { return p.FindingsCount - len(p.Findings) }
+func omitted(p *audit.PolicyResult) int { return p.ViolationsCount - len(p.Violations) }
 
 func joinActions(actions []v1.ValidationAction) string {
 	names := make([]string, len(actions))

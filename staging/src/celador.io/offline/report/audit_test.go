@@ -30,13 +30,13 @@ var (
 // auditReport has a finding of each kind, a policy that was not evaluated, and objects that were not.
 var auditReport = &audit.Report{
 	Objects: 12,
-	Policies: []audit.Policy{
+	Policies: []audit.PolicyResult{
 		{
 			Name: "limits", Binding: "everywhere", Actions: []v1.ValidationAction{v1.Warn, v1.Audit}, Counts: audit.Counts{Passed: 3, Violated: 2, Failed: 1},
-			Findings: []audit.Finding{
+			Violations: []audit.Violation{
 				{Object: web, Index: 1, Outcome: validating.Denied, Message: "too <large>", Reason: "Invalid"},
 				{Object: node, Index: -1, Outcome: validating.Failed, Message: "no such key"},
-			}, FindingsCount: 5,
+			}, ViolationsCount: 5,
 		},
 		{Name: "users", NotAuditable: "reads the user"},
 	},
@@ -78,7 +78,7 @@ Objects, evaluated as if they were created now: 12. Violations: 2, errors: 6.
 p        <none>    <none>    1        0          0
 
 Objects, evaluated as if they were created now: 1. Violations: 0, errors: 0.
-`, &audit.Report{Objects: 1, Policies: []audit.Policy{{Name: "p", Counts: audit.Counts{Passed: 1}}}}},
+`, &audit.Report{Objects: 1, Policies: []audit.PolicyResult{{Name: "p", Counts: audit.Counts{Passed: 1}}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, writeAudit(t, "table", test.report)); diff != "" {

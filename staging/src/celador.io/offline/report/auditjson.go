@@ -83,8 +83,8 @@ func AuditJSON(w io.Writer, report *audit.Report) error {
 		for _, action := range p.Actions {
 			out.Actions = append(out.Actions, string(action))
 		}
-		for j := range p.Findings {
-			f := &p.Findings[j]
+		for j := range p.Violations {
+			f := &p.Violations[j]
 			out.Findings = append(out.Findings, AuditFinding{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason)})
 		}
 		document.Policies = append(document.Policies, out)

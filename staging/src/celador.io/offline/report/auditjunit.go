@@ -25,8 +25,8 @@ func AuditJUnit(w io.Writer, report *audit.Report) error {
 			s.Tests, s.Skipped = 1, 1
 			s.Cases = []junitCase{{Name: "auditable", Class: name, Time: "0", Skipped: &junitProblem{Message: p.NotAuditable}}}
 		}
-		for j := range p.Findings {
-			f := &p.Findings[j]
+		for j := range p.Violations {
+			f := &p.Violations[j]
 			problem := &junitProblem{f.Message, f.Message}
 			if f.Index >= 0 {
 				problem.Text = fmt.Sprintf("spec.validations[%d]: %s", f.Index, f.Message)

@@ -31,8 +31,8 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 		if p.NotAuditable != "" {
 			notify("warning", "Policy "+p.Name+" was not evaluated: "+p.NotAuditable)
 		}
-		for j := range p.Findings {
-			f := &p.Findings[j]
+		for j := range p.Violations {
+			f := &p.Violations[j]
 			level := "error"
 			if result(f) != "Violated" {
 				level = "warning"

@@ -20,8 +20,8 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 	for i := range report.Policies {
 		p := &report.Policies[i]
 		left += omitted(p)
-		for j := range p.Findings {
-			f := &p.Findings[j]
+		for j := range p.Violations {
+			f := &p.Violations[j]
 			addRow(findings, orNone(f.Object.Namespace), display(&f.Object), result(f), p.Name, f.Message)
 		}
 		if p.NotAuditable == "" {

@@ -33,9 +33,9 @@ type CoveredExpression struct {
 
 // A CoveredBranch is one outcome of a part of an expression.
 type CoveredBranch struct {
-	Text    string           `json:"text"`
-	Outcome coverage.Outcome `json:"outcome"`
-	Covered bool             `json:"covered"`
+	Text    string                 `json:"text"`
+	Outcome coverage.BranchOutcome `json:"outcome"`
+	Covered bool                   `json:"covered"`
 	// Missing says what no case reached. It is empty if the branch is covered.
 	Missing string `json:"missing,omitempty"`
 }

@@ -18,7 +18,7 @@ import (
 // profile has an expression with a missing branch, a covered one and one that no case reached.
 func profile() *coverage.Profile {
 	p := &coverage.Profile{}
-	branch := func(text string, outcome coverage.Outcome, covered bool) coverage.Branch {
+	branch := func(text string, outcome coverage.BranchOutcome, covered bool) coverage.Branch {
 		return coverage.Branch{Text: text, Outcome: outcome, Covered: covered, Missing: text + " was never " + string(outcome)}
 	}
 	for i, branches := range [][]coverage.Branch{

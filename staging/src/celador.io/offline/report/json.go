@@ -48,7 +48,7 @@ type Case struct {
 	// Result is Passed, Failed, Unusable or Skipped.
 	Result string `json:"result"`
 	// Decision is what the policies decided. Empty if the result is Unusable or Skipped.
-	Decision suite.Decision `json:"decision,omitempty"`
+	Decision suite.RequestDecision `json:"decision,omitempty"`
 	// Seconds is the time that the answer took.
 	Seconds float64 `json:"seconds"`
 	// Error is why the case could not run.
@@ -66,7 +66,7 @@ type Case struct {
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
 	// Policies has an entry for each policy and binding.
-	Policies []Policy `json:"policies,omitempty"`
+	Policies []PolicyResult `json:"policies,omitempty"`
 }
 
 // A Mismatch is a difference from an expectation in a Report.
@@ -91,8 +91,8 @@ type Expression struct {
 	Values []coverage.Value `json:"values,omitempty"`
 }
 
-// A Policy is what a policy did, through one binding.
-type Policy struct {
+// A PolicyResult is what a policy did, through one binding.
+type PolicyResult struct {
 	Kind    string `json:"kind"`
 	Policy  string `json:"policy"`
 	Binding string `json:"binding,omitempty"`
@@ -152,7 +152,7 @@ func newCase(result *suite.CaseResult) Case {
 			c.Status = &review.Status.ErrStatus
 		}
 		for _, p := range review.Policies {
-			c.Policies = append(c.Policies, Policy{p.Kind, p.Policy, p.Binding, string(p.Outcome), p.Reason})
+			c.Policies = append(c.Policies, PolicyResult{p.Kind, p.Policy, p.Binding, string(p.Effect), p.Reason})
 		}
 	}
 	return c

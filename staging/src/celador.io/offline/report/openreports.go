@@ -108,8 +108,8 @@ func (api *reportsAPI) objects(report *audit.Report, now time.Time) ([]*unstruct
 			whole.Summary.Skip++
 			whole.Results = append(whole.Results, openResult{Source: source, Policy: p.Name, Result: "skip", Message: p.NotAuditable, Timestamp: at})
 		}
-		for j := range p.Findings {
-			f := &p.Findings[j]
+		for j := range p.Violations {
+			f := &p.Violations[j]
 			r := reports[f.Object.Namespace]
 			r.Results = append(r.Results, newOpenResult(p, f, at))
 		}
@@ -157,7 +157,7 @@ func (api *reportsAPI) report(namespace string) *openReport {
 	return r
 }
 
-func newOpenResult(p *audit.Policy, f *audit.Finding, at metav1.Timestamp) openResult {
+func newOpenResult(p *audit.PolicyResult, f *audit.Violation, at metav1.Timestamp) openResult {
 	r := openResult{
 		Source: source, Policy: p.Name, Result: "fail", Scored: true, Message: f.Message, Timestamp: at,
 		Resources: []corev1.ObjectReference{objectReference(&f.Object)}, Properties: map[string]string{},

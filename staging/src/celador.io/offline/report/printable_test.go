@@ -27,7 +27,7 @@ func TestNoControlCharacters(t *testing.T) {
 	expression := suite.Expression{Position: position, Text: hostile, Explanation: &coverage.Explanation{Text: hostile, Part: hostile, Value: hostile}}
 	results := []suite.Result{{Name: hostile, Position: position, Cases: []suite.CaseResult{
 		{Name: hostile, Position: position, Err: errors.New(hostile)}, {Name: hostile, Position: position, Skipped: hostile},
-		{Name: hostile, Position: position, Note: hostile, Decision: suite.Decision(hostile), Mismatches: []suite.Mismatch{
+		{Name: hostile, Position: position, Note: hostile, Decision: suite.RequestDecision(hostile), Mismatches: []suite.Mismatch{
 			{Field: hostile, Position: position, Want: hostile, Got: hostile, Expressions: []suite.Expression{expression}},
 		}, Differences: []suite.Difference{{Field: hostile, Want: map[string]any{hostile: hostile}, Got: map[string]any{"a": hostile}}}},
 	}}}
@@ -35,8 +35,8 @@ func TestNoControlCharacters(t *testing.T) {
 	profile.Add(coverage.Expression{Kind: hostile, Name: hostile, Field: hostile, Position: position, Text: hostile, Branches: []coverage.Branch{{Text: hostile, Missing: hostile}, {Covered: true}}})
 	object := audit.Reference{Name: hostile, Namespace: hostile, Position: position}
 	audited := &audit.Report{
-		Policies: []audit.Policy{
-			{Name: hostile, Binding: hostile, Findings: []audit.Finding{{Object: object, Outcome: validating.Denied, Message: hostile}}, FindingsCount: 1},
+		Policies: []audit.PolicyResult{
+			{Name: hostile, Binding: hostile, Violations: []audit.Violation{{Object: object, Outcome: validating.Denied, Message: hostile}}, ViolationsCount: 1},
 			{Name: hostile, NotAuditable: hostile},
 		},
 		Unevaluated: []audit.Unevaluated{{Object: object, Err: errors.New(hostile)}}, UnevaluatedCount: 1, Unread: []error{errors.New(hostile)},

@@ -86,12 +86,12 @@ func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
 // write returns the request with a subject for a suite.
 func (r *request) write(subject *unstructured.Unstructured) (suite.Request, error) {
 	out := suite.Request{SubResource: r.subresource, Resource: r.resource}
-	source := func(object *unstructured.Unstructured) (*suite.Source, error) {
+	source := func(object *unstructured.Unstructured) (*suite.Manifest, error) {
 		if object == nil {
 			return nil, nil
 		}
 		text, err := object.MarshalJSON()
-		return &suite.Source{Inline: text}, err
+		return &suite.Manifest{Inline: text}, err
 	}
 	sent := r.send(subject)
 	out.Name = sent.Name

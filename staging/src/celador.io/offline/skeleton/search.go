@@ -53,7 +53,7 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) v
 			continue
 		}
 		v := verdict{violated: map[int]bool{}, denied: map[int]bool{}}
-		switch p.Outcome {
+		switch p.Effect {
 		case cluster.NotReached:
 			v.distance = rejected
 		case cluster.NotMatched:

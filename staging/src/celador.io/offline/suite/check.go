@@ -29,21 +29,21 @@ func (c *checker) fail(field, want, got string) {
 }
 
 // check compares review with the expectation of a case, except for the patch. It returns the decision.
-func (c *checker) check(test *testCase, review *cluster.Review) Decision {
+func (c *checker) check(test *testCase, review *cluster.Review) RequestDecision {
 	expect := &test.spec.Expect
 	inScope := scope(review.Policies, expect.Policy, expect.Binding)
 	decision, why := decide(review, inScope)
 	explain := func() {
-		c.explain(slices.DeleteFunc(Findings(inScope), func(f Finding) bool { return !f.Enforced || f.Failed != (decision == Error) }))
+		c.explain(slices.DeleteFunc(Violations(inScope), func(f Violation) bool { return !f.Enforced || f.Failed != (decision == Error) }))
 	}
 	switch {
 	case expect.Decision != "" && decision != expect.Decision:
 		c.fail("decision", string(expect.Decision), described(decision, why))
 		explain()
 	case expect.Violations != nil:
-		c.checkViolations(test, Findings(inScope))
+		c.checkViolations(test, Violations(inScope))
 	case expect.Decision != "":
-		c.checkFinding(test, review, Findings(inScope))
+		c.checkFinding(test, review, Violations(inScope))
 	}
 	if expect.Allowed != nil && *expect.Allowed != review.Allowed {
 		c.fail("allowed", toJSON(*expect.Allowed), toJSON(review.Allowed)+": "+described(decision, why))
@@ -81,7 +81,7 @@ func noObject(review *cluster.Review) string {
 }
 
 // explain adds the expressions behind findings to the last mismatch.
-func (c *checker) explain(found []Finding) {
+func (c *checker) explain(found []Violation) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
 		for _, o := range c.objects {
@@ -100,7 +100,7 @@ func (c *checker) explain(found []Finding) {
 	}
 }
 
-func described(decision Decision, why string) string {
+func described(decision RequestDecision, why string) string {
 	if why == "" {
 		return string(decision)
 	}
@@ -108,23 +108,23 @@ func described(decision Decision, why string) string {
 }
 
 // checkFinding compares validation, message and reason. One finding has to have all of them.
-func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []Finding) {
+func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []Violation) {
 	expect := &test.spec.Expect
-	candidates := []Finding{}
+	candidates := []Violation{}
 	for _, f := range found {
 		if f.Enforced == (expect.Decision != Allowed) && (!f.Enforced || f.Failed == (expect.Decision == Error)) {
 			candidates = append(candidates, f)
 		}
 	}
 	if expect.Decision == Rejected {
-		candidates = []Finding{{Message: statusMessage(review), Validation: -1}}
+		candidates = []Violation{{Message: statusMessage(review), Validation: -1}}
 		if review.Status != nil {
 			candidates[0].Reason = review.Status.ErrStatus.Reason
 		}
 	}
 	// Each field narrows the candidates down. The first one that no candidate has is the mismatch.
 	for _, criterion := range test.criteria() {
-		met := slices.DeleteFunc(slices.Clone(candidates), func(f Finding) bool { return !criterion.meets(f) })
+		met := slices.DeleteFunc(slices.Clone(candidates), func(f Violation) bool { return !criterion.meets(f) })
 		if len(met) == 0 {
 			var got []string
 			for _, f := range candidates {
@@ -142,10 +142,10 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []F
 }
 
 // checkViolations compares the number of violations that meet the criteria of the case. If the case expects a denial, validations that fail do not count.
-func (c *checker) checkViolations(test *testCase, found []Finding) {
+func (c *checker) checkViolations(test *testCase, found []Violation) {
 	criteria := test.criteria()
 	denial := test.spec.Expect.Decision == Denied
-	met := slices.DeleteFunc(found, func(f Finding) bool {
+	met := slices.DeleteFunc(found, func(f Violation) bool {
 		return f.Ignored || f.Failed && denial || slices.ContainsFunc(criteria, func(criterion criterion) bool { return !criterion.meets(f) })
 	})
 	if want := *test.spec.Expect.Violations; len(met) != want {
@@ -153,7 +153,7 @@ func (c *checker) checkViolations(test *testCase, found []Finding) {
 		for _, f := range met {
 			texts = append(texts, f.String())
 		}
-		c.fail("violations", toJSON(want), described(Decision(toJSON(len(met))), strings.Join(texts, "; ")))
+		c.fail("violations", toJSON(want), described(RequestDecision(toJSON(len(met))), strings.Join(texts, "; ")))
 		c.explain(met)
 	}
 }
@@ -163,8 +163,8 @@ type criterion struct {
 	field   string
 	set     bool
 	want    string
-	meets   func(Finding) bool
-	display func(Finding) string
+	meets   func(Violation) bool
+	display func(Violation) string
 }
 
 // criteria returns the criteria that the expectation of the case sets.
@@ -173,8 +173,8 @@ func (test *testCase) criteria() []criterion {
 	criteria := []criterion{
 		{
 			"validation", expect.Validation != nil, toJSON(expect.Validation),
-			func(f Finding) bool { return f.Validation == *expect.Validation },
-			func(f Finding) string {
+			func(f Violation) bool { return f.Validation == *expect.Validation },
+			func(f Violation) string {
 				if f.Validation < 0 {
 					return "none (" + f.Message + ")"
 				}
@@ -183,18 +183,18 @@ func (test *testCase) criteria() []criterion {
 		},
 		{
 			"message", expect.Message != "", fmt.Sprintf("%q", expect.Message),
-			func(f Finding) bool { return f.Message == expect.Message },
-			func(f Finding) string { return fmt.Sprintf("%q", f.Message) },
+			func(f Violation) bool { return f.Message == expect.Message },
+			func(f Violation) string { return fmt.Sprintf("%q", f.Message) },
 		},
 		{
 			"messagePattern", test.pattern != nil, fmt.Sprintf("%q", expect.MessagePattern),
-			func(f Finding) bool { return test.pattern.MatchString(f.Message) },
-			func(f Finding) string { return fmt.Sprintf("%q", f.Message) },
+			func(f Violation) bool { return test.pattern.MatchString(f.Message) },
+			func(f Violation) string { return fmt.Sprintf("%q", f.Message) },
 		},
 		{
 			"reason", expect.Reason != "", string(expect.Reason),
-			func(f Finding) bool { return f.Reason == expect.Reason },
-			func(f Finding) string { return string(f.Reason) },
+			func(f Violation) bool { return f.Reason == expect.Reason },
+			func(f Violation) string { return string(f.Reason) },
 		},
 	}
 	return slices.DeleteFunc(criteria, func(c criterion) bool { return !c.set })

@@ -19,7 +19,7 @@ import (
 // An Answer is the answer to the request of a case, with all that led to it.
 type Answer struct {
 	// Decision is what the policies decide, and Reason says why in words. Both are empty without a Review.
-	Decision Decision
+	Decision RequestDecision
 	Reason   string
 	// Review is the answer of the server. It is nil if the case is skipped, or no client can send its request.
 	Review *cluster.Review

@@ -14,7 +14,7 @@ import (
 func unservedParamKind(created *cluster.Cluster, objects []object, review *cluster.Review) error {
 	for i := range review.Policies {
 		p := &review.Policies[i]
-		if p.Outcome != cluster.Failed {
+		if p.Effect != cluster.Failed {
 			continue
 		}
 		for _, o := range named(objects, p.Kind, "", p.Policy) {

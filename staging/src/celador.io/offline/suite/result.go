@@ -33,7 +33,7 @@ type CaseResult struct {
 	Manifests []*unstructured.Unstructured
 	Request   *cluster.Request
 	// Decision is what the policies decided. It is empty if Err or Skipped is set.
-	Decision Decision
+	Decision RequestDecision
 	// Mismatches are the differences from the expectation. The case passes if there is none and Err is nil.
 	Mismatches []Mismatch
 	// Differences are the differences of whole objects behind the mismatches of object and patch.

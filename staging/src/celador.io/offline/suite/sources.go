@@ -35,7 +35,7 @@ func overlay(objects, over []object) []object {
 }
 
 // manifests returns the objects of a list of sources. Two with the same identity are an error.
-func (l *loader) manifests(path string, sources []Source) []object {
+func (l *loader) manifests(path string, sources []Manifest) []object {
 	var objects []object
 	first := map[cluster.Identity]object{}
 	for i := range sources {
@@ -76,7 +76,7 @@ func (l *loader) content(document *manifest.Document) *unstructured.Unstructured
 }
 
 // partial returns the object of a source, which may lack apiVersion and kind. It returns nil if there is no source or an error.
-func (l *loader) partial(path string, source *Source) *unstructured.Unstructured {
+func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructured {
 	document := l.only(path, source)
 	if document == nil {
 		return nil
@@ -90,7 +90,7 @@ func (l *loader) partial(path string, source *Source) *unstructured.Unstructured
 }
 
 // only returns the only document of a source, or nil if there is no source or an error.
-func (l *loader) only(path string, source *Source) *manifest.Document {
+func (l *loader) only(path string, source *Manifest) *manifest.Document {
 	if source == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (l *loader) only(path string, source *Source) *manifest.Document {
 
 // documents returns the objects of a source. many reports whether there may be several: its path may be a pattern, and lists are
 // replaced by their items.
-func (l *loader) documents(path string, source *Source, many bool) []*manifest.Document {
+func (l *loader) documents(path string, source *Manifest, many bool) []*manifest.Document {
 	var documents []*manifest.Document
 	if source.Path == "" {
 		if len(source.Inline) == 0 || source.Inline[0] != '{' {

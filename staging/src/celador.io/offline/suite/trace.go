@@ -59,7 +59,7 @@ func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluat
 
 // explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch of the decision or of the webhooks also
 // gets the expressions that led to it.
-func (c *checker) explainValues(t *tracing, expect *Expectation, decision Decision, evaluations []cluster.Evaluation) {
+func (c *checker) explainValues(t *tracing, expect *Expectation, decision RequestDecision, evaluations []cluster.Evaluation) {
 	for i := range c.mismatches {
 		m := &c.mismatches[i]
 		for _, evaluation := range evaluations {
@@ -82,7 +82,7 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Decisi
 }
 
 // leadsTo reports whether the value of an expression is a reason for the actual value of a field of an expectation.
-func leadsTo(field string, decision Decision, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
+func leadsTo(field string, decision RequestDecision, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
 	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind
 	switch {

@@ -31,7 +31,7 @@ type Suite struct {
 	// Manifests are the objects of the cluster: policies, bindings, params, namespaces and others. A policy without
 	// a binding does not apply, as on a server. Objects are created in an order that does not
 	// matter; two manifests must not be of the same object.
-	Manifests []Source `json:"manifests"`
+	Manifests []Manifest `json:"manifests"`
 	// Cases are the requests. There is at least one. Each meets the cluster of the manifests; no
 	// case sees what another one writes.
 	Cases []Case `json:"cases"`
@@ -43,10 +43,10 @@ type Metadata struct {
 	Name string `json:"name,omitempty"`
 }
 
-// A Source is either an object or the path of a file with objects. Paths are relative to the file of the suite. A
-// path in a list of sources may be a pattern such as policies/*.yaml, in which ** stands for any number of directories, and its files
-// may have any number of objects. The file of a single source has one object.
-type Source struct {
+// A Manifest is either an object or the path of a file with objects. Paths are relative to the file of the suite. A
+// path in a list of manifests may be a pattern such as policies/*.yaml, in which ** stands for any number of directories, and its files
+// may have any number of objects. The file of a single manifest has one object.
+type Manifest struct {
 	// Path is the path of a file. Empty if the object is in the suite.
 	Path string
 	// Inline is the object as JSON.
@@ -54,7 +54,7 @@ type Source struct {
 }
 
 // UnmarshalJSON reads a string as the path and another value as the object.
-func (s *Source) UnmarshalJSON(data []byte) error {
+func (s *Manifest) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &s.Path)
 	}
@@ -63,7 +63,7 @@ func (s *Source) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON is the inverse of UnmarshalJSON.
-func (s Source) MarshalJSON() ([]byte, error) {
+func (s Manifest) MarshalJSON() ([]byte, error) {
 	if s.Path != "" {
 		return json.Marshal(s.Path)
 	}
@@ -76,7 +76,7 @@ type Case struct {
 	Name string `json:"name"`
 	// Manifests are further objects of the cluster in this case. Each takes the place of an object
 	// of the suite with the same type, namespace and name, if there is one.
-	Manifests []Source `json:"manifests,omitempty"`
+	Manifests []Manifest `json:"manifests,omitempty"`
 	// Request is sent to the API server.
 	Request Request `json:"request,omitzero"`
 	// Expect is compared with the answer.
@@ -84,7 +84,7 @@ type Case struct {
 	// Skip is why the case does not run. A case that is skipped needs no request and no expectation.
 	Skip string `json:"skip,omitempty"`
 	// Notes are remarks that results show if the decision is the key, whether the case passes or not.
-	Notes map[Decision]string `json:"notes,omitempty"`
+	Notes map[RequestDecision]string `json:"notes,omitempty"`
 }
 
 // A Request is an API request. Its fields are those of an AdmissionRequest of admission.k8s.io.
@@ -94,10 +94,10 @@ type Request struct {
 	Operation string `json:"operation,omitempty"`
 	// Object is the body of a CREATE or UPDATE, and the options of a CONNECT. A DELETE has none. It is defaulted and validated as
 	// a server would before policies see it.
-	Object *Source `json:"object,omitempty"`
+	Object *Manifest `json:"object,omitempty"`
 	// OldObject is the stored object that an UPDATE changes, a DELETE deletes, or whose subresource the request is for.
 	// An UPDATE or DELETE without one is for an object of the manifests, which namespace and name identify.
-	OldObject *Source `json:"oldObject,omitempty"`
+	OldObject *Manifest `json:"oldObject,omitempty"`
 	// Resource is the resource of the request. It defaults to the resource of the object, or else of the
 	// oldObject. Set it for subresources whose kind is another one, such as scale, and for CONNECT.
 	Resource *metav1.GroupVersionResource `json:"resource,omitempty"`
@@ -121,7 +121,7 @@ type Request struct {
 type Expectation struct {
 	// Decision is what the policies decide. With policy or binding it is what this policy, or this
 	// policy through this binding, decides.
-	Decision Decision `json:"decision,omitempty"`
+	Decision RequestDecision `json:"decision,omitempty"`
 	// Allowed states whether the server performs the request, for whatever reason. A body that the server cannot decode
 	// is then a request that it does not perform, and not an error in the suite.
 	Allowed *bool `json:"allowed,omitempty"`
@@ -156,7 +156,7 @@ type Expectation struct {
 	TypeWarnings []TypeWarning `json:"typeWarnings,omitempty"`
 	// Object is a part of the object after admission, in the version of the request. Fields that it does not have
 	// are not compared. Lists have the same items in the same order. A field that is null must be absent.
-	Object *Source `json:"object,omitempty"`
+	Object *Manifest `json:"object,omitempty"`
 	// Patch is what the policies change: a JSON patch (RFC 6902) from the object as it would be without policies to
 	// the object after admission. An empty list expects that they change nothing.
 	Patch []PatchOperation `json:"patch,omitempty"`
@@ -184,27 +184,27 @@ type PatchOperation struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// A Decision is what policies decide about a request.
-type Decision string
+// A RequestDecision is what policies decide about a request.
+type RequestDecision string
 
 const (
 	// Allowed means that at least one policy applies and none denies the request.
-	Allowed Decision = "Allowed"
+	Allowed RequestDecision = "Allowed"
 	// Denied means that a policy denies the request: a validation is violated, or a mutation refuses the request, and
 	// the binding denies.
-	Denied Decision = "Denied"
+	Denied RequestDecision = "Denied"
 	// Error means that a policy rejects the request because it cannot be evaluated, and its
 	// failurePolicy is Fail. Examples are an expression that reads a missing field, and params that do not exist.
-	Error Decision = "Error"
+	Error RequestDecision = "Error"
 	// NoMatch means that no policy applies: none matches the request with one of its bindings, or a match condition
 	// is false.
-	NoMatch Decision = "NoMatch"
+	NoMatch RequestDecision = "NoMatch"
 	// Rejected means that the server rejects the request for a reason other than policies. An example is an
 	// object that is invalid.
-	Rejected Decision = "Rejected"
+	Rejected RequestDecision = "Rejected"
 )
 
-var decisions = []Decision{Allowed, Denied, Error, NoMatch, Rejected}
+var decisions = []RequestDecision{Allowed, Denied, Error, NoMatch, Rejected}
 
 // Decisions returns all decisions. The caller owns the result.
-func Decisions() []Decision { return slices.Clone(decisions) }
+func Decisions() []RequestDecision { return slices.Clone(decisions) }

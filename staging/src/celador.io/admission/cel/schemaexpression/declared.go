@@ -43,13 +43,13 @@ type Shared struct {
 	// analyses holds what the expressions of the variables read, by names with the prefix.
 	analyses map[string]*reads.Analysis
 	// definitions holds the expressions of the variables by the same names.
-	definitions map[string]costbound.Definition
+	definitions map[string]costbound.Variable
 	types       expression.VariableTypes
 }
 
 // NewShared returns a Shared without variables.
 func NewShared() *Shared {
-	return &Shared{fields: map[string]*types.FieldType{}, analyses: map[string]*reads.Analysis{}, definitions: map[string]costbound.Definition{}}
+	return &Shared{fields: map[string]*types.FieldType{}, analyses: map[string]*reads.Analysis{}, definitions: map[string]costbound.Variable{}}
 }
 
 // Declare declares a variable for the expressions that are compiled afterwards. Names must be unique. x is the expression of the
@@ -67,7 +67,7 @@ func (s *Shared) Declare(name string, x *Expression) {
 			for _, other := range scope.Others {
 				variables[other.Name] = other.Type
 			}
-			s.definitions[sharedPrefix+name] = costbound.Definition{Checked: checked.NativeRep(), Variables: variables}
+			s.definitions[sharedPrefix+name] = costbound.Variable{Checked: checked.NativeRep(), Variables: variables}
 		}
 	}
 	s.fields[name], s.analyses[sharedPrefix+name] = &types.FieldType{Type: t}, analysis

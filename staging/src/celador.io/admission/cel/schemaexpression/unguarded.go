@@ -66,7 +66,7 @@ type guards struct {
 // guardState is what an expression and the shared variables that it reads have in common.
 type guardState struct {
 	// definitions holds the expressions of the shared variables, variables what those stand for that have been read.
-	definitions map[string]costbound.Definition
+	definitions map[string]costbound.Variable
 	variables   map[string]origin
 	// bindings counts the iterations, so that entries of the same list have different places in nested ones.
 	bindings int

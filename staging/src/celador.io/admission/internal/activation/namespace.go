@@ -24,7 +24,7 @@ type Namespace struct {
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
 // value returns the CEL value of the given part of the namespace. n may be nil if part is NoNamespace.
-func (n *Namespace) value(part policyspec.Namespace) ref.Val {
+func (n *Namespace) value(part policyspec.NamespaceFields) ref.Val {
 	switch part {
 	case policyspec.NoNamespace:
 		return types.NullValue

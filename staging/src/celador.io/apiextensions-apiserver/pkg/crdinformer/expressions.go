@@ -76,7 +76,7 @@ func (e *Expressions) record(crd *upstreamv1.CustomResourceDefinition, expressio
 	runtime.AddCleanup(crd, func(recorded *entry) { e.release(at, recorded) }, current)
 }
 
-// release removes the entry after its last definition.
+// release removes the entry after its last CustomResourceDefinition.
 func (e *Expressions) release(at revision, recorded *entry) {
 	e.lock.Lock()
 	defer e.lock.Unlock()

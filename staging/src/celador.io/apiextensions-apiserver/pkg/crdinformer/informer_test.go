@@ -72,7 +72,7 @@ func (s *source) Watch(_ context.Context, options metav1.ListOptions) (watch.Int
 	return s.watcher, nil
 }
 
-// apply stores a definition, or removes it if it is nil, and sends the event unless silent.
+// apply stores a CustomResourceDefinition, or removes it if it is nil, and sends the event unless silent.
 func (s *source) apply(name string, definition *v1.CustomResourceDefinition, silent bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -103,7 +103,7 @@ func (s *source) expire() {
 	s.watcher.Stop()
 }
 
-// definition returns a definition whose default expression has the rule, or none if it is empty.
+// definition returns a CustomResourceDefinition whose default expression has the rule, or none if it is empty.
 func definition(name string, generation int64, rule string) *v1.CustomResourceDefinition {
 	schema := &v1.JSONSchemaProps{Type: "object"}
 	strategy := v1.NoneConverter
@@ -120,7 +120,7 @@ func definition(name string, generation int64, rule string) *v1.CustomResourceDe
 	}
 }
 
-// ruleOf returns the rule of a definition's default expression.
+// ruleOf returns the rule of a CustomResourceDefinition's default expression.
 func ruleOf(expressions *apiextensions.Expressions) string {
 	if expressions.IsEmpty() {
 		return ""
@@ -174,7 +174,7 @@ func run(t *testing.T, s *source) *running {
 	return r
 }
 
-// get returns a definition in the informer's cache.
+// get returns a CustomResourceDefinition in the informer's cache.
 func (r *running) get(t *testing.T, name string) *upstreamv1.CustomResourceDefinition {
 	t.Helper()
 	found, err := r.lister.Get(name)
@@ -297,7 +297,7 @@ func TestExpressionsLeave(t *testing.T) {
 			s.apply("deleted", nil, false)
 			synctest.Wait()
 		}
-		// The definition in the cache, and the one that the test holds.
+		// The CustomResourceDefinition in the cache, and the one that the test holds.
 		r.collect(t, 2)
 		if got := ruleOf(r.expressions.Of(held)); got != "1" {
 			t.Errorf("got rule %q of a definition that is in use, want 1", got)

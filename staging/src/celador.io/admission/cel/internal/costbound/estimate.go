@@ -32,11 +32,11 @@ type Scope struct {
 	// Outer are the types of the variables whose values are outside of these lists and maps.
 	Outer map[string]*apiservercel.DeclType
 	// Shared holds the expressions that define further variables. Evaluating them costs the expression that reads them nothing.
-	Shared map[string]Definition
+	Shared map[string]Variable
 }
 
-// A Definition is an expression that defines a variable, with the types of the variables that it reads.
-type Definition struct {
+// A Variable is an expression that defines a variable, with the types of the variables that it reads.
+type Variable struct {
 	Checked   *ast.AST
 	Variables map[string]*apiservercel.DeclType
 }
@@ -84,7 +84,7 @@ type estimate struct {
 	limits    Limits
 	variables map[string]value
 	// shared holds the definitions of further variables, defined the values of those that have been read.
-	shared  map[string]Definition
+	shared  map[string]Variable
 	defined map[string]value
 	// context holds the dimensions of the loops around the subexpression.
 	context dimensions
@@ -168,7 +168,7 @@ func (e *estimate) ident(x ast.Expr) value {
 }
 
 // define returns the value of a variable that another expression defines.
-func (e *estimate) define(name string, definition Definition) value {
+func (e *estimate) define(name string, definition Variable) value {
 	if v, ok := e.defined[name]; ok {
 		return v
 	}

@@ -100,7 +100,7 @@ type program struct {
 	ast       *cel.Ast
 	reference cel.Program
 	// planned is nil for an expression that Plan declines, and reason is then Plan's error.
-	planned *evaluator.Program
+	planned *evaluator.Closures
 	reason  error
 }
 

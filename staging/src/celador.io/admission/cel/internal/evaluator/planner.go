@@ -25,7 +25,7 @@ type Scope struct {
 	// Positions maps the names of the policy's variables to their positions. For a name that
 	// several variables have, it holds the position of the last.
 	Positions map[string]int
-	// Constructor resolves the types of objects that the expression constructs. Programs keep it in memory. If
+	// Constructor resolves the types of objects that the expression constructs. Closures keep it in memory. If
 	// it is nil, the evaluator does not support such expressions.
 	Constructor types.Provider
 }
@@ -33,7 +33,7 @@ type Scope struct {
 // Plan returns a program for an expression that env has checked. library must be made from env or
 // an environment that env extends. Plan returns an error that names the first construct that only
 // cel-go can evaluate.
-func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Program, error) {
+func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Closures, error) {
 	p := &planner{
 		AST:      checked.NativeRep(),
 		library:  library,
@@ -50,7 +50,7 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Progr
 	if err != nil {
 		return nil, err
 	}
-	return &Program{eval: n.eval, slots: p.slots, plans: p.plans}, nil
+	return &Closures{eval: n.eval, slots: p.slots, plans: p.plans}, nil
 }
 
 // maxSharedSize is the maximum number of subexpressions of an expression that shares their plans.

@@ -13,7 +13,7 @@ import (
 // Equality returns an error if comparing two values takes more steps than the series has left. It
 // returns nil at once unless an expression constructed both values: the size of the request and of
 // other input bounds all other comparisons.
-func Equality(from Source, l, r ref.Val) error {
+func Equality(from MeterResolver, l, r ref.Val) error {
 	if !isConstructed(l) || !isConstructed(r) || sizeOf(l) != sizeOf(r) {
 		return nil
 	}
@@ -52,7 +52,7 @@ func stepsOf(v ref.Val, limit int) (int, bool) {
 }
 
 // checkIn checks value in list. A lookup in a map takes constant time and has no limit.
-func checkIn(from Source, value, in ref.Val) error {
+func checkIn(from MeterResolver, value, in ref.Val) error {
 	list, ok := in.(traits.Lister)
 	if !ok {
 		return nil
@@ -75,7 +75,7 @@ func checkIn(from Source, value, in ref.Val) error {
 
 // checkPairs returns an error if comparing each element of a list with the given number of other
 // values takes more steps than the series has left.
-func checkPairs(from Source, list ref.Val, others int) error {
+func checkPairs(from MeterResolver, list ref.Val, others int) error {
 	if steps, ok := pairs(list, others, smallList); ok && steps <= smallList {
 		return nil
 	}

@@ -17,18 +17,18 @@ import (
 
 // A Guard bounds the calls of one function. The arguments that it checks must be values,
 // neither errors nor unknowns. Guards are immutable and safe for concurrent use; the meter that
-// a Source resolves is not.
+// a MeterResolver resolves is not.
 type Guard struct {
 	// before checks the arguments of a call. pair does so for functions with exactly two arguments.
 	// At most one of them is set.
-	before func(from Source, args []ref.Val) error
-	pair   func(from Source, l, r ref.Val) error
+	before func(from MeterResolver, args []ref.Val) error
+	pair   func(from MeterResolver, l, r ref.Val) error
 	// countsResult is set if the size of the result counts towards MaxAllocated.
 	countsResult bool
 }
 
 // Before returns an error if the call would exceed a limit. It is called before the function.
-func (g *Guard) Before(from Source, args []ref.Val) error {
+func (g *Guard) Before(from MeterResolver, args []ref.Val) error {
 	switch {
 	case g.pair != nil:
 		return g.pair(from, args[0], args[1])
@@ -40,7 +40,7 @@ func (g *Guard) Before(from Source, args []ref.Val) error {
 }
 
 // BeforePair is Before for a call with two arguments. It does not allocate for guards of operators.
-func (g *Guard) BeforePair(from Source, l, r ref.Val) error {
+func (g *Guard) BeforePair(from MeterResolver, l, r ref.Val) error {
 	if g.pair != nil {
 		return g.pair(from, l, r)
 	}
@@ -49,7 +49,7 @@ func (g *Guard) BeforePair(from Source, l, r ref.Val) error {
 
 // After counts the result of a call. It returns an error if the series has then constructed more
 // than MaxAllocated bytes.
-func (g *Guard) After(from Source, result ref.Val) error {
+func (g *Guard) After(from MeterResolver, result ref.Val) error {
 	if !g.countsResult {
 		return nil
 	}
@@ -94,8 +94,8 @@ var estimator = &library.CostEstimator{}
 
 // checkCost checks functions whose cost follows from their arguments, but which Kubernetes charges
 // only after the call. as is the function whose cost formula applies.
-func checkCost(as string) func(Source, []ref.Val) error {
-	return func(from Source, args []ref.Val) error {
+func checkCost(as string) func(MeterResolver, []ref.Val) error {
+	return func(from MeterResolver, args []ref.Val) error {
 		cost := estimator.CallCost(as, "", args, nil)
 		if cost == nil || *cost <= celconfig.PerCallLimit {
 			return nil
@@ -109,10 +109,10 @@ func checkCost(as string) func(Source, []ref.Val) error {
 
 // checkIndexOf checks text.indexOf(part, offset) and text.lastIndexOf(part, offset), whose
 // offset is optional.
-func checkIndexOf(from Source, args []ref.Val) error { return checkFind(from, args[0], args[1]) }
+func checkIndexOf(from MeterResolver, args []ref.Val) error { return checkFind(from, args[0], args[1]) }
 
 // checkFind checks functions that search a list for a value, or a string for a substring.
-func checkFind(from Source, in, value ref.Val) error {
+func checkFind(from MeterResolver, in, value ref.Val) error {
 	text, isText := in.(types.String)
 	part, isPart := value.(types.String)
 	if isText && isPart {
@@ -138,8 +138,8 @@ func searchSteps(text, part string) int {
 
 // checkSets checks functions that look up each element of one list in another the given number of
 // times. Kubernetes charges for every pair of elements.
-func checkSets(times int) func(Source, ref.Val, ref.Val) error {
-	return func(from Source, l, r ref.Val) error {
+func checkSets(times int) func(MeterResolver, ref.Val, ref.Val) error {
+	return func(from MeterResolver, l, r ref.Val) error {
 		left, right := sizeOf(l), sizeOf(r)
 		meter := meterOf(from)
 		if limit := meter.MaxCost(); uint64(left*right*times) >= limit {
@@ -153,7 +153,7 @@ func checkSets(times int) func(Source, ref.Val, ref.Val) error {
 }
 
 // checkDistinct checks list.distinct(). Kubernetes charges for every pair of elements twice.
-func checkDistinct(from Source, args []ref.Val) error {
+func checkDistinct(from MeterResolver, args []ref.Val) error {
 	n := sizeOf(args[0])
 	if limit := meterOf(from).MaxCost(); uint64(2*n*n) >= limit {
 		return errCost("distinct", limit)
@@ -167,12 +167,12 @@ const comparisonsPerElement = 24
 
 // checkComparisons checks functions that compare each element of a list the given number of
 // times.
-func checkComparisons(times int) func(Source, []ref.Val) error {
-	return func(from Source, args []ref.Val) error { return checkPairs(from, args[len(args)-1], times) }
+func checkComparisons(times int) func(MeterResolver, []ref.Val) error {
+	return func(from MeterResolver, args []ref.Val) error { return checkPairs(from, args[len(args)-1], times) }
 }
 
 // checkRange checks lists.range(n).
-func checkRange(_ Source, args []ref.Val) error {
+func checkRange(_ MeterResolver, args []ref.Val) error {
 	if n, ok := args[0].(types.Int); ok && n > MaxElements {
 		return errElements(int(n))
 	}
@@ -180,7 +180,7 @@ func checkRange(_ Source, args []ref.Val) error {
 }
 
 // checkFlatten checks list.flatten() and list.flatten(depth).
-func checkFlatten(_ Source, args []ref.Val) error {
+func checkFlatten(_ MeterResolver, args []ref.Val) error {
 	depth := types.IntOne
 	if len(args) > 1 {
 		depth, _ = args[1].(types.Int)

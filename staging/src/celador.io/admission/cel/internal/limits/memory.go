@@ -10,7 +10,7 @@ import (
 )
 
 // checkSum checks l + r. It does not allocate.
-func checkSum(from Source, l, r ref.Val) error {
+func checkSum(from MeterResolver, l, r ref.Val) error {
 	switch l := l.(type) {
 	case types.String:
 		if r, ok := r.(types.String); ok {
@@ -30,7 +30,7 @@ func checkSum(from Source, l, r ref.Val) error {
 }
 
 // countText counts a string or bytes value. It returns an error if a limit is exceeded.
-func countText(from Source, bytes int) error {
+func countText(from MeterResolver, bytes int) error {
 	switch {
 	case bytes > MaxText:
 		return errText(bytes)
@@ -43,7 +43,7 @@ func countText(from Source, bytes int) error {
 
 // CountElements counts the memory of a list, map or object literal with n elements, or n keys and
 // values. It returns an error if a limit is exceeded.
-func CountElements(from Source, n int) error {
+func CountElements(from MeterResolver, n int) error {
 	switch {
 	case n > MaxElements:
 		return errElements(n)
@@ -56,7 +56,7 @@ func CountElements(from Source, n int) error {
 
 // countResult counts the memory of the result of a call. It returns an error if a limit is
 // exceeded.
-func countResult(from Source, v ref.Val) error {
+func countResult(from MeterResolver, v ref.Val) error {
 	switch v := v.(type) {
 	case types.String:
 		return countText(from, len(v))

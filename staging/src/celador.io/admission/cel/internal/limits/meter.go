@@ -12,8 +12,8 @@ import (
 // valid CEL identifier, so no variable can have it.
 const MeterName = "#meter"
 
-// A Source resolves MeterName. The activations of both evaluators are sources.
-type Source interface {
+// A MeterResolver resolves MeterName. The activations of both evaluators are resolvers.
+type MeterResolver interface {
 	ResolveName(name string) (any, bool)
 }
 
@@ -81,7 +81,7 @@ func (m *Meter) Interrupted() error {
 
 // meterOf returns the meter of a series. It returns a new meter outside of a series, such as
 // when cel-go folds constants.
-func meterOf(from Source) *Meter {
+func meterOf(from MeterResolver) *Meter {
 	if m, ok := MeterOf(from); ok {
 		return m
 	}
@@ -89,7 +89,7 @@ func meterOf(from Source) *Meter {
 }
 
 // MeterOf returns the meter of a series. It returns false outside of a series.
-func MeterOf(from Source) (*Meter, bool) {
+func MeterOf(from MeterResolver) (*Meter, bool) {
 	found, _ := from.ResolveName(MeterName)
 	m, ok := found.(*Meter)
 	return m, ok

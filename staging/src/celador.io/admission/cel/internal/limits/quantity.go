@@ -13,7 +13,7 @@ import (
 
 // checkQuantity checks the text of a quantity. Arithmetic on quantities expands their exponents
 // to digits.
-func checkQuantity(_ Source, args []ref.Val) error {
+func checkQuantity(_ MeterResolver, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {
 		return nil

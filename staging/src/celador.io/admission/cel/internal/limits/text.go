@@ -12,7 +12,7 @@ import (
 )
 
 // checkJoin checks list.join() and list.join(separator).
-func checkJoin(_ Source, args []ref.Val) error {
+func checkJoin(_ MeterResolver, args []ref.Val) error {
 	list, ok := args[0].(traits.Lister)
 	if !ok {
 		return nil
@@ -37,7 +37,7 @@ func checkJoin(_ Source, args []ref.Val) error {
 }
 
 // checkReplace checks text.replace(old, new) and text.replace(old, new, limit).
-func checkReplace(_ Source, args []ref.Val) error {
+func checkReplace(_ MeterResolver, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	old, isOld := args[1].(types.String)
 	replacement, isReplacement := args[2].(types.String)
@@ -55,7 +55,7 @@ func checkReplace(_ Source, args []ref.Val) error {
 
 // checkRegexReplace checks regex.replace(text, pattern, replacement) and regex.replace(text, pattern, replacement, limit) of cel-go. A
 // pattern matches at most once at each position. A group of it, which takes two bytes of the replacement, is a part of the match.
-func checkRegexReplace(from Source, args []ref.Val) error {
+func checkRegexReplace(from MeterResolver, args []ref.Val) error {
 	if err := checkCost("find")(from, args); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func checkRegexReplace(from Source, args []ref.Val) error {
 }
 
 // checkSplit checks text.split(separator) and text.split(separator, limit).
-func checkSplit(_ Source, args []ref.Val) error {
+func checkSplit(_ MeterResolver, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	separator, isSeparator := args[1].(types.String)
 	if !isText || !isSeparator || len(text) < MaxElements {
@@ -92,7 +92,7 @@ func checkSplit(_ Source, args []ref.Val) error {
 
 // checkFormat checks text.format(list). The formatted text of a list or map is only a few bytes
 // longer than its strings.
-func checkFormat(_ Source, args []ref.Val) error {
+func checkFormat(_ MeterResolver, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {
 		return nil

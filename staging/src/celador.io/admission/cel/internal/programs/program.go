@@ -25,9 +25,9 @@ type Program struct {
 	// CostLimit is the highest cost of an evaluation. It is set before the program is planned; 0 means celconfig.PerCallLimit. Callers
 	// pass a meter with the same limit to Evaluate.
 	CostLimit uint64
-	// closures evaluates the expression or declines. It is the zero Program if the evaluator does
+	// closures evaluates the expression or declines. It is the zero Closures if the evaluator does
 	// not support the expression.
-	closures evaluator.Program
+	closures evaluator.Closures
 	// interpreted evaluates the expression when closures decline.
 	interpreted interpreted
 	// Expression is the expression, which reports of panics name. Its Source is set before the first evaluation.
@@ -61,7 +61,7 @@ func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, l
 
 // plan plans an expression for the evaluator. Planning evaluates constants, and panics if a
 // constant map key cannot be hashed, as in {b'a': 1}; plan turns the panic into an error.
-func (b *Builtins) plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope) (planned *evaluator.Program, err error) {
+func (b *Builtins) plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope) (planned *evaluator.Closures, err error) {
 	defer rescue(&err)
 	return evaluator.Plan(env, checked, b.Library, scope)
 }

@@ -151,7 +151,7 @@ func errorText(err error) string {
 func TestStorage(t *testing.T) {
 	s, converter := newKind(t)
 	storage := &crdtest.Storage{}
-	options, err := codecs.Storage{RESTOptionsGetter: storage, Encoding: s.Converter(converter), Decoding: s.Converter(converter), Schemas: s, Served: v2, Stored: v2}.GetRESTOptions(schema.GroupResource{Resource: "widgets"}, nil)
+	options, err := codecs.StorageOptionsGetter{RESTOptionsGetter: storage, Encoding: s.Converter(converter), Decoding: s.Converter(converter), Schemas: s, Served: v2, Stored: v2}.GetRESTOptions(schema.GroupResource{Resource: "widgets"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// Storage is a RESTOptionsGetter for one served version of custom resources. Its codec decodes objects that are stored in
+// StorageOptionsGetter is a RESTOptionsGetter for one served version of custom resources. Its codec decodes objects that are stored in
 // any version, converts them to Served, and encodes them in Stored.
-type Storage struct {
+type StorageOptionsGetter struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
 	// Encoding and Decoding convert between the versions and coerce their results. Encoding must not change its input.
@@ -28,7 +28,7 @@ type Storage struct {
 }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
-func (s Storage) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+func (s StorageOptionsGetter) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	options, err := s.RESTOptionsGetter.GetRESTOptions(resource, nil)
 	if err != nil {
 		return options, err
@@ -39,7 +39,7 @@ func (s Storage) GetRESTOptions(resource schema.GroupResource, _ runtime.Object)
 
 // codec returns a codec that coerces and defaults a stored object in its own version before the conversion, because
 // conversion webhooks expect pruned and defaulted objects.
-func (s Storage) codec(c runtime.Codec) runtime.Codec {
+func (s StorageOptionsGetter) codec(c runtime.Codec) runtime.Codec {
 	with := func(converter runtime.ObjectConvertor) runtime.Codec {
 		return versioning.NewCodec(c,
 			s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),

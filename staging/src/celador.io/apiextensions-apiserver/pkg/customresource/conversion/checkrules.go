@@ -187,10 +187,10 @@ func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemae
 func absolute(start rulepath.Path, schema *structuralschema.Structural, read []string) (rulepath.Path, bool) {
 	path := slices.Clone(start)
 	for _, step := range read {
-		next := rulepath.Step{Name: step}
+		next := rulepath.Segment{Name: step}
 		if schema.Items != nil || valueSchema(schema) != nil {
 			// Costs and losses do not depend on the key.
-			next = rulepath.Step{Each: true}
+			next = rulepath.Segment{Each: true}
 		} else if name, ok := apiservercel.Unescape(step); ok {
 			next.Name = name
 		}

@@ -43,7 +43,7 @@ type conversion struct {
 
 type scopeValues struct {
 	known   bool
-	matches []rulepath.Match
+	matches []rulepath.Location
 	scope   *plannedScope
 	// activations holds self for each match that a rule has been evaluated for, or for the last one if only one rule has
 	// the scope, so that large lists take little memory.
@@ -99,7 +99,7 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	values, err := c.valuesAt(rule.scopeIndex)
 	switch {
-	case errors.Is(err, rulepath.ErrTooManyMatches):
+	case errors.Is(err, rulepath.ErrTooManyLocations):
 		return rule.fail(ReasonCost, nil, fmt.Errorf("the object has more than %d values at the scope", maxMatches))
 	case err != nil:
 		return rule.fail(ReasonType, nil, err)
@@ -151,7 +151,7 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	if values.known {
 		return values, nil
 	}
-	matches, err := c.plan.scopes[scope].path.Matches(c.source, maxMatches)
+	matches, err := c.plan.scopes[scope].path.Locations(c.source, maxMatches)
 	if err != nil {
 		return nil, err
 	}

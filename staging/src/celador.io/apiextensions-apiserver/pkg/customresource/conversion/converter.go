@@ -44,9 +44,9 @@ var (
 	errInternal = errors.New("internal error")
 )
 
-// New returns the converter of a definition. Objects for which the converters determine no chain cannot be converted;
+// New returns the converter of a Spec. Objects for which the converters determine no chain cannot be converted;
 // Validate reports such pairs of versions.
-func New(d *Definition) *Converter {
+func New(d *Spec) *Converter {
 	versions := map[string]*typedVersion{}
 	var names []string
 	for _, v := range d.Versions {

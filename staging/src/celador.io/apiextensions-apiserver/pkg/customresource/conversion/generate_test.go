@@ -226,11 +226,11 @@ func (g generator) widget(version string, s *structuralschema.Structural, malfor
 	return u
 }
 
-// definition returns a definition of two versions with converters in both directions and rules from v1 to v2.
-func (g generator) definition() *conversion.Definition {
+// definition returns a Spec of two versions with converters in both directions and rules from v1 to v2.
+func (g generator) definition() *conversion.Spec {
 	first := g.schema()
 	second := g.mutate(first)
-	d := &conversion.Definition{
+	d := &conversion.Spec{
 		Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
 		Versions: []conversion.Version{{Name: "v1", Schema: first}, {Name: "v2", Schema: second}},
 	}
@@ -251,7 +251,7 @@ func (g generator) definition() *conversion.Definition {
 }
 
 // rules returns rules from v1 to v2. Most are valid.
-func (g generator) rules(d *conversion.Definition) []v1.ConversionRule {
+func (g generator) rules(d *conversion.Spec) []v1.ConversionRule {
 	var rules []v1.ConversionRule
 	for range g.IntN(30) {
 		source, target := g.path(d.Versions[0].Schema), g.path(d.Versions[1].Schema)

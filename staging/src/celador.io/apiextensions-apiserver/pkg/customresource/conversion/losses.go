@@ -59,13 +59,13 @@ type readFields struct {
 	read bool
 	// whole is set if a rule reads everything in the value.
 	whole bool
-	below map[rulepath.Step]*readFields
+	below map[rulepath.Segment]*readFields
 }
 
 func (r *readFields) add(path rulepath.Path, whole bool) {
 	for _, step := range path {
 		if r.below == nil {
-			r.below = map[rulepath.Step]*readFields{}
+			r.below = map[rulepath.Segment]*readFields{}
 		}
 		next := r.below[step]
 		if next == nil {
@@ -78,7 +78,7 @@ func (r *readFields) add(path rulepath.Path, whole bool) {
 }
 
 // at returns the fields that are read below a step. A nil receiver has none.
-func (r *readFields) at(step rulepath.Step) *readFields {
+func (r *readFields) at(step rulepath.Segment) *readFields {
 	if r == nil || r.whole {
 		return r
 	}
@@ -89,7 +89,7 @@ func (r *readFields) at(step rulepath.Step) *readFields {
 type losses struct{ lost []string }
 
 func (l *losses) field(parent rulepath.Path, name string, source, target *structuralschema.Structural, reads *readFields) {
-	step := rulepath.Step{Name: name}
+	step := rulepath.Segment{Name: name}
 	schema := source.Properties[name]
 	path := parent.Join(rulepath.Path{step})
 	if target == nil {
@@ -114,7 +114,7 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	case isUntyped(target):
 		return
 	}
-	each := rulepath.Step{Each: true}
+	each := rulepath.Segment{Each: true}
 	if source.Items != nil {
 		l.compare(path.Join(rulepath.Path{each}), source.Items, target.Items, reads.at(each))
 	}
@@ -133,7 +133,7 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 
 // missing collects a value that the target does not have, or the parts of it that no rule reads.
 func (l *losses) missing(path rulepath.Path, source *structuralschema.Structural, reads *readFields) {
-	each := rulepath.Step{Each: true}
+	each := rulepath.Segment{Each: true}
 	switch {
 	case reads == nil:
 		l.add(path, "")

@@ -29,7 +29,7 @@ func (c *conversion) checkOpenings() *Error {
 			return &Error{Reason: ReasonType, Err: fmt.Errorf("%s, whose type version %s leaves open, cannot be copied: %w. Correct the object, or add a rule that sets the field",
 				path, c.plan.from.name, err)}
 		}
-		matches, err := opening.path.Matches(c.target, maxMatches)
+		matches, err := opening.path.Locations(c.target, maxMatches)
 		if err != nil {
 			return fail(opening.path, err)
 		}

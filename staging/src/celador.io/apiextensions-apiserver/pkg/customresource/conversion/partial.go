@@ -66,7 +66,7 @@ func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, a
 	if !found || err != nil {
 		return schemaexpression.Evaluation{}, false
 	}
-	values := &scopeValues{matches: []rulepath.Match{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
+	values := &scopeValues{matches: []rulepath.Location{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
 	evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
 	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
 	if evaluation.Err != nil || cost > c.defaults.budget {
@@ -84,8 +84,8 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 		if read.inSelf {
 			path = at.Join(path[len(r.scope):])
 		}
-		matches, err := path.Matches(object, 1)
-		return len(matches) > 0 || errors.Is(err, rulepath.ErrTooManyMatches)
+		matches, err := path.Locations(object, 1)
+		return len(matches) > 0 || errors.Is(err, rulepath.ErrTooManyLocations)
 	})
 }
 

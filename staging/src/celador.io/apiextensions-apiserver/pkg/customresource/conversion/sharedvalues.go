@@ -120,7 +120,7 @@ func (e *variableError) Unwrap() error { return e.err }
 type entryValues struct {
 	*conversion
 	// entry is the list item or map entry that the last [*] stands for.
-	entry *rulepath.Step
+	entry *rulepath.Segment
 }
 
 // ResolveName returns the value of a variable other than self.

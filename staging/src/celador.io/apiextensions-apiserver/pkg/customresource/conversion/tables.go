@@ -37,7 +37,7 @@ type tables struct {
 	shared map[string][2]string
 }
 
-// newTables returns the tables of a definition.
+// newTables returns the tables of a Spec.
 func newTables(all []v1.ConversionTable) *tables {
 	t := &tables{shared: map[string][2]string{}}
 	forward, inverted := map[string]*apiservercel.DeclField{}, map[string]*apiservercel.DeclField{}
@@ -94,7 +94,7 @@ const (
 
 // checkTables checks spec.conversion.tables, unless the update leaves them unchanged.
 func (v *validator) checkTables(path *field.Path) {
-	all := v.definition.Tables
+	all := v.spec.Tables
 	if v.tablesUnchanged() {
 		return
 	}

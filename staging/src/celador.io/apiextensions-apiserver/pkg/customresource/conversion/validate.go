@@ -16,15 +16,15 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
-// Validate checks the converters of a definition. path is the path of spec.conversion. old is the definition before an
+// Validate checks the converters of a Spec. path is the path of spec.conversion. old is the Spec before an
 // update, and nil on creation. A converter is not checked again if old has it and its schemas; otherwise, rules that old
 // has in the converter of the same versions may use functions that the compatibility version does not have.
 //
 // Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions without one are
 // not compiled. Warnings are about data that conversion loses, objects
 // that it fails for, and rules without effect.
-func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warnings []string) {
-	v := validator{path: path.Child("converters"), definition: d, old: old, versions: map[string]*typedVersion{}}
+func Validate(path *field.Path, d, old *Spec) (errs field.ErrorList, warnings []string) {
+	v := validator{path: path.Child("converters"), spec: d, old: old, versions: map[string]*typedVersion{}}
 	for _, version := range d.Versions {
 		v.names = append(v.names, version.Name)
 		v.versions[version.Name] = newTypedVersion(version, d.ClusterScoped)
@@ -47,11 +47,11 @@ func Validate(path *field.Path, d, old *Definition) (errs field.ErrorList, warni
 
 type validator struct {
 	// path is the path of spec.conversion.converters.
-	path            *field.Path
-	definition, old *Definition
-	names           []string
-	versions        map[string]*typedVersion
-	tables          *tables
+	path      *field.Path
+	spec, old *Spec
+	names     []string
+	versions  map[string]*typedVersion
+	tables    *tables
 
 	errs     field.ErrorList
 	warnings []string
@@ -59,12 +59,12 @@ type validator struct {
 
 // checkCounts checks the numbers of converters and rules.
 func (v *validator) checkCounts() {
-	if n := len(v.definition.Converters); n > maxConverters {
+	if n := len(v.spec.Converters); n > maxConverters {
 		v.errs = append(v.errs, field.TooMany(v.path, n, maxConverters))
 		return
 	}
 	all := 0
-	for i, converter := range v.definition.Converters {
+	for i, converter := range v.spec.Converters {
 		n := len(converter.Rules)
 		if n > rulelimit.MaxRules {
 			v.errs = append(v.errs, field.TooMany(v.path.Index(i).Child("rules"), n, rulelimit.MaxRules))
@@ -81,7 +81,7 @@ func (v *validator) checkCounts() {
 
 // checkVersions checks the versions of a converter and reports whether its rules can be checked.
 func (v *validator) checkVersions(i int) bool {
-	path, converter := v.path.Index(i), &v.definition.Converters[i]
+	path, converter := v.path.Index(i), &v.spec.Converters[i]
 	before := len(v.errs)
 	for _, version := range []struct{ field, name string }{{"fromVersion", converter.FromVersion}, {"toVersion", converter.ToVersion}} {
 		switch {
@@ -99,7 +99,7 @@ func (v *validator) checkVersions(i int) bool {
 		return false
 	}
 	for j := range i {
-		if other := &v.definition.Converters[j]; other.FromVersion == converter.FromVersion && other.ToVersion == converter.ToVersion {
+		if other := &v.spec.Converters[j]; other.FromVersion == converter.FromVersion && other.ToVersion == converter.ToVersion {
 			duplicate := field.Duplicate(path, pair{converter.FromVersion, converter.ToVersion}.String())
 			duplicate.Detail = fmt.Sprintf("%s has the same versions: put all rules into one converter", v.path.Index(j))
 			v.errs = append(v.errs, duplicate)
@@ -144,12 +144,12 @@ func (v *validator) isUnchanged(converter *v1.Converter) bool {
 
 // tablesUnchanged reports whether the tables are those before the update.
 func (v *validator) tablesUnchanged() bool {
-	return v.old != nil && apiequality.Semantic.DeepEqual(v.old.Tables, v.definition.Tables)
+	return v.old != nil && apiequality.Semantic.DeepEqual(v.old.Tables, v.spec.Tables)
 }
 
 // checkConverter checks the rules of a converter whose versions exist.
 func (v *validator) checkConverter(i int) {
-	converter := &v.definition.Converters[i]
+	converter := &v.spec.Converters[i]
 	from, to := v.versions[converter.FromVersion], v.versions[converter.ToVersion]
 	if from.schema == nil || to.schema == nil {
 		return // The schemas' own errors are reported.
@@ -196,11 +196,11 @@ const maxChainErrors = 10
 
 // checkChains checks that every pair of versions has one shortest chain of converters.
 func (v *validator) checkChains() {
-	if len(v.definition.Converters) == 0 && len(v.names) > 1 {
+	if len(v.spec.Converters) == 0 && len(v.names) > 1 {
 		v.errs = append(v.errs, field.Required(v.path, "the strategy ConversionRules needs a converter for each pair of versions, or chains of converters; 'rules: []' keeps all fields that both versions have"))
 		return
 	}
-	g := newGraph(v.names, v.definition.Converters)
+	g := newGraph(v.names, v.spec.Converters)
 	var errs field.ErrorList
 	for _, from := range v.names {
 		chains := g.chains(from)

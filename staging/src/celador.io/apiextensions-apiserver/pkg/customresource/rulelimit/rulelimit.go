@@ -26,7 +26,7 @@ func objectSize(bytes int64) schemaexpression.ObjectSize {
 }
 
 var (
-	// Typical is the size up to which the rules of a definition must stay within MaxObjectCost. Rules without limits in the schema
+	// Typical is the size up to which the rules of a CustomResourceDefinition must stay within MaxObjectCost. Rules without limits in the schema
 	// exceed MaxObjectCost for some size, because requests may be large. A rule is refused only if it does so for an object
 	// 48 times smaller than a request: then the largest object costs at least 48 times as much as it may, and 2,304 times with
 	// one loop in another.

@@ -32,22 +32,22 @@ func (p Path) Set(root, value any, create bool) (set bool, _ error) {
 	}
 	last := len(p) - 1
 	at := root
-	for i, step := range p[:last] {
+	for i, segment := range p[:last] {
 		next, found, err := enter(p, i, at)
 		if err != nil {
 			return false, err
 		}
 		if !found {
-			if step.Item {
+			if segment.Item {
 				return false, fmt.Errorf("%s does not exist", p[:i+1])
 			}
 			if !create {
 				return false, nil
 			}
-			if slices.ContainsFunc(p[i+1:], func(s Step) bool { return s.Item }) {
+			if slices.ContainsFunc(p[i+1:], func(s Segment) bool { return s.Item }) {
 				return false, fmt.Errorf("%s does not exist", p[:i+1])
 			}
-			at.(map[string]any)[step.Name] = p[i+1:].wrap(value)
+			at.(map[string]any)[segment.Name] = p[i+1:].wrap(value)
 			return true, nil
 		}
 		at = next
@@ -70,8 +70,8 @@ func (p Path) Set(root, value any, create bool) (set bool, _ error) {
 
 // wrap returns new objects with a value at the path in them.
 func (p Path) wrap(value any) any {
-	for _, step := range slices.Backward(p) {
-		value = map[string]any{step.Name: value}
+	for _, segment := range slices.Backward(p) {
+		value = map[string]any{segment.Name: value}
 	}
 	return value
 }
@@ -108,27 +108,27 @@ func (p Path) Delete(root any) error {
 	return nil
 }
 
-// enter returns the entry of a parent value that step i of a path leads to.
+// enter returns the entry of a parent value that segment i of a path leads to.
 func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
-	step := p[i]
+	segment := p[i]
 	switch parent := parent.(type) {
 	case map[string]any:
-		if !step.Item && !step.Each {
-			value, found := parent[step.Name]
+		if !segment.Item && !segment.Each {
+			value, found := parent[segment.Name]
 			return value, found, nil
 		}
 	case []any:
-		if step.Item {
-			if step.Index >= len(parent) {
+		if segment.Item {
+			if segment.Index >= len(parent) {
 				return nil, false, nil
 			}
-			return parent[step.Index], true, nil
+			return parent[segment.Index], true, nil
 		}
 	}
 	return nil, false, p.notEntered(i, parent)
 }
 
-// notEntered returns the error for a step into a value that has no such entries.
+// notEntered returns the error for a segment into a value that has no such entries.
 func (p Path) notEntered(i int, parent any) error {
 	wanted := "an object"
 	if p[i].Item {
@@ -156,21 +156,21 @@ func kindOf(value any) string {
 	}
 }
 
-// A Match is a value that a scope leads to in an object.
-type Match struct {
+// A Location is a value that a scope leads to in an object.
+type Location struct {
 	// Path leads to the value. It has the indices and keys of the entries that [*] stands for.
 	Path Path
 	// Value is the value in the object, not a copy. It is not null.
 	Value any
 }
 
-// ErrTooManyMatches is the error of Matches if a scope leads to more values than the caller allows.
-var ErrTooManyMatches = errors.New("the scope leads to too many values")
+// ErrTooManyLocations is the error of Locations if a scope leads to more values than the caller allows.
+var ErrTooManyLocations = errors.New("the scope leads to too many values")
 
-// Matches returns the values that a scope leads to in an unstructured value: list items in order, map entries sorted by
-// key. Missing values and nulls have no matches. Matches returns an error if the scope leads through a scalar, or if it has [*]
-// where the value is neither a list nor a map, and ErrTooManyMatches if there are more than limit.
-func (p Path) Matches(root any, limit int) ([]Match, error) {
+// Locations returns the values that a scope leads to in an unstructured value: list items in order, map entries sorted by
+// key. Missing values and nulls have no matches. Locations returns an error if the scope leads through a scalar, or if it has [*]
+// where the value is neither a list nor a map, and ErrTooManyLocations if there are more than limit.
+func (p Path) Locations(root any, limit int) ([]Location, error) {
 	if !p.HasEach() {
 		// The common case needs no copies of the path.
 		at := root
@@ -188,9 +188,9 @@ func (p Path) Matches(root any, limit int) ([]Match, error) {
 			return nil, nil
 		}
 		if limit < 1 {
-			return nil, ErrTooManyMatches
+			return nil, ErrTooManyLocations
 		}
-		return []Match{{Path: p, Value: at}}, nil
+		return []Location{{Path: p, Value: at}}, nil
 	}
 	m := matcher{scope: p, limit: limit}
 	if err := m.match(0, root, make(Path, 0, len(p))); err != nil {
@@ -202,44 +202,44 @@ func (p Path) Matches(root any, limit int) ([]Match, error) {
 type matcher struct {
 	scope   Path
 	limit   int
-	matches []Match
+	matches []Location
 }
 
-// match collects the matches of the scope from step i on in the value at a path. at has room for the remaining steps.
+// match collects the matches of the scope from segment i on in the value at a path. at has room for the remaining segments.
 func (m *matcher) match(i int, value any, at Path) error {
 	if value == nil {
 		return nil
 	}
 	if i == len(m.scope) {
 		if len(m.matches) >= m.limit {
-			return ErrTooManyMatches
+			return ErrTooManyLocations
 		}
-		m.matches = append(m.matches, Match{Path: slices.Clone(at), Value: value})
+		m.matches = append(m.matches, Location{Path: slices.Clone(at), Value: value})
 		return nil
 	}
-	step := m.scope[i]
-	if !step.Each {
-		next, found, err := enter(append(at, step), i, value)
+	segment := m.scope[i]
+	if !segment.Each {
+		next, found, err := enter(append(at, segment), i, value)
 		if !found || err != nil {
 			return err
 		}
-		return m.match(i+1, next, append(at, step))
+		return m.match(i+1, next, append(at, segment))
 	}
 	switch entries := value.(type) {
 	case []any:
 		for index, item := range entries {
-			if err := m.match(i+1, item, append(at, Step{Item: true, Index: index})); err != nil {
+			if err := m.match(i+1, item, append(at, Segment{Item: true, Index: index})); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			if err := m.match(i+1, entries[key], append(at, Step{Name: key})); err != nil {
+			if err := m.match(i+1, entries[key], append(at, Segment{Name: key})); err != nil {
 				return err
 			}
 		}
 	default:
-		return append(at, step).notEntered(i, value)
+		return append(at, segment).notEntered(i, value)
 	}
 	return nil
 }

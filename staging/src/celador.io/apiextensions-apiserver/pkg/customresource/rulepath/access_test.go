@@ -126,7 +126,7 @@ func TestMatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			matches, err := scope.Matches(stored(), 2)
+			matches, err := scope.Locations(stored(), 2)
 			if text(err) != tc.err {
 				t.Fatalf("got error %v, want %q", err, tc.err)
 			}
@@ -150,7 +150,7 @@ func TestPathOfMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	matches, err := scope.Matches(object, 2)
+	matches, err := scope.Locations(object, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

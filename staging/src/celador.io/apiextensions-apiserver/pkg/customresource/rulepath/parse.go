@@ -38,7 +38,7 @@ func (p *parser) path() (Path, error) {
 	}
 	var path Path
 	for p.rest != "" {
-		var step Step
+		var segment Segment
 		var err error
 		switch {
 		case p.skip("."):
@@ -49,18 +49,18 @@ func (p *parser) path() (Path, error) {
 			if len(path) == 0 && strings.HasPrefix(p.rest, "[") {
 				continue
 			}
-			step.Name, err = p.name("after the dot")
+			segment.Name, err = p.name("after the dot")
 		case p.skip("["):
-			step, err = p.brackets(path)
+			segment, err = p.brackets(path)
 		case len(path) == 0:
-			step.Name, err = p.name("at the start of the path")
+			segment.Name, err = p.name("at the start of the path")
 		default:
 			err = p.unexpected("expected '.' or '['")
 		}
 		if err != nil {
 			return nil, err
 		}
-		path = append(path, step)
+		path = append(path, segment)
 	}
 	return path, nil
 }
@@ -86,33 +86,33 @@ func (p *parser) name(where string) (string, error) {
 }
 
 // brackets reads what follows a bracket, including the closing one. before is the path before it.
-func (p *parser) brackets(before Path) (Step, error) {
+func (p *parser) brackets(before Path) (Segment, error) {
 	if p.rest == "" {
-		return Step{}, p.errorf("'[' is not closed")
+		return Segment{}, p.errorf("'[' is not closed")
 	}
 	switch c := p.rest[0]; {
 	case c == '*':
 		if !p.patterns {
-			return Step{}, p.errorf("[*] is allowed in scope only: write scope %q, and the path in the entry as field",
+			return Segment{}, p.errorf("[*] is allowed in scope only: write scope %q, and the path in the entry as field",
 				before.Join(Path{{Each: true}}))
 		}
 		p.skip("*")
-		return Step{Each: true}, p.close()
+		return Segment{Each: true}, p.close()
 	case c == '\'' || c == '"':
 		p.rest = p.rest[1:]
 		name, err := p.quoted(c)
 		if err != nil {
-			return Step{}, err
+			return Segment{}, err
 		}
-		return Step{Name: name}, p.close()
+		return Segment{Name: name}, p.close()
 	case c == '-' || '0' <= c && c <= '9':
 		if p.patterns {
-			return Step{}, p.errorf("a list item cannot be selected by its index: write [*] for every item")
+			return Segment{}, p.errorf("a list item cannot be selected by its index: write [*] for every item")
 		}
-		return Step{}, p.errorf("a list item cannot be set by its index: set the whole list with the field %q, or every item with the scope %q",
+		return Segment{}, p.errorf("a list item cannot be set by its index: set the whole list with the field %q, or every item with the scope %q",
 			before, before.Join(Path{{Each: true}}))
 	default:
-		return Step{}, p.unexpected("expected a name in quotes, such as ['example.com/zone'], after '['")
+		return Segment{}, p.unexpected("expected a name in quotes, such as ['example.com/zone'], after '['")
 	}
 }
 

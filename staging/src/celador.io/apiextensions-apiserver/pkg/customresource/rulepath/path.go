@@ -15,16 +15,16 @@ import (
 
 // A Path leads from an object to a field in it. The empty path is the object itself. A Path is immutable and safe for
 // concurrent use.
-type Path []Step
+type Path []Segment
 
-// A Step is a property name or map key, every entry of a list or map, or an item of a list.
-type Step struct {
+// A Segment is a property name or map key, every entry of a list or map, or an item of a list.
+type Segment struct {
 	// Name is the name of the property or the key of the map entry.
 	Name string
 	// Each is set for [*]: every item of a list and every value of a map. Name is empty then.
 	Each bool
-	// Item is set in the path of a Match where the scope has [*] for a list. Name is empty then. Parsed paths have no
-	// such steps.
+	// Item is set in the path of a Location where the scope has [*] for a list. Name is empty then. Parsed paths have no
+	// such segments.
 	Item bool
 	// Index is the index of the list item, if Item is set.
 	Index int
@@ -46,26 +46,26 @@ func (p Path) HasEach() bool {
 	return false
 }
 
-// String returns the canonical text of the path. Parsing it returns an equal path, unless p is the path of a Match. The
+// String returns the canonical text of the path. Parsing it returns an equal path, unless p is the path of a Location. The
 // text of the empty path is empty.
 func (p Path) String() string {
 	var b strings.Builder
-	for i, step := range p {
+	for i, segment := range p {
 		switch {
-		case step.Each:
+		case segment.Each:
 			b.WriteString("[*]")
-		case step.Item:
+		case segment.Item:
 			b.WriteByte('[')
-			b.WriteString(strconv.Itoa(step.Index))
+			b.WriteString(strconv.Itoa(segment.Index))
 			b.WriteByte(']')
-		case isPlain(step.Name):
+		case isPlain(segment.Name):
 			if i > 0 {
 				b.WriteByte('.')
 			}
-			b.WriteString(step.Name)
+			b.WriteString(segment.Name)
 		default:
 			b.WriteString("['")
-			writeQuoted(&b, step.Name)
+			writeQuoted(&b, segment.Name)
 			b.WriteString("']")
 		}
 	}

@@ -98,7 +98,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q changes: %s", path, diff)
 		}
 		_, _ = path.Resolve(schema())
-		_, _ = path.Matches(map[string]any{"spec": map[string]any{"a": []any{int64(1)}}}, 10)
+		_, _ = path.Locations(map[string]any{"spec": map[string]any{"a": []any{int64(1)}}}, 10)
 		if !path.HasEach() {
 			object := map[string]any{}
 			if _, err := path.Set(object, "x", true); err != nil {

@@ -15,11 +15,11 @@ import (
 	"celador.io/admission/spelling"
 )
 
-// Resolve returns the schema at the path in a schema. It returns an error that names the step for which the schema
+// Resolve returns the schema at the path in a schema. It returns an error that names the segment for which the schema
 // has no property, or has a property where the path has [*], and what to write instead.
 func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.Structural, error) {
-	for i, step := range p {
-		next := below(schema, step)
+	for i, segment := range p {
+		next := below(schema, segment)
 		if next == nil {
 			return nil, p.unresolved(i, schema)
 		}
@@ -28,16 +28,16 @@ func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.St
 	return schema, nil
 }
 
-// below returns the schema that a step leads to, or nil if there is none.
-func below(schema *structuralschema.Structural, step Step) *structuralschema.Structural {
+// below returns the schema that a segment leads to, or nil if there is none.
+func below(schema *structuralschema.Structural, segment Segment) *structuralschema.Structural {
 	values := schema.AdditionalProperties
 	switch {
-	case step.Item:
+	case segment.Item:
 		return schema.Items
-	case step.Each && schema.Items != nil:
+	case segment.Each && schema.Items != nil:
 		return schema.Items
-	case !step.Each:
-		if property, ok := schema.Properties[step.Name]; ok {
+	case !segment.Each:
+		if property, ok := schema.Properties[segment.Name]; ok {
 			return &property
 		}
 	}
@@ -47,37 +47,37 @@ func below(schema *structuralschema.Structural, step Step) *structuralschema.Str
 	return values.Structural
 }
 
-// unresolved returns the error for a step that leads nowhere in the schema of its parent.
+// unresolved returns the error for a segment that leads nowhere in the schema of its parent.
 func (p Path) unresolved(i int, schema *structuralschema.Structural) error {
-	parent, step := p[:i], p[i]
+	parent, segment := p[:i], p[i]
 	switch {
 	case schema.XIntOrString:
 		return fmt.Errorf("%s is an integer or a string and has no fields", parent.describe())
-	case step.Each && len(schema.Properties) > 0:
+	case segment.Each && len(schema.Properties) > 0:
 		return fmt.Errorf("%s is an object with fields, and [*] is for the entries of lists and maps: write the name of a field, such as %s",
 			parent.describe(), parent.Join(Path{{Name: firstName(schema)}}))
 	case schema.Items != nil:
 		return fmt.Errorf("%s is a list, which has no field %s: write %s in scope to run the rule for every item",
-			parent.describe(), quote(step.Name), parent.Join(Path{{Each: true}}))
+			parent.describe(), quote(segment.Name), parent.Join(Path{{Each: true}}))
 	case schema.Type != "" && schema.Type != "object":
 		return fmt.Errorf("%s is %s and has no fields%s", parent.describe(), withArticle(schema.Type), p.keyHint(i))
-	case step.Each:
+	case segment.Each:
 		return fmt.Errorf("%s has neither items nor additionalProperties in the schema: declare them to run rules for its entries", parent.describe())
 	}
-	if name := nearest(step.Name, schema.Properties); name != "" {
-		return fmt.Errorf("%s has no field %s: did you mean %q?", parent.describe(), quote(step.Name), name)
+	if name := nearest(segment.Name, schema.Properties); name != "" {
+		return fmt.Errorf("%s has no field %s: did you mean %q?", parent.describe(), quote(segment.Name), name)
 	}
-	if i == 0 && (step.Name == "self" || step.Name == "oldSelf" || step.Name == "Object" || step.Name == "$") {
+	if i == 0 && (segment.Name == "self" || segment.Name == "oldSelf" || segment.Name == "Object" || segment.Name == "$") {
 		return fmt.Errorf("paths start at the object: write %q instead of %q", abbreviate(p[1:].String()), abbreviate(p.String()))
 	}
 	if schema.XPreserveUnknownFields || schema.AdditionalProperties != nil {
 		return fmt.Errorf("%s has no field %s in the schema, only unknown fields: declare the field in the schema, or set %s as a whole",
-			parent.describe(), quote(step.Name), parent.describe())
+			parent.describe(), quote(segment.Name), parent.describe())
 	}
 	if len(schema.Properties) == 0 {
-		return fmt.Errorf("%s has no fields in the schema: declare the field %s", parent.describe(), quote(step.Name))
+		return fmt.Errorf("%s has no fields in the schema: declare the field %s", parent.describe(), quote(segment.Name))
 	}
-	return fmt.Errorf("%s has no field %s: its fields are %s", parent.describe(), quote(step.Name), listNames(schema))
+	return fmt.Errorf("%s has no field %s: its fields are %s", parent.describe(), quote(segment.Name), listNames(schema))
 }
 
 // describe names the object at a path in an error.
@@ -96,8 +96,8 @@ func (p Path) keyHint(i int) string {
 		return ""
 	}
 	var key []string
-	for _, step := range p[field:] {
-		key = append(key, step.Name)
+	for _, segment := range p[field:] {
+		key = append(key, segment.Name)
 	}
 	return fmt.Sprintf(": write %s", abbreviate(p[:field].Join(Path{{Name: strings.Join(key, ".")}}).String()))
 }

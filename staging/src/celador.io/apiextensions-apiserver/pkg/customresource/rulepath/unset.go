@@ -17,7 +17,7 @@ type UnsetValue struct {
 	// Variable is the variable that the path begins at: schemaexpression.Self or Root.
 	Variable string
 	Path     Path
-	// First is the index of the first step on the way whose value may be unset.
+	// First is the index of the first segment on the way whose value may be unset.
 	First int
 	// Shared is the name of the shared variable whose expression reads the value, or empty.
 	Shared string
@@ -56,35 +56,35 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 // mayBeUnset returns the path of a read, and reports whether a valid object that has the value around it may lack the value.
 func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
 	for _, name := range read {
-		step := Step{Name: name, Each: name == schemaexpression.Entry}
-		if step.Each {
-			step.Name = ""
+		segment := Segment{Name: name, Each: name == schemaexpression.Entry}
+		if segment.Each {
+			segment.Name = ""
 		}
 		switch {
 		case schema == nil, schema.Type == "" && !schema.XIntOrString:
-			schema, unset = nil, !step.Each
+			schema, unset = nil, !segment.Each
 		case schema.Items != nil:
-			step = Step{Each: true}
+			segment = Segment{Each: true}
 			schema, unset = schema.Items, false
 		case schema.AdditionalProperties != nil && schema.AdditionalProperties.Structural != nil:
-			schema, unset = schema.AdditionalProperties.Structural, !step.Each
+			schema, unset = schema.AdditionalProperties.Structural, !segment.Each
 		default:
 			property, ok := schema.Properties[name]
 			if unescaped, isEscaped := apiservercel.Unescape(name); !ok && isEscaped {
-				step.Name = unescaped
+				segment.Name = unescaped
 				property, ok = schema.Properties[unescaped]
 			}
 			switch {
-			case schema.XEmbeddedResource && identifying[step.Name]:
-				return append(path, step), false
+			case schema.XEmbeddedResource && identifying[segment.Name]:
+				return append(path, segment), false
 			case ok:
-				schema, unset = &property, property.Nullable || property.Default.Object == nil && !isRequired(schema, step.Name)
+				schema, unset = &property, property.Nullable || property.Default.Object == nil && !isRequired(schema, segment.Name)
 			default:
 				// The object preserves the field, or is a map of dynamic values.
 				schema, unset = nil, true
 			}
 		}
-		path = append(path, step)
+		path = append(path, segment)
 	}
 	return path, unset
 }

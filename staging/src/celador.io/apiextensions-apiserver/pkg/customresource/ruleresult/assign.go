@@ -173,7 +173,7 @@ func (r *Results) object(existing any, v *object, to *structuralschema.Structura
 			property = name
 		}
 		r.text += len(property)
-		step := rulepath.Step{Name: property}
+		step := rulepath.Segment{Name: property}
 		schema, known := fieldSchema(to, property)
 		if !known {
 			return nil, noField(to).below(step)
@@ -239,7 +239,7 @@ func (r *Results) list(v traits.Lister, to *structuralschema.Structural) (any, *
 	}
 	items := make([]any, 0, size)
 	for i := range int(size) {
-		step := rulepath.Step{Item: true, Index: i}
+		step := rulepath.Segment{Item: true, Index: i}
 		item := valueOf(v.Get(types.Int(i)))
 		if item == nil {
 			item = types.NullValue
@@ -270,7 +270,7 @@ func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any
 			return nil, &mismatch{got: "a map whose keys are not strings", want: describeSchema(to), advice: "write string(...) for the keys"}
 		}
 		name := string(key)
-		step := rulepath.Step{Name: name}
+		step := rulepath.Segment{Name: name}
 		r.text += len(name)
 		if !utf8.ValidString(name) {
 			return nil, &mismatch{reason: "a key of a map is not valid UTF-8"}

@@ -47,7 +47,7 @@ func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch 
 	case to.Type == "boolean":
 		return c.require(t, to, types.BoolKind)
 	case to.Type == "array" && t.Kind() == types.ListKind && to.Items != nil:
-		return c.check(t.Parameters()[0], to.Items).below(rulepath.Step{Each: true})
+		return c.check(t.Parameters()[0], to.Items).below(rulepath.Segment{Each: true})
 	case to.Type == "object":
 		return c.checkObject(t, to)
 	case isAny(to):
@@ -90,7 +90,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		case key.Kind() != types.StringKind && key.Kind() != types.DynKind && key.Kind() != types.TypeParamKind:
 			return c.mismatch(t, to)
 		case isMap:
-			return c.check(value, to.AdditionalProperties.Structural).below(rulepath.Step{Each: true})
+			return c.check(value, to.AdditionalProperties.Structural).below(rulepath.Segment{Each: true})
 		case len(to.Properties) == 0 || value.Kind() == types.DynKind || value.Kind() == types.TypeParamKind:
 			return nil
 		default:
@@ -118,7 +118,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 			if !ok {
 				continue // Pruning removes the field, or the schema says nothing about it.
 			}
-			if m := c.check(fields[name], &target).below(rulepath.Step{Name: property}); m != nil {
+			if m := c.check(fields[name], &target).below(rulepath.Segment{Name: property}); m != nil {
 				return m
 			}
 		}

@@ -73,11 +73,11 @@ func descend(schema *structuralschema.Structural, steps []string) (path rulepath
 	var around *structuralschema.Structural
 	for _, name := range steps {
 		list, around = around, nil
-		step := rulepath.Step{Name: name}
+		step := rulepath.Segment{Name: name}
 		var next *structuralschema.Structural
 		switch {
 		case name == schemaexpression.Entry:
-			step = rulepath.Step{Each: true}
+			step = rulepath.Segment{Each: true}
 			if next = schema.Items; next != nil {
 				around = schema
 			} else if values := schema.AdditionalProperties; values != nil {

@@ -20,7 +20,7 @@ func checkListMap(items []any, to *structuralschema.Structural) *mismatch {
 	}
 	seen := make(map[string]int, len(items))
 	for i, item := range items {
-		step := rulepath.Step{Item: true, Index: i}
+		step := rulepath.Segment{Item: true, Index: i}
 		var keys []string
 		for _, name := range to.XListMapKeys {
 			object, _ := item.(map[string]any)
@@ -30,7 +30,7 @@ func checkListMap(items []any, to *structuralschema.Structural) *mismatch {
 			}
 			if value == nil {
 				m := &mismatch{reason: "it is unset, and is a key of the list (x-kubernetes-list-map-keys)"}
-				return m.below(rulepath.Step{Name: name}).below(step)
+				return m.below(rulepath.Segment{Name: name}).below(step)
 			}
 			keys = append(keys, fmt.Sprintf("%s=%#v", name, value))
 		}

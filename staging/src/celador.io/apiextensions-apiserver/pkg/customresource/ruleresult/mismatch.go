@@ -65,7 +65,7 @@ func (m *mismatch) suffix() string {
 }
 
 // below returns m for the parent of the value. The path of m starts with step then.
-func (m *mismatch) below(step rulepath.Step) *mismatch {
+func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	if m != nil {
 		m.reversed = append(m.reversed, step)
 	}

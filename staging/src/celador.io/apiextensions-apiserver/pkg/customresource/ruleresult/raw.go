@@ -49,7 +49,7 @@ func (r *Results) rawList(items []any, to *structuralschema.Structural) (any, *m
 	for i, item := range items {
 		value, m := r.raw(item, schema)
 		if m != nil {
-			return nil, m.below(rulepath.Step{Item: true, Index: i})
+			return nil, m.below(rulepath.Segment{Item: true, Index: i})
 		}
 		converted = append(converted, value)
 	}
@@ -87,7 +87,7 @@ func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural
 		converted[name] = value
 	}
 	if failed != nil {
-		return nil, failed.below(rulepath.Step{Name: failedAt})
+		return nil, failed.below(rulepath.Segment{Name: failedAt})
 	}
 	return converted, nil
 }

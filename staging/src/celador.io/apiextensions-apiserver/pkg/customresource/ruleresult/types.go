@@ -147,7 +147,7 @@ func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiser
 	}
 	if m := t.assignable(value, self, schema); m != nil {
 		property, _ := apiservercel.Unescape(field)
-		return errors.New(m.below(rulepath.Step{Name: property}).describe("the value is"))
+		return errors.New(m.below(rulepath.Segment{Name: property}).describe("the value is"))
 	}
 	return nil
 }

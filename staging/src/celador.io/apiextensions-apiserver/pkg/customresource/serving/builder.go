@@ -89,7 +89,7 @@ type kind struct {
 	equivalents runtime.EquivalentResourceMapper
 	replicas    managedfields.ResourcePathMappings
 	// shared is the storage that the versions share. Nil unless there are conversion rules.
-	shared *versionedstorage.Shared
+	shared *versionedstorage.SharedStorage
 }
 
 func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*kind, error) {

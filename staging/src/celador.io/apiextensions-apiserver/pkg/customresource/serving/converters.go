@@ -50,13 +50,13 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	if err != nil {
 		return converters{}, err
 	}
-	definition := conversionDefinition(crd, expressions, s)
+	spec := conversionSpec(crd, expressions, s)
 	unsafe := &rulesConverter{
 		ObjectConvertor: upstream,
 		crd:             crd.Name,
 		versions:        map[schema.GroupVersion]bool{},
 		schemas:         s,
-		rules:           newObjectConverter(definition),
+		rules:           newObjectConverter(spec),
 	}
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true
@@ -66,8 +66,8 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	comparing := new(*safe)
 	comparing.partial = true
 	all := converters{safe: safe, unsafe: unsafe, comparing: comparing, encoding: safe, decoding: unsafe, rules: unsafe}
-	if definition != nil {
-		all.checked, all.identical = safe, definition.Identical
+	if spec != nil {
+		all.checked, all.identical = safe, spec.Identical
 	}
 	return all, nil
 }
@@ -80,11 +80,11 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 }
 
 // conversionDefinition returns what determines how objects are converted, or nil while the feature gate is off.
-func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) *conversion.Definition {
+func conversionSpec(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) *conversion.Spec {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		return nil
 	}
-	definition := &conversion.Definition{
+	spec := &conversion.Spec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		Converters: expressions.Converters,
 		Tables:     expressions.Tables,
@@ -92,17 +92,17 @@ func conversionDefinition(crd *apiextensionsv1.CustomResourceDefinition, express
 		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped,
 	}
 	for _, v := range crd.Spec.Versions {
-		definition.Versions = append(definition.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})
+		spec.Versions = append(spec.Versions, conversion.Version{Name: v.Name, Schema: s.Structural(v.Name)})
 	}
-	return definition
+	return spec
 }
 
-// newObjectConverter returns a converter that fails if there is no definition.
-func newObjectConverter(definition *conversion.Definition) objectConverter {
-	if definition == nil {
+// newObjectConverter returns a converter that fails if spec is nil.
+func newObjectConverter(spec *conversion.Spec) objectConverter {
+	if spec == nil {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
 	}
-	return conversion.New(definition)
+	return conversion.New(spec)
 }
 
 var errDisabled = errors.New("the CustomResourceDefinition has conversion rules, and the feature gate " + string(features.CustomResourceConversionRules) +

@@ -25,7 +25,7 @@ func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interfa
 
 type deletionAdmission struct {
 	admission.Interface
-	view *versionedstorage.View
+	view *versionedstorage.VersionStorage
 }
 
 // Admit implements admission.MutationInterface.
@@ -51,7 +51,7 @@ func (d deletionAdmission) Validate(ctx context.Context, a admission.Attributes,
 // deletion has the old object in the version of the request. It is safe for concurrent use.
 type deletion struct {
 	admission.Attributes
-	view      *versionedstorage.View
+	view      *versionedstorage.VersionStorage
 	convert   sync.Once
 	converted runtime.Object
 	err       error

@@ -58,7 +58,7 @@ type Version struct {
 	applications, statusApplications applications
 
 	// view is the storage of CustomResource if the versions share asStored. Nil without conversion rules.
-	view     *versionedstorage.View
+	view     *versionedstorage.VersionStorage
 	asStored *upstream.REST
 	// check is the check of writes in the version. Nil if what is stored can always be served.
 	check *writeCheck

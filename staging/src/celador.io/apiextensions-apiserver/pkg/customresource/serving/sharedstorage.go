@@ -26,7 +26,7 @@ import (
 // stored. Only resources with conversion rules share one: Kubernetes' strategies keep a storage for each version, as in Kubernetes.
 func (k *kind) openShared(resource *Resource) error {
 	converter := sharedConverter{k.converters.rules, k.versionNames()}
-	k.shared = &versionedstorage.Shared{Stored: k.stored, Converter: converter, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
+	k.shared = &versionedstorage.SharedStorage{Stored: k.stored, Converter: converter, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]
 		if !v.Storage {
@@ -90,22 +90,22 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 
 // viewOptions are the options of a version's storage, which is a view of the shared storage. The codec is for dry runs.
 type viewOptions struct {
-	codecs.Storage
-	shared *versionedstorage.Shared
+	codecs.StorageOptionsGetter
+	shared *versionedstorage.SharedStorage
 	kind   schema.GroupVersionKind
-	view   **versionedstorage.View
+	view   **versionedstorage.VersionStorage
 }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
 func (v viewOptions) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
-	options, err := v.Storage.GetRESTOptions(resource, example)
+	options, err := v.StorageOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
 		return options, err
 	}
 	// The shared storage counts the objects.
 	options.CountMetricPollPeriod = 0
 	options.Decorator = func(_ *storagebackend.ConfigForResource, _ string, key func(runtime.Object) (string, error), _, _ func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-		*v.view = versionedstorage.NewView(v.shared, v.kind, key)
+		*v.view = versionedstorage.NewVersionStorage(v.shared, v.kind, key)
 		return *v.view, (*v.view).Close, nil
 	}
 	return options, nil

@@ -31,7 +31,7 @@ func (k *kind) addStorage(version *Version, index int, typer codecs.Typer, asSto
 	if version.check = k.writeCheck(k.crd.Spec.Versions[index].Name); version.check != nil {
 		config.Conversions = version.check
 	}
-	options := codecs.Storage{
+	options := codecs.StorageOptionsGetter{
 		RESTOptionsGetter: k.RESTOptions, Encoding: k.converters.encoding, Decoding: k.converters.decoding, Schemas: k.schemas,
 		Served: config.Kind.GroupVersion(), Stored: k.stored,
 	}

@@ -18,13 +18,13 @@ import (
 type watcher struct {
 	ctx    context.Context
 	source watch.Interface
-	view   *View
+	view   *VersionStorage
 	events chan watch.Event
 	stop   sync.Once
 	done   chan struct{}
 }
 
-func newWatcher(ctx context.Context, source watch.Interface, view *View) *watcher {
+func newWatcher(ctx context.Context, source watch.Interface, view *VersionStorage) *watcher {
 	// The watch cache has a buffer and time limits for slow watches, so this channel needs none.
 	w := &watcher{ctx: ctx, source: source, view: view, events: make(chan watch.Event), done: make(chan struct{})}
 	go w.run()

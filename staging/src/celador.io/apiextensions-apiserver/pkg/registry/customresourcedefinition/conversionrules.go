@@ -48,8 +48,8 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 }
 
 // conversionDefinition returns the parts of the CustomResourceDefinition that conversion depends on.
-func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversion.Definition {
-	d := &conversion.Definition{
+func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
+	d := &conversion.Spec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 		Converters: crd.Expressions.Converters,
 		Tables:     crd.Expressions.Tables,

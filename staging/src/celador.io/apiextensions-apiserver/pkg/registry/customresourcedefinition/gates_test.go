@@ -168,7 +168,7 @@ func messages(errs field.ErrorList) []string {
 	return texts
 }
 
-// TestStatusUpdatesKeepExpressions updates the status with a definition that lacks the stored
+// TestStatusUpdatesKeepExpressions updates the status with a CustomResourceDefinition that lacks the stored
 // expressions, as Kubernetes' controllers do.
 func TestStatusUpdatesKeepExpressions(t *testing.T) {
 	_, ours, _ := servers(t, generic.UndecoratedStorage)

@@ -100,12 +100,12 @@ func servers(t *testing.T, decorator generic.StorageDecorator) (theirs, ours ser
 	return theirs, ours, etcdServer.V3Client
 }
 
-// plain returns our form of a definition that has only fields of Kubernetes.
+// plain returns our form of a CustomResourceDefinition that has only fields of Kubernetes.
 func plain(definition *upstream.CustomResourceDefinition) *apiextensions.CustomResourceDefinition {
 	return &apiextensions.CustomResourceDefinition{CustomResourceDefinition: *definition.DeepCopy()}
 }
 
-// part returns the part of a definition that Kubernetes' type has.
+// part returns the part of a CustomResourceDefinition that Kubernetes' type has.
 func part(obj runtime.Object) *upstream.CustomResourceDefinition {
 	if ours, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
 		return &ours.CustomResourceDefinition

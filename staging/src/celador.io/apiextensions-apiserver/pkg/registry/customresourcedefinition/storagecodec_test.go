@@ -74,7 +74,7 @@ const expressive = `{
 	}
 }`
 
-// TestExpressionsAreStoredAsV1 stores a definition with expressions, which Kubernetes' server must
+// TestExpressionsAreStoredAsV1 stores a CustomResourceDefinition with expressions, which Kubernetes' server must
 // be able to read without them.
 func TestExpressionsAreStoredAsV1(t *testing.T) {
 	theirs, ours, etcd := servers(t, generic.UndecoratedStorage)
@@ -110,7 +110,7 @@ func TestExpressionsAreStoredAsV1(t *testing.T) {
 		t.Errorf("the server reads another definition (-stored +read):\n%s", diff)
 	}
 
-	// A definition without expressions leaves v1 again.
+	// A CustomResourceDefinition without expressions leaves v1 again.
 	removeExpressions := storage.SimpleUpdate(func(existing runtime.Object) (runtime.Object, error) {
 		existing.(*apiextensions.CustomResourceDefinition).Expressions = nil
 		return existing, nil

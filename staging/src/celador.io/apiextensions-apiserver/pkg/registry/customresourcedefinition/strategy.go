@@ -37,7 +37,7 @@ func newStrategy(typer runtime.ObjectTyper) strategy {
 	return strategy{upstreamregistry.NewStrategy(typer)}
 }
 
-// part returns Kubernetes' part of a definition.
+// part returns Kubernetes' part of a CustomResourceDefinition.
 func part(obj runtime.Object) *upstream.CustomResourceDefinition {
 	return &obj.(*apiextensions.CustomResourceDefinition).CustomResourceDefinition
 }

@@ -62,7 +62,7 @@ func TestEncodingsOfKubernetes(t *testing.T) {
 	}
 }
 
-// randomDefinition returns a definition without our fields.
+// randomDefinition returns a CustomResourceDefinition without our fields.
 func randomDefinition(t *testing.T, seed int64) *upstreamv1.CustomResourceDefinition {
 	t.Helper()
 	scheme := runtime.NewScheme()

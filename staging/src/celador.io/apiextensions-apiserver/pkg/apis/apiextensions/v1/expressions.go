@@ -12,7 +12,7 @@ import (
 )
 
 // collectExpressions returns the fields that Kubernetes does not have, or nil if there are none.
-// The result shares the rules with the definition.
+// The result shares the rules with the CustomResourceDefinition.
 func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.Expressions {
 	var collected apiextensions.Expressions
 	if conversion := crd.Spec.Conversion; conversion != nil {

@@ -14,9 +14,9 @@ import (
 	"celador.io/admission/cel/expression"
 )
 
-// Policy is the anatomy of a policy of either kind. It refers to the spec from which it was
+// Anatomy is the anatomy of a policy of either kind. It refers to the spec from which it was
 // made, which must not be changed while the Policy is in use.
-type Policy struct {
+type Anatomy struct {
 	// FailurePolicy has the API's default if the spec has none.
 	FailurePolicy    v1.FailurePolicyType
 	ParamKind        *v1.ParamKind
@@ -75,21 +75,21 @@ func (e *Expression) CheckType(output *cel.Type) error {
 
 // Declarations returns the optional variables and types that the expression e of p is compiled
 // with.
-func (p *Policy) Declarations(e *Expression) expression.Declarations {
+func (p *Anatomy) Declarations(e *Expression) expression.Declarations {
 	return e.Role.Declarations(p.ParamKind != nil)
 }
 
 // Enforced reports whether type errors keep the policy from deciding.
-func (p *Policy) Enforced() bool { return IsEnforced(p.TypeChecking) }
+func (p *Anatomy) Enforced() bool { return IsEnforced(p.TypeChecking) }
 
 // Has reports whether the policy has an expression with the given role.
-func (p *Policy) Has(role Role) bool {
+func (p *Anatomy) Has(role Role) bool {
 	return slices.ContainsFunc(p.Expressions, func(e Expression) bool { return e.Role == role })
 }
 
 // SameTypes reports whether both policies have the same type errors, whatever the types are, and
 // enforce them alike.
-func (p *Policy) SameTypes(other *Policy) bool {
+func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) &&
 		slices.EqualFunc(p.Expressions, other.Expressions, func(a, b Expression) bool {
@@ -99,7 +99,7 @@ func (p *Policy) SameTypes(other *Policy) bool {
 }
 
 // Sources returns the distinct sources of the policy's expressions.
-func (p *Policy) Sources() map[string]bool {
+func (p *Anatomy) Sources() map[string]bool {
 	sources := make(map[string]bool, len(p.Expressions))
 	for i := range p.Expressions {
 		sources[p.Expressions[i].Source] = true
@@ -107,7 +107,7 @@ func (p *Policy) Sources() map[string]bool {
 	return sources
 }
 
-func (p *Policy) addConditions(conditions []v1.MatchCondition) {
+func (p *Anatomy) addConditions(conditions []v1.MatchCondition) {
 	for i, c := range conditions {
 		p.Expressions = append(p.Expressions, Expression{
 			Role: MatchCondition, Path: specPath.Child("matchConditions").Index(i).Child("expression"), Source: c.Expression, Index: i, Name: c.Name,
@@ -115,7 +115,7 @@ func (p *Policy) addConditions(conditions []v1.MatchCondition) {
 	}
 }
 
-func (p *Policy) addVariables(variables []v1.Variable) {
+func (p *Anatomy) addVariables(variables []v1.Variable) {
 	for i, v := range variables {
 		p.Expressions = append(p.Expressions, Expression{
 			Role: Variable, Path: specPath.Child("variables").Index(i).Child("expression"), Source: v.Expression, Index: i, Name: v.Name,

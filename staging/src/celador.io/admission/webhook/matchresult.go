@@ -13,8 +13,8 @@ import (
 	"celador.io/admission/matching"
 )
 
-// A Decision tells whether a webhook is called for a request.
-type Decision struct {
+// A MatchResult tells whether a webhook is called for a request.
+type MatchResult struct {
 	// Matches reports whether the webhook is called.
 	Matches bool
 	// Target is the resource and kind in which the webhook expects the request. Empty unless
@@ -46,7 +46,7 @@ func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candida
 // namespace that does not exist, 403 if match conditions cannot be evaluated and failurePolicy is
 // Fail or the context of the request ended meanwhile, and 500 otherwise. An error of match
 // conditions sets Excluded and Err of the decision.
-func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
+func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) {
 	w := r.set.webhooks[c.Position].Webhook
 	target, matches := &r.own, true
 	if !c.Certain {
@@ -56,28 +56,28 @@ func (r *Request) Match(c matching.Candidate) (decision Decision, err error) {
 			if _, ok := err.(*apierrors.StatusError); !ok {
 				err = apierrors.NewInternalError(err)
 			}
-			return Decision{}, err
+			return MatchResult{}, err
 		}
 		target = &found
 	}
 	if !matches {
-		return Decision{Target: *target}, nil
+		return MatchResult{Target: *target}, nil
 	}
 	if len(w.matchConditions) == 0 {
 		r.timer.Stop()
-		return Decision{Matches: true, Target: *target}, nil
+		return MatchResult{Matches: true, Target: *target}, nil
 	}
 	version, err := r.version(&target.Kind)
 	if err != nil {
-		return Decision{}, apierrors.NewInternalError(err)
+		return MatchResult{}, apierrors.NewInternalError(err)
 	}
 	r.timer.Start()
 	result := r.set.conditions(c.Position).Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
 		r.timer.Stop()
-		return Decision{Matches: true, Target: *target}, nil
+		return MatchResult{Matches: true, Target: *target}, nil
 	}
-	decision = Decision{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.timer.Lap()}
+	decision = MatchResult{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.timer.Lap()}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although
 	// its match conditions were not evaluated.
 	if result.Err != nil && (!w.failsOpen || errors.Is(result.Err, interpreter.InterruptError{})) {

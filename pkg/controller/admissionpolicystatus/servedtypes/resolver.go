@@ -36,44 +36,44 @@ type Config struct {
 	Definitions apiextensionsinformers.CustomResourceDefinitionInformer
 }
 
-// A Source finds types as they are served at the moment. It is safe for concurrent use.
-type Source struct {
+// A Resolver finds types as they are served at the moment. It is safe for concurrent use.
+type Resolver struct {
 	builtIn     *builtIn
 	aggregated  aggregated
 	definitions *definitions
 }
 
-// New returns a source. The source calls changed with every CustomResourceDefinition that is
+// New returns a resolver. The resolver calls changed with every CustomResourceDefinition that is
 // added, deleted, or changed in what is served, after its own answers reflect the event; a changed
 // definition is passed in its old and in its new state. Call New before the informer of
 // definitions starts. New fails if that informer has already stopped.
-func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Source, error) {
+func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Resolver, error) {
 	builtIn := newBuiltIn(c)
 	definitions, err := newDefinitions(c.Definitions, builtIn.objectMeta, changed)
 	if err != nil {
 		return nil, fmt.Errorf("following custom resource definitions: %w", err)
 	}
-	return &Source{builtIn, aggregated{c.Aggregated, c.Discovery}, definitions}, nil
+	return &Resolver{builtIn, aggregated{c.Aggregated, c.Discovery}, definitions}, nil
 }
 
-// HasSynced reports whether the source has processed all definitions that existed when the
+// HasSynced reports whether the resolver has processed all definitions that existed when the
 // informer started.
-func (s *Source) HasSynced() bool { return s.definitions.synced() }
+func (s *Resolver) HasSynced() bool { return s.definitions.synced() }
 
-// View returns a view that is usable until ctx ends.
-func (s *Source) View(ctx context.Context) *View {
-	return &View{
-		source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
+// Lookup returns a Lookup that is usable until ctx ends.
+func (s *Resolver) Lookup(ctx context.Context) *Lookup {
+	return &Lookup{
+		resolver: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
 		builtIn:    func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
 		aggregated: func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) },
 	}
 }
 
-// LocalView returns a view that sends no requests. builtIn returns the kinds of a built-in group version by the names
-// of their resources. The view answers with an error for types of aggregated servers.
-func (s *Source) LocalView(builtIn func(schema.GroupVersion) map[string]string) *View {
-	return &View{
-		source: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
+// LocalLookup returns a Lookup that sends no requests. builtIn returns the kinds of a built-in group version by the names
+// of their resources. The Lookup answers with an error for types of aggregated servers.
+func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]string) *Lookup {
+	return &Lookup{
+		resolver: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
 		builtIn: func(version schema.GroupVersion) (resources, error) {
 			if !s.builtIn.has(version) {
 				return nil, nil
@@ -87,7 +87,7 @@ func (s *Source) LocalView(builtIn func(schema.GroupVersion) map[string]string) 
 }
 
 // Find looks up the custom resource of a kind.
-func (s *Source) Find(kind schema.GroupVersionKind) CustomResource {
+func (s *Resolver) Find(kind schema.GroupVersionKind) CustomResource {
 	if d := s.definitions.ofKind(kind.GroupKind()); d != nil {
 		return d.resource(kind.Version)
 	}
@@ -95,7 +95,7 @@ func (s *Source) Find(kind schema.GroupVersionKind) CustomResource {
 }
 
 // Same reports whether looking up the custom resource again would find the same state.
-func (s *Source) Same(seen CustomResource) bool {
+func (s *Resolver) Same(seen CustomResource) bool {
 	if seen.Definition == "" {
 		return s.Find(seen.GroupVersionKind) == seen
 	}
@@ -108,11 +108,11 @@ func (s *Source) Same(seen CustomResource) bool {
 
 // DefinitionVersion returns the resourceVersion of the cached CustomResourceDefinition with the
 // given name, established or not, or "" if there is none.
-func (s *Source) DefinitionVersion(name string) string { return s.definitions.version(name) }
+func (s *Resolver) DefinitionVersion(name string) string { return s.definitions.version(name) }
 
 // Deleted reports whether the source has seen the deletion of the CustomResourceDefinition with
 // the given UID. A definition of the same name may exist again.
-func (s *Source) Deleted(uid types.UID) bool {
+func (s *Resolver) Deleted(uid types.UID) bool {
 	_, deleted := s.definitions.deleted.Get(uid)
 	return deleted
 }

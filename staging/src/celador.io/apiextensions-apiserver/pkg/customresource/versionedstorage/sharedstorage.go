@@ -3,10 +3,10 @@
 
 // Package versionedstorage serves custom resources in several versions from one storage, and so from one watch cache.
 //
-// The shared storage holds every object in the version in which etcd has it. A View converts objects when they are read, and
+// The shared storage holds every object in the version in which etcd has it. A VersionStorage converts objects when they are read, and
 // back to the storage version when they are written. With a watch cache for each version, as Kubernetes has it, an object that
 // does not convert keeps the cache of that version from starting, and so breaks all lists and watches of all namespaces. With one
-// cache such an object is an error where it is read, and the objects are in memory once. Each View keeps the objects that it has
+// cache such an object is an error where it is read, and the objects are in memory once. Each VersionStorage keeps the objects that it has
 // converted as long as they are read; see convertedObjects.
 package versionedstorage
 
@@ -31,8 +31,8 @@ type Converter interface {
 	ChangesLabels(to schema.GroupVersion) bool
 }
 
-// Shared describes the storage that the Views of a resource share. It must not be changed once there is a View.
-type Shared struct {
+// SharedStorage describes the storage that the VersionStorages of a resource share. It must not be changed once there is a VersionStorage.
+type SharedStorage struct {
 	Resource schema.GroupResource
 	// Stored is the storage version, in which objects are written.
 	Stored    schema.GroupVersion

@@ -24,9 +24,9 @@ type Options struct {
 	ServerID string
 }
 
-// A Source loads the manifests of a directory in the form T. Current is safe for concurrent use and
+// Files loads the manifests of a directory in the form T. Current is safe for concurrent use and
 // does not block.
-type Source[T any] struct {
+type Files[T any] struct {
 	Options
 	read    func([]manifest.FileDoc) (*T, error)
 	current atomic.Pointer[T]
@@ -34,11 +34,11 @@ type Source[T any] struct {
 	hash string
 }
 
-// NewSource loads the directory and returns a source for it. read converts documents to a T.
-// NewSource returns an error if the files cannot be read, or the error of read.
-func NewSource[T any](options Options, read func([]manifest.FileDoc) (*T, error)) (*Source[T], error) {
+// NewFiles loads the directory. read converts documents to a T.
+// NewFiles returns an error if the files cannot be read, or the error of read.
+func NewFiles[T any](options Options, read func([]manifest.FileDoc) (*T, error)) (*Files[T], error) {
 	metrics.RegisterMetrics()
-	s := &Source[T]{Options: options, read: read}
+	s := &Files[T]{Options: options, read: read}
 	documents, hash, err := manifest.LoadFiles(s.Dir)
 	if err != nil {
 		return nil, err
@@ -50,19 +50,19 @@ func NewSource[T any](options Options, read func([]manifest.FileDoc) (*T, error)
 }
 
 // Current returns the result of the last successful load. It is shared and must not be changed.
-func (s *Source[T]) Current() *T { return s.current.Load() }
+func (s *Files[T]) Current() *T { return s.current.Load() }
 
 // Follow reloads the files when they change, until ctx ends. It also checks for changes that the
 // file system does not report at every interval, which must be positive. If a load fails, Follow
 // logs the error and Current keeps its result. Follow must be called at most once.
-func (s *Source[T]) Follow(ctx context.Context, interval time.Duration) {
+func (s *Files[T]) Follow(ctx context.Context, interval time.Duration) {
 	logger := klog.FromContext(ctx).WithValues("plugin", s.Plugin, "dir", s.Dir)
 	filesystem.WatchUntil(ctx, interval, s.Dir, func() { s.reload(logger) }, func(err error) {
 		logger.Error(err, "Admission manifests cannot be watched; they are read periodically", "interval", interval)
 	})
 }
 
-func (s *Source[T]) reload(logger klog.Logger) {
+func (s *Files[T]) reload(logger klog.Logger) {
 	documents, hash, err := manifest.LoadFiles(s.Dir)
 	if err == nil && hash == s.hash {
 		return
@@ -78,7 +78,7 @@ func (s *Source[T]) reload(logger klog.Logger) {
 	logger.Info("Loaded changed admission manifests", "hash", hash)
 }
 
-func (s *Source[T]) use(documents []manifest.FileDoc, hash string) error {
+func (s *Files[T]) use(documents []manifest.FileDoc, hash string) error {
 	current, err := s.read(documents)
 	if err != nil {
 		return err

@@ -23,9 +23,9 @@ import (
 	"celador.io/client-go/informers"
 )
 
-// A Kind is a kind of policy. It follows the policies of the kind and patches their status. A
-// Kind belongs to one controller.
-type Kind struct {
+// A Descriptor describes a kind of policy to the controller: how to follow and check its policies,
+// and how to patch their status. It belongs to one controller.
+type Descriptor struct {
 	// name is the kind in manifests and in labels of metrics.
 	name     string
 	informer cache.SharedIndexInformer
@@ -43,7 +43,7 @@ type Kind struct {
 // shares memory with the informer's object and must not be changed.
 type policy struct {
 	*metav1.ObjectMeta
-	kind *Kind
+	descriptor *Descriptor
 	// spec encodes the spec.
 	spec             interface{ Marshal() ([]byte, error) }
 	paramKind        *v1.ParamKind
@@ -59,15 +59,15 @@ type policy struct {
 
 // key identifies a policy.
 type key struct {
-	kind *Kind
-	name string
+	descriptor *Descriptor
+	name       string
 }
 
-func (p *policy) key() key { return key{p.kind, p.Name} }
+func (p *policy) key() key { return key{p.descriptor, p.Name} }
 
 // enforced reports whether a type error makes the policy unavailable.
 func (p *policy) enforced() bool {
-	return p.kind.enforceTypes && policyspec.IsEnforced(p.typeChecking)
+	return p.descriptor.enforceTypes && policyspec.IsEnforced(p.typeChecking)
 }
 
 // isRecorded reports whether the status has findings about this generation of the policy, and no request
@@ -79,7 +79,7 @@ func (p *policy) isRecorded() bool {
 
 // Validating returns kind ValidatingAdmissionPolicy. Pass the informers and the compiler of the admission
 // plugin to share its cache and its programs. The client writes the status.
-func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Kind {
+func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
 	k := newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
 		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
@@ -102,7 +102,7 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 }
 
 // Mutating returns kind MutatingAdmissionPolicy. The arguments are those of Validating.
-func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Kind {
+func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
 	k := newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
 		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
@@ -129,11 +129,11 @@ type patcher[P any] interface {
 	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (P, error)
 }
 
-func newKind[P any](name string, client patcher[P], informer cache.SharedIndexInformer, enforceTypes bool, view func(P) policy) *Kind {
-	k := &Kind{name: name, informer: informer, enforceTypes: enforceTypes}
+func newKind[P any](name string, client patcher[P], informer cache.SharedIndexInformer, enforceTypes bool, view func(P) policy) *Descriptor {
+	k := &Descriptor{name: name, informer: informer, enforceTypes: enforceTypes}
 	k.view = func(object any) *policy {
 		p := view(object.(P))
-		p.kind = k
+		p.descriptor = k
 		return &p
 	}
 	k.apply = func(ctx context.Context, name string, configuration []byte) error {
@@ -148,7 +148,7 @@ func newKind[P any](name string, client patcher[P], informer cache.SharedIndexIn
 // watch calls changed for every policy that is added, changed or deleted. For policies of the initial list
 // whose findings are recorded, it calls recorded instead. The function that it returns reports whether one
 // of them has been called for all policies of the initial list.
-func (k *Kind) watch(changed, recorded func(key)) (cache.InformerSynced, error) {
+func (k *Descriptor) watch(changed, recorded func(key)) (cache.InformerSynced, error) {
 	handle := func(object any) {
 		name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 		if err != nil {
@@ -176,7 +176,7 @@ func (k *Kind) watch(changed, recorded func(key)) (cache.InformerSynced, error) 
 }
 
 // get returns the cached policy with the given name, or nil if there is none.
-func (k *Kind) get(name string) (*policy, error) {
+func (k *Descriptor) get(name string) (*policy, error) {
 	object, exists, err := k.informer.GetIndexer().GetByKey(name)
 	if err != nil || !exists {
 		return nil, err

@@ -11,18 +11,18 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 )
 
-// Source lists the webhooks of another source as *Accessor. It keeps the compiled webhook for as
+// Accessors lists the webhooks of another source as *Accessor. It keeps the compiled webhook for as
 // long as the other source lists the same accessor. Safe for concurrent use.
-type Source struct {
+type Accessors struct {
 	generic.Source
 	conditions func() bool
 	current    atomic.Pointer[listing]
 }
 
-// NewSource returns a source of the webhooks that from lists. If conditions returns false, the
+// NewAccessors returns the accessors of the webhooks that from lists. If conditions returns false, the
 // webhooks have no match conditions.
-func NewSource(from generic.Source, conditions func() bool) *Source {
-	return &Source{Source: from, conditions: conditions}
+func NewAccessors(from generic.Source, conditions func() bool) *Accessors {
+	return &Accessors{Source: from, conditions: conditions}
 }
 
 // listing holds the accessors that the other source listed, and the Accessors of the same webhooks.
@@ -31,7 +31,7 @@ type listing struct {
 }
 
 // Webhooks implements generic.Source. The result is the same slice until the webhooks change.
-func (s *Source) Webhooks() []upstream.WebhookAccessor {
+func (s *Accessors) Webhooks() []upstream.WebhookAccessor {
 	theirs := s.Source.Webhooks()
 	last := s.current.Load()
 	if last != nil && len(last.theirs) == len(theirs) && (len(theirs) == 0 || &last.theirs[0] == &theirs[0]) {
@@ -55,6 +55,6 @@ func (s *Source) Webhooks() []upstream.WebhookAccessor {
 }
 
 // RunReloadLoop implements generic.ReloadableSource, for a source of manifests.
-func (s *Source) RunReloadLoop(ctx context.Context) {
+func (s *Accessors) RunReloadLoop(ctx context.Context) {
 	s.Source.(generic.ReloadableSource).RunReloadLoop(ctx)
 }

@@ -61,9 +61,9 @@ func optionsFor(t *testing.T, dir string) manifest.Options {
 }
 
 // follow loads a directory and follows its changes until the test ends.
-func follow(t *testing.T, dir string, interval time.Duration) *manifest.Source[string] {
+func follow(t *testing.T, dir string, interval time.Duration) *manifest.Files[string] {
 	t.Helper()
-	source, err := manifest.NewSource(optionsFor(t, dir), join)
+	source, err := manifest.NewFiles(optionsFor(t, dir), join)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestFirstLoadFails(t *testing.T) {
 	} {
 		options := optionsFor(t, dir)
 		prepare(&options)
-		source, err := manifest.NewSource(options, join)
+		source, err := manifest.NewFiles(options, join)
 		expect(t, err, want)
 		if source != nil {
 			t.Errorf("%s: got a source", want)

@@ -18,21 +18,21 @@ import (
 	"celador.io/admission/internal/reinvocation"
 )
 
-// A Mutation is a Request whose object webhooks change, one after the other. Not safe for
+// A MutatingRequest is a Request whose object webhooks change, one after the other. Not safe for
 // concurrent use.
-type Mutation struct {
+type MutatingRequest struct {
 	Request
 	reinvocation *reinvocation.State[string]
 	reinvoked    bool
 }
 
-// NewMutation returns the request with the given attributes. The reinvocation context of the
+// NewMutatingRequest returns the request with the given attributes. The reinvocation context of the
 // attributes tells whether admission runs for the second time, and keeps under the name of the
 // plugin which webhooks may be invoked again.
 //
 // After the last webhook, call WriteBack, and then End whether the request is admitted or not.
-func (s *Set) NewMutation(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config, plugin string) *Mutation {
-	m := &Mutation{Request: *s.NewRequest(ctx, a, o, c), reinvocation: reinvocation.Of[string](a, plugin)}
+func (s *Set) NewMutatingRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config, plugin string) *MutatingRequest {
+	m := &MutatingRequest{Request: *s.NewRequest(ctx, a, o, c), reinvocation: reinvocation.Of[string](a, plugin)}
 	m.mutable = true
 	if a.GetReinvocationContext().IsReinvoke() {
 		m.reinvoked = true
@@ -44,11 +44,11 @@ func (s *Set) NewMutation(ctx context.Context, a admission.Attributes, o admissi
 // Due reports whether a matching webhook, identified by uid, is invoked. That is always so in the
 // first run of admission. The second run invokes webhooks with reinvocationPolicy IfNeeded if the
 // object has changed since their last invocation.
-func (m *Mutation) Due(uid string) bool { return !m.reinvoked || m.reinvocation.Due(uid) }
+func (m *MutatingRequest) Due(uid string) bool { return !m.reinvoked || m.reinvocation.Due(uid) }
 
 // Patch applies a JSON patch that a webhook returned for the given kind, and sets defaults. It
 // reports whether the patch changed the object. A request without an object is an error.
-func (m *Mutation) Patch(kind schema.GroupVersionKind, patch jsonpatch.Patch) (changed bool, err error) {
+func (m *MutatingRequest) Patch(kind schema.GroupVersionKind, patch jsonpatch.Patch) (changed bool, err error) {
 	v, err := m.version(&kind)
 	if err != nil {
 		return false, err
@@ -69,7 +69,7 @@ func (m *Mutation) Patch(kind schema.GroupVersionKind, patch jsonpatch.Patch) (c
 	return changed, nil
 }
 
-func (m *Mutation) patched(before runtime.Object, kind schema.GroupVersionKind, patch jsonpatch.Patch) (runtime.Object, error) {
+func (m *MutatingRequest) patched(before runtime.Object, kind schema.GroupVersionKind, patch jsonpatch.Patch) (runtime.Object, error) {
 	codec := json.NewSerializerWithOptions(json.DefaultMetaFactory, m.objects.GetObjectCreater(), m.objects.GetObjectTyper(), json.SerializerOptions{})
 	text, err := runtime.Encode(codec, before)
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *Mutation) patched(before runtime.Object, kind schema.GroupVersionKind, 
 // Invoked records that a webhook, identified by uid, was invoked, and whether it changed the
 // object. A change makes the earlier webhooks with reinvocationPolicy IfNeeded due, and requests a
 // second run of admission.
-func (m *Mutation) Invoked(w *Webhook, uid string, changed bool) {
+func (m *MutatingRequest) Invoked(w *Webhook, uid string, changed bool) {
 	if changed {
 		m.reinvocation.Changed()
 		m.attributes.GetReinvocationContext().SetShouldReinvoke()
@@ -103,7 +103,7 @@ func (m *Mutation) Invoked(w *Webhook, uid string, changed bool) {
 }
 
 // WriteBack converts the changed object, if any, into the object of the attributes.
-func (m *Mutation) WriteBack() error {
+func (m *MutatingRequest) WriteBack() error {
 	for _, v := range m.versions {
 		if changed := v.attributes.VersionedObject.Object(); changed != nil && v.attributes.Dirty {
 			return m.objects.GetObjectConvertor().Convert(changed, m.attributes.GetObject(), nil)
@@ -114,6 +114,6 @@ func (m *Mutation) WriteBack() error {
 
 // End records the object of the attributes, with which the second run of
 // admission finds out whether other plugins changed it.
-func (m *Mutation) End() {
+func (m *MutatingRequest) End() {
 	m.reinvocation.Suspend(m.attributes.GetObject())
 }

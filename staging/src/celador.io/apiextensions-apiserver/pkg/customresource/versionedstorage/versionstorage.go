@@ -15,64 +15,64 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
-// A View is the storage of one version of the custom resources in a Shared storage. It implements storage.Interface. Objects that do
+// A VersionStorage is the storage of one version of the custom resources in a SharedStorage. It implements storage.Interface. Objects that do
 // not convert are errors of the code storage.ErrCodeCorruptObj, as objects that cannot be decoded are, and errors of the reason
 // StorageReadError for lists and watches.
-type View struct {
+type VersionStorage struct {
 	// Interface is the shared storage. Methods that read or write no objects need no conversion.
 	storage.Interface
-	shared *Shared
+	shared *SharedStorage
 	served schema.GroupVersionKind
 	// key returns the key of an object.
 	key       func(runtime.Object) (string, error)
 	converted convertedObjects
 }
 
-// NewView returns the storage of objects of a kind in the version to serve. key returns the key of an object. The caller must close it.
-func NewView(shared *Shared, served schema.GroupVersionKind, key func(runtime.Object) (string, error)) *View {
-	return &View{Interface: shared.Storage, shared: shared, served: served, key: key}
+// NewVersionStorage returns the storage of objects of a kind in the version to serve. key returns the key of an object. The caller must close it.
+func NewVersionStorage(shared *SharedStorage, served schema.GroupVersionKind, key func(runtime.Object) (string, error)) *VersionStorage {
+	return &VersionStorage{Interface: shared.Storage, shared: shared, served: served, key: key}
 }
 
 // Close frees the converted objects. It does not close the shared storage.
-func (v *View) Close() { v.converted.close() }
+func (v *VersionStorage) Close() { v.converted.close() }
 
-// Predicate returns a predicate of requests in the version of the View for the objects of the shared storage.
-func (v *View) Predicate(p storage.SelectionPredicate) storage.SelectionPredicate {
+// Predicate returns a predicate of requests in the version of the VersionStorage for the objects of the shared storage.
+func (v *VersionStorage) Predicate(p storage.SelectionPredicate) storage.SelectionPredicate {
 	return v.shared.Attributes.predicate(p, v.served.GroupVersion())
 }
 
-// Convert returns an object of the shared storage in the version of the View. It does not change in.
-func (v *View) Convert(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// Convert returns an object of the shared storage in the version of the VersionStorage. It does not change in.
+func (v *VersionStorage) Convert(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.convertOwn(in.DeepCopy())
 }
 
-// ConvertMetadata returns an object of the shared storage in the version of the View, without fields other than metadata. It evaluates
+// ConvertMetadata returns an object of the shared storage in the version of the VersionStorage, without fields other than metadata. It evaluates
 // only rules that write metadata. It does not change in.
-func (v *View) ConvertMetadata(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (v *VersionStorage) ConvertMetadata(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.shared.Converter.ConvertMetadata(in.DeepCopy(), v.served.GroupVersion())
 }
 
-// ChangesMetadata reports whether labels and annotations of an object of the shared storage may differ in the version of the View.
-func (v *View) ChangesMetadata(stored *unstructured.Unstructured) bool {
+// ChangesMetadata reports whether labels and annotations of an object of the shared storage may differ in the version of the VersionStorage.
+func (v *VersionStorage) ChangesMetadata(stored *unstructured.Unstructured) bool {
 	from, to := stored.GroupVersionKind().GroupVersion(), v.served.GroupVersion()
 	return from != to && (v.shared.Converter.ChangesMetadata(from, to) || v.shared.Converter.ChangesMetadata(to, from))
 }
 
 // convertOwn converts an object that no one else has.
-func (v *View) convertOwn(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (v *VersionStorage) convertOwn(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.convertTo(in, v.served.GroupVersion())
 }
 
-func (v *View) convertTo(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+func (v *VersionStorage) convertTo(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	if hasVersion(in, to) || isEmpty(in) {
 		return in, nil
 	}
 	return v.shared.Converter.ConvertObject(in, to)
 }
 
-// convertRead returns an object of the watch cache in the version of the View, and keeps it for the next reads. It does not change in. The
+// convertRead returns an object of the watch cache in the version of the VersionStorage, and keeps it for the next reads. It does not change in. The
 // result must not be changed, either.
-func (v *View) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (v *VersionStorage) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if hasVersion(in, v.served.GroupVersion()) || isEmpty(in) {
 		return in, nil
 	}
@@ -87,9 +87,9 @@ func (v *View) convertRead(ctx context.Context, in *unstructured.Unstructured) (
 	return out, err
 }
 
-// convertUnkept is convertRead for an object that does not have the version of the View. It does not keep the result, and returns the memory
+// convertUnkept is convertRead for an object that does not have the version of the VersionStorage. It does not keep the result, and returns the memory
 // that keeping it would take.
-func (v *View) convertUnkept(ctx context.Context, in *unstructured.Unstructured) (out *unstructured.Unstructured, size int, err error) {
+func (v *VersionStorage) convertUnkept(ctx context.Context, in *unstructured.Unstructured) (out *unstructured.Unstructured, size int, err error) {
 	if isMetadataOnly(ctx) {
 		out, err = v.shared.Converter.ConvertMetadata(in, v.served.GroupVersion())
 		return out, 0, err
@@ -97,12 +97,12 @@ func (v *View) convertUnkept(ctx context.Context, in *unstructured.Unstructured)
 	return convertShared(v.shared.Converter, in, v.served.GroupVersion())
 }
 
-func (v *View) newStored() *unstructured.Unstructured {
+func (v *VersionStorage) newStored() *unstructured.Unstructured {
 	return newObject(v.shared.Stored.WithKind(v.served.Kind))
 }
 
 // Get implements storage.Interface.
-func (v *View) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
+func (v *VersionStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
 	stored := v.newStored()
 	if err := v.Interface.Get(ctx, key, opts, stored); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (v *View) Get(ctx context.Context, key string, opts storage.GetOptions, out
 }
 
 // Create implements storage.Interface.
-func (v *View) Create(ctx context.Context, key string, object, out runtime.Object, ttl uint64) error {
+func (v *VersionStorage) Create(ctx context.Context, key string, object, out runtime.Object, ttl uint64) error {
 	toStore, err := v.toStored(object)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (v *View) Create(ctx context.Context, key string, object, out runtime.Objec
 
 // toStored returns a written object in the storage version. It sets the defaults that reading the object sets: the watch cache has
 // them, and an update that changes nothing would differ from the object there and be written again each time.
-func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
+func (v *VersionStorage) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
 		return nil, errNotUnstructured(object)
@@ -152,8 +152,8 @@ func (v *View) toStored(object runtime.Object) (*unstructured.Unstructured, erro
 	return stored, nil
 }
 
-// setWritten makes out the stored object in the version of the View. out may be nil.
-func (v *View) setWritten(key string, out runtime.Object, stored *unstructured.Unstructured) error {
+// setWritten makes out the stored object in the version of the VersionStorage. out may be nil.
+func (v *VersionStorage) setWritten(key string, out runtime.Object, stored *unstructured.Unstructured) error {
 	if out == nil {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (v *View) setWritten(key string, out runtime.Object, stored *unstructured.U
 }
 
 // GuaranteedUpdate implements storage.Interface. The shared storage finds the object itself, so cachedExistingObject is not used.
-func (v *View) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object) error {
+func (v *VersionStorage) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object) error {
 	stored := v.newStored()
 	err := v.Interface.GuaranteedUpdate(ctx, key, stored, ignoreNotFound, preconditions, func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
 		u, ok := input.(*unstructured.Unstructured)
@@ -190,7 +190,7 @@ func (v *View) GuaranteedUpdate(ctx context.Context, key string, destination run
 }
 
 // Delete implements storage.Interface. As in GuaranteedUpdate, cachedExistingObject is not used.
-func (v *View) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions, validate storage.ValidateObjectFunc, _ runtime.Object, opts storage.DeleteOptions) error {
+func (v *VersionStorage) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions, validate storage.ValidateObjectFunc, _ runtime.Object, opts storage.DeleteOptions) error {
 	if opts.ExpectTransformOrDecodeError && utilfeature.DefaultFeatureGate.Enabled(features.AllowUnsafeMalformedObjectDeletion) {
 		return v.deleteUnreadable(ctx, key, validate)
 	}
@@ -212,9 +212,9 @@ func (v *View) Delete(ctx context.Context, key string, out runtime.Object, preco
 	return v.setWritten(key, out, stored)
 }
 
-// deleteUnreadable deletes an object that cannot be read in the version of the View, as the delete option
+// deleteUnreadable deletes an object that cannot be read in the version of the VersionStorage, as the delete option
 // ignoreStoreReadErrorWithClusterBreakingPotential demands.
-func (v *View) deleteUnreadable(ctx context.Context, key string, validate storage.ValidateObjectFunc) error {
+func (v *VersionStorage) deleteUnreadable(ctx context.Context, key string, validate storage.ValidateObjectFunc) error {
 	stored := v.newStored()
 	if err := v.Interface.Get(ctx, key, storage.GetOptions{}, stored); err != nil {
 		// The object does not exist or cannot even be decoded.
@@ -229,7 +229,7 @@ func (v *View) deleteUnreadable(ctx context.Context, key string, validate storag
 }
 
 // GetList implements storage.Interface.
-func (v *View) GetList(ctx context.Context, key string, opts storage.ListOptions, listObject runtime.Object) error {
+func (v *VersionStorage) GetList(ctx context.Context, key string, opts storage.ListOptions, listObject runtime.Object) error {
 	out, ok := listObject.(*unstructured.UnstructuredList)
 	if !ok {
 		return errNotUnstructured(listObject)
@@ -264,7 +264,7 @@ func (v *View) GetList(ctx context.Context, key string, opts storage.ListOptions
 	return nil
 }
 
-func (v *View) keyOf(u *unstructured.Unstructured) string {
+func (v *VersionStorage) keyOf(u *unstructured.Unstructured) string {
 	key, err := v.key(u)
 	if err != nil {
 		return u.GetNamespace() + "/" + u.GetName()
@@ -273,7 +273,7 @@ func (v *View) keyOf(u *unstructured.Unstructured) string {
 }
 
 // Watch implements storage.Interface. The watch ends with an error event at the first object that does not convert.
-func (v *View) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
+func (v *VersionStorage) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
 	opts.Predicate = v.Predicate(opts.Predicate)
 	source, err := v.Interface.Watch(ctx, key, opts)
 	if err != nil {
@@ -282,4 +282,4 @@ func (v *View) Watch(ctx context.Context, key string, opts storage.ListOptions) 
 	return newWatcher(ctx, source, v), nil
 }
 
-var _ storage.Interface = &View{}
+var _ storage.Interface = &VersionStorage{}

@@ -16,11 +16,11 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// A View finds types for one check of a policy. It looks up each custom resource once, so that
+// A Lookup finds types for one check of a policy. It looks up each custom resource once, so that
 // all answers are based on one state of it, and records that state. It is not safe for concurrent
 // use.
-type View struct {
-	source *Source
+type Lookup struct {
+	resolver *Resolver
 	// builtIn and aggregated return the resources of a group version that is built in, or that an aggregated server serves.
 	// builtIn returns nil for others.
 	builtIn, aggregated func(schema.GroupVersion) (resources, error)
@@ -32,20 +32,20 @@ type View struct {
 	seenAggregated bool
 }
 
-var _ typecheck.Types = &View{}
+var _ typecheck.Types = &Lookup{}
 
 // Seen returns the custom resources that were looked up, sorted by group, version and kind.
-func (v *View) Seen() []CustomResource {
+func (v *Lookup) Seen() []CustomResource {
 	return slices.SortedFunc(slices.Values(v.seen.UnsortedList()), compare)
 }
 
 // Aggregated reports whether types of aggregated servers were looked up. These may change without
 // a change of the custom resources in Seen.
-func (v *View) Aggregated() bool { return v.seenAggregated }
+func (v *Lookup) Aggregated() bool { return v.seenAggregated }
 
 // KindsFor implements typecheck.Types. It returns the one kind of a resource, or a
 // meta.NoResourceMatchError. Other errors mean that discovery failed.
-func (v *View) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+func (v *Lookup) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
 	served, err := v.discovered(resource.GroupVersion())
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (v *View) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVer
 // RESTMapping implements typecheck.Types. It returns the resource of a kind in the first of the
 // versions, without its scope, or a meta.NoKindMatchError. Other errors mean that discovery
 // failed.
-func (v *View) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+func (v *Lookup) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if len(versions) == 0 {
 		return nil, &meta.NoKindMatchError{GroupKind: kind}
 	}
@@ -93,20 +93,20 @@ func (v *View) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RES
 // ResolveSchema implements typecheck.Types. It returns the schema of a kind, which must not be
 // changed. The error wraps resolver.ErrSchemaNotFound if the kind is not served or has no schema.
 // Other errors mean that discovery failed.
-func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+func (v *Lookup) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
 	builtIn, err := v.builtIn(kind.GroupVersion())
 	if err != nil {
 		return nil, err
 	}
 	if _, ok := builtIn.ofKind(kind.Kind); ok {
-		return v.source.builtIn.schema(kind)
+		return v.resolver.builtIn.schema(kind)
 	}
-	if v.source.aggregated.has(kind.GroupVersion()) {
+	if v.resolver.aggregated.has(kind.GroupVersion()) {
 		v.seenAggregated = true
 		if _, err := v.aggregated(kind.GroupVersion()); err != nil {
 			return nil, err
 		}
-		return v.source.aggregated.schema(kind)
+		return v.resolver.aggregated.schema(kind)
 	}
 	if d := v.ofKind(kind); d != nil {
 		if s := d.schema(kind.Version); s != nil {
@@ -118,11 +118,11 @@ func (v *View) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error)
 
 // discovered returns the resources of a group version that is built in or aggregated, and nil for
 // any other.
-func (v *View) discovered(version schema.GroupVersion) (resources, error) {
-	if v.source.builtIn.has(version) {
+func (v *Lookup) discovered(version schema.GroupVersion) (resources, error) {
+	if v.resolver.builtIn.has(version) {
 		return v.builtIn(version)
 	}
-	if v.source.aggregated.has(version) {
+	if v.resolver.aggregated.has(version) {
 		v.seenAggregated = true
 		return v.aggregated(version)
 	}
@@ -130,24 +130,24 @@ func (v *View) discovered(version schema.GroupVersion) (resources, error) {
 }
 
 // named returns the established definition with the given name, or nil if there is none.
-func (v *View) named(name string) *definition {
+func (v *Lookup) named(name string) *definition {
 	d, known := v.definitions[name]
 	if !known {
-		d = v.source.definitions.named(name)
+		d = v.resolver.definitions.named(name)
 		v.definitions[name] = d
 	}
 	return d
 }
 
 // ofKind returns the established definition of the kind, or nil if there is none.
-func (v *View) ofKind(kind schema.GroupVersionKind) *definition {
+func (v *Lookup) ofKind(kind schema.GroupVersionKind) *definition {
 	for _, d := range v.definitions {
 		if d != nil && d.Spec.Group == kind.Group && d.Status.AcceptedNames.Kind == kind.Kind {
 			v.seen.Insert(d.resource(kind.Version))
 			return d
 		}
 	}
-	d := v.source.definitions.ofKind(kind.GroupKind())
+	d := v.resolver.definitions.ofKind(kind.GroupKind())
 	if d != nil {
 		v.definitions[d.Name] = d
 		v.seen.Insert(d.resource(kind.Version))

@@ -22,8 +22,8 @@ import (
 	"celador.io/admission/policy"
 )
 
-// application applies the policies that match one request to the request's object.
-type application struct {
+// applier applies the policies that match one request to the request's object.
+type applier struct {
 	ctx     context.Context
 	request *matching.Request
 	objects admission.ObjectInterfaces
@@ -57,20 +57,20 @@ type application struct {
 
 // misconfigured adds the failure of a policy that could not be applied through the binding with the given
 // name. The name is empty if the policy could not be applied through any binding.
-func (r *application) misconfigured(p *policy.Policy[Body], binding, message string) {
+func (r *applier) misconfigured(p *policy.Policy[Body], binding, message string) {
 	p.CountEvaluation(policy.Failed)
 	r.fail(p, binding, message, "")
 }
 
 // fail adds a failure of a policy through the binding with the given name, which may be empty.
-func (r *application) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
+func (r *applier) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
 	})
 }
 
-// invoke applies a policy. An error ends the request.
-func (r *application) invoke(i *invocation) error {
+// applyPolicy applies a policy. An error ends the request.
+func (r *applier) applyPolicy(i *invocation) error {
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return interrupted
 	}
@@ -80,7 +80,7 @@ func (r *application) invoke(i *invocation) error {
 	if r.exempt(i) {
 		return nil
 	}
-	invoked, err := r.mutate(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
+	invoked, err := r.applyMutations(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (r *application) invoke(i *invocation) error {
 }
 
 // countEvaluations counts each invocation whose policy was evaluated once.
-func (r *application) countEvaluations() {
+func (r *applier) countEvaluations() {
 	for n := range r.invocations {
 		if i := &r.invocations[n]; i.evaluated {
 			i.CountEvaluation(i.outcome)
@@ -105,7 +105,7 @@ func (r *application) countEvaluations() {
 func equal(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
 
 // exempt reports whether match conditions exempt the request from the policy, or fail.
-func (r *application) exempt(i *invocation) bool {
+func (r *applier) exempt(i *invocation) bool {
 	if len(i.Conditions) == 0 {
 		return false
 	}
@@ -124,8 +124,8 @@ func (r *application) exempt(i *invocation) bool {
 	return true
 }
 
-// mutate applies the mutations that are due and returns their indexes. An error ends the request.
-func (r *application) mutate(i *invocation, due func(index int) bool) (invoked []int, _ error) {
+// applyMutations applies the mutations that are due and returns their indexes. An error ends the request.
+func (r *applier) applyMutations(i *invocation, due func(index int) bool) (invoked []int, _ error) {
 	for index := range i.Body.mutations {
 		if !due(index) {
 			continue
@@ -152,7 +152,7 @@ func (r *application) mutate(i *invocation, due func(index int) bool) (invoked [
 }
 
 // applyMutation applies one mutation. An error ends the request.
-func (r *application) applyMutation(i *invocation, index int) error {
+func (r *applier) applyMutation(i *invocation, index int) error {
 	m := &i.Body.mutations[index]
 	start := time.Now()
 	holds, err := r.conditionHolds(i, m)
@@ -180,7 +180,7 @@ func (r *application) applyMutation(i *invocation, index int) error {
 // failMutation adds the failure of a mutation, with the mutation's message and reason if it has them.
 // failurePolicy Ignore does not ignore an expression that refuses the request, because a refusal is a
 // decision, or a changed identity with which Kubernetes rejects the request.
-func (r *application) failMutation(i *invocation, index int, err error) {
+func (r *applier) failMutation(i *invocation, index int, err error) {
 	m := &i.Body.mutations[index]
 	refused := errors.Is(err, errRefused)
 	message, reason := err.Error(), m.reason
@@ -203,7 +203,7 @@ func (r *application) failMutation(i *invocation, index int, err error) {
 }
 
 // conditionHolds reports whether the condition of the mutation is true or absent.
-func (r *application) conditionHolds(i *invocation, m *mutation) (bool, error) {
+func (r *applier) conditionHolds(i *invocation, m *mutation) (bool, error) {
 	if m.condition.Absent() {
 		return true, nil
 	}

@@ -15,10 +15,10 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A Finding is an objection of a policy to a request.
-type Finding struct {
+// A Violation is a reason of a policy against a request: a validation that is not satisfied, or a part of the policy
+type Violation struct {
 	Policy, Binding string
-	// Validation is the index of the validation, or -1 if the objection is of no validation.
+	// Validation is the index of the validation, or -1 if the violation is of no validation.
 	Validation int
 	Message    string
 	Reason     metav1.StatusReason
@@ -28,11 +28,11 @@ type Finding struct {
 	Failed bool
 	// Ignored is set if the policy could not be evaluated, and its failurePolicy is Ignore.
 	Ignored bool
-	// Enforced is set if the server rejects the request because of the finding.
+	// Enforced is set if the server rejects the request because of the violation.
 	Enforced bool
 }
 
-func (f Finding) String() string {
+func (f Violation) String() string {
 	text := "policy " + f.Policy
 	if f.Binding != "" {
 		text += ", binding " + f.Binding
@@ -43,15 +43,15 @@ func (f Finding) String() string {
 	return text + ": " + f.Message
 }
 
-// Findings returns the objections of policies, in the order of the reviews.
-func Findings(reviews []cluster.PolicyReview) []Finding {
-	var found []Finding
+// Violations returns the violations of policies, in the order of the reviews.
+func Violations(reviews []cluster.PolicyReview) []Violation {
+	var found []Violation
 	for _, review := range reviews {
 		for _, decision := range review.Decisions {
 			if decision.Outcome == validating.Admitted {
 				continue
 			}
-			f := Finding{
+			f := Violation{
 				Policy: review.Policy, Binding: review.Binding, Validation: decision.Index,
 				Message: decision.Message, Reason: decision.Reason, Actions: decision.Actions,
 				Failed:   decision.Outcome != validating.Denied,
@@ -61,7 +61,7 @@ func Findings(reviews []cluster.PolicyReview) []Finding {
 			found = append(found, f)
 		}
 		for _, failure := range review.Failures {
-			found = append(found, Finding{
+			found = append(found, Violation{
 				Policy: review.Policy, Binding: review.Binding, Validation: -1,
 				Message: failure.Message, Reason: failure.Reason,
 				Failed: !failure.Stated, Ignored: failure.Ignored, Enforced: !failure.Ignored,
@@ -84,23 +84,23 @@ func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.Pol
 }
 
 // notReached is the decision of a policy that a request did not reach. No suite can expect it.
-const notReached Decision = "NotReached"
+const notReached RequestDecision = "NotReached"
 
 // decide returns the decision of the policies in scope, and the reason for it in words.
-func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Decision, why string) {
-	enforced := func(f Finding) bool { return f.Enforced }
-	if !review.Allowed && !slices.ContainsFunc(Findings(review.Policies), enforced) {
+func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision RequestDecision, why string) {
+	enforced := func(f Violation) bool { return f.Enforced }
+	if !review.Allowed && !slices.ContainsFunc(Violations(review.Policies), enforced) {
 		return Rejected, statusMessage(review)
 	}
 	for _, failed := range []bool{false, true} {
 		var reasons []string
-		for _, f := range Findings(inScope) {
+		for _, f := range Violations(inScope) {
 			if f.Enforced && f.Failed == failed {
 				reasons = append(reasons, f.String())
 			}
 		}
 		if len(reasons) > 0 {
-			return map[bool]Decision{false: Denied, true: Error}[failed], strings.Join(reasons, "; ")
+			return map[bool]RequestDecision{false: Denied, true: Error}[failed], strings.Join(reasons, "; ")
 		}
 	}
 	var applied, reasons []string
@@ -113,7 +113,7 @@ func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision De
 		switch {
 		case r.Applied():
 			applied = append(applied, name)
-		case r.Outcome == cluster.NotReached:
+		case r.Effect == cluster.NotReached:
 			decision = notReached
 			fallthrough
 		default:

@@ -14,9 +14,9 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// A Program is a planned expression. The zero Program declines every evaluation. Programs are safe
+// Closures evaluate a planned expression. The zero Closures decline every evaluation. Closures are safe
 // for concurrent use.
-type Program struct {
+type Closures struct {
 	eval  step
 	slots int
 	// plans keeps the shared plans of subexpressions alive, so that other expressions find them.
@@ -87,7 +87,7 @@ func (m *Memory) end(f *frame) {
 // and the caller must evaluate the expression with cel-go; cost is then what the evaluation has cost
 // so far, which is at least what cel-go charges up to there. An evaluation that costs more than limit declines. Closing done
 // interrupts loops; done may be nil. Evaluate recovers a panic and declines. The caller reads it with memory.Panicked.
-func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Input) (value ref.Val, cost uint64, ok bool) {
+func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
@@ -108,15 +108,15 @@ func (p *Program) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, i
 }
 
 // Prefetch reads the memory with which an evaluation begins, so that it is in the processor's caches. It does not wait for the memory.
-func (p *Program) Prefetch() {
+func (p *Closures) Prefetch() {
 	if p.eval != nil {
 		// A step is the address of a closure. The read is atomic because the compiler drops other reads whose result is not used.
 		atomic.LoadUintptr(*(**uintptr)(unsafe.Pointer(&p.eval)))
 	}
 }
 
-// Planned returns the number of planned expressions: 1, or 0 for the zero Program.
-func (p *Program) Planned() int {
+// Planned returns the number of planned expressions: 1, or 0 for the zero Closures.
+func (p *Closures) Planned() int {
 	if p.eval == nil {
 		return 0
 	}

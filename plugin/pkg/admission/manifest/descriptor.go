@@ -15,8 +15,8 @@ type Object interface {
 	runtime.Object
 }
 
-// A Kind describes the policies or the bindings that a Loader loads. All fields are required.
-type Kind[T Object] struct {
+// A Descriptor describes the policies or the bindings that a Loader loads. All fields are required.
+type Descriptor[T Object] struct {
 	// Name is the kind's name in errors.
 	Name string
 	// Items returns the objects of a decoded document. It returns false if the document is neither
@@ -29,7 +29,7 @@ type Kind[T Object] struct {
 	HasParams func(T) bool
 }
 
-// Items returns a function for Kind.Items, for the Go types of a kind and of its list. in returns
+// Items returns a function for Descriptor.Items, for the Go types of a kind and of its list. in returns
 // the items of a list.
 func Items[T, List any](in func(*List) []T) func(runtime.Object) ([]*T, bool) {
 	return func(object runtime.Object) ([]*T, bool) {

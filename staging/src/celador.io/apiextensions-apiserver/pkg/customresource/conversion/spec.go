@@ -12,9 +12,9 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 )
 
-// A Definition holds the parts of a CustomResourceDefinition that conversion depends on. Validate and New keep
+// A Spec holds the parts of a CustomResourceDefinition that conversion depends on. Validate and New keep
 // references to it; it must not be changed afterwards.
-type Definition struct {
+type Spec struct {
 	// Kind is the kind of the custom resources.
 	Kind schema.GroupKind
 	// ClusterScoped is set if the custom resources have no namespace.

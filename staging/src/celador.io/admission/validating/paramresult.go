@@ -28,13 +28,13 @@ import (
 // truncated.
 const maxAnnotationBytes = 10 * 1024
 
-// finding is the result of evaluating a policy for an object and a param. All bindings share it.
-type finding struct {
+// paramResult is the result of evaluating a policy for an object and a param. All bindings share it.
+type paramResult struct {
 	// validations is the number of validations that were evaluated. It is 0 if the policy failed
 	// altogether.
 	validations int
-	// objections holds the decisions that are not Admitted. They lack names, because bindings share them.
-	objections  []Decision
+	// violations holds the decisions that are not Admitted. They lack names, because bindings share them.
+	violations  []Decision
 	annotations []annotationResult
 	// conditions is set if match conditions ended the evaluation.
 	conditions *ConditionReport
@@ -48,22 +48,22 @@ type annotationResult struct {
 	failure    *Decision
 }
 
-// cleared returns an empty finding with the memory of f.
-func (f *finding) cleared() finding {
-	clear(f.objections)
+// cleared returns an empty result with the memory of f.
+func (f *paramResult) cleared() paramResult {
+	clear(f.violations)
 	clear(f.annotations)
-	return finding{objections: f.objections[:0], annotations: f.annotations[:0]}
+	return paramResult{violations: f.violations[:0], annotations: f.annotations[:0]}
 }
 
 // outcome returns the outcome of the evaluation. evaluated is false if match conditions exempt the request
 // from the policy.
-func (f *finding) outcome() (_ policy.Outcome, evaluated bool) {
+func (f *paramResult) outcome() (_ policy.Outcome, evaluated bool) {
 	outcome := policy.Admitted
 	if f.ignored > 0 {
 		outcome = policy.Failed
 	}
-	for i := range f.objections {
-		if f.objections[i].Outcome == Failed {
+	for i := range f.violations {
+		if f.violations[i].Outcome == Failed {
 			outcome = policy.Failed
 		}
 		outcome = max(outcome, policy.Denied)
@@ -76,15 +76,15 @@ func (f *finding) outcome() (_ policy.Outcome, evaluated bool) {
 	return outcome, f.conditions == nil || outcome != policy.Admitted
 }
 
-// fail makes the finding that of a policy that failed altogether.
-func (f *finding) fail(policy v1.FailurePolicyType, err error) {
+// fail makes the result that of a policy that failed altogether.
+func (f *paramResult) fail(policy v1.FailurePolicyType, err error) {
 	*f = f.cleared()
-	f.objections = append(f.objections, failed(Decision{Index: -1}, policy, err))
+	f.violations = append(f.violations, failed(Decision{Index: -1}, policy, err))
 }
 
 // evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
 // conditions, validations with their messages, and audit annotations have a cost budget each.
-func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *finding) {
+func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *paramResult) {
 	*found = found.cleared()
 	if len(p.Conditions) > 0 {
 		timer.Stop()
@@ -113,7 +113,7 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 
 // validate evaluates the validations, and the messages of those that are not satisfied. An error ends
 // the evaluation of the policy.
-func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *finding) error {
+func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *paramResult) error {
 	if len(p.Body.validations) == 0 {
 		return nil
 	}
@@ -134,10 +134,10 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 		if err != nil {
 			d = failed(d, v.failurePolicy, err)
 		}
-		found.objections = append(found.objections, d)
+		found.violations = append(found.violations, d)
 	}
 	found.validations = len(p.Body.validations)
-	if len(found.objections) == 0 {
+	if len(found.violations) == 0 {
 		timer.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
 		return nil
 	}
@@ -147,14 +147,14 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 }
 
 // explain sets the message and the reason of each denial.
-func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) {
-	messages, err := p.evaluateMessages(ctx, memory, s, found.objections)
+func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) {
+	messages, err := p.evaluateMessages(ctx, memory, s, found.violations)
 	if err != nil {
 		p.failMessages(found, err)
 		return
 	}
-	for i := range found.objections {
-		d := &found.objections[i]
+	for i := range found.violations {
+		d := &found.violations[i]
 		if d.Outcome != Denied {
 			continue
 		}
@@ -169,34 +169,34 @@ func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, 
 
 // failMessages makes the decisions of all validations failures, because the message expressions exceed
 // the cost budget. Validations that failed by themselves keep their errors.
-func (p compiledPolicy) failMessages(found *finding, err error) {
-	objections := slices.Clone(found.objections)
-	found.objections = found.objections[:0]
+func (p compiledPolicy) failMessages(found *paramResult, err error) {
+	violations := slices.Clone(found.violations)
+	found.violations = found.violations[:0]
 	for i := range found.validations {
 		d := Decision{Index: i}
-		if len(objections) > 0 && objections[0].Index == i {
-			d, objections = objections[0], objections[1:]
+		if len(violations) > 0 && violations[0].Index == i {
+			d, violations = violations[0], violations[1:]
 		}
 		if d.Outcome != Failed {
 			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
 			d = failed(d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
 		}
-		found.objections = append(found.objections, d)
+		found.violations = append(found.violations, d)
 	}
 }
 
 // evaluateMessages evaluates the message expressions of the validations that are not satisfied, and
-// returns their results in the order of objections. The result is nil if there are none.
-func (p compiledPolicy) evaluateMessages(ctx context.Context, memory *activation.Series, s activation.Subject, objections []Decision) ([]messageResult, error) {
+// returns their results in the order of violations. The result is nil if there are none.
+func (p compiledPolicy) evaluateMessages(ctx context.Context, memory *activation.Series, s activation.Subject, violations []Decision) ([]messageResult, error) {
 	var messages []messageResult
 	var series *expression.Series
-	for i := range objections {
-		message := &p.Body.validations[objections[i].Index].computedMessage
-		if message.Absent() || objections[i].Outcome != Denied {
+	for i := range violations {
+		message := &p.Body.validations[violations[i].Index].computedMessage
+		if message.Absent() || violations[i].Outcome != Denied {
 			continue
 		}
 		if series == nil {
-			messages = make([]messageResult, len(objections))
+			messages = make([]messageResult, len(violations))
 			series = memory.Continue(ctx, s, policyspec.Message, p.Variables)
 		}
 		value, err := message.Evaluate(series)
@@ -247,7 +247,7 @@ func (v *validation) reason() metav1.StatusReason {
 }
 
 // annotate evaluates the audit annotations. An error ends the evaluation of the policy.
-func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Series, s activation.Subject, found *finding) error {
+func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) error {
 	series := memory.Begin(ctx, s, policyspec.AuditAnnotation, p.Variables, celconfig.RuntimeCELCostBudget)
 	start := time.Now()
 	for i := range p.Body.annotations {

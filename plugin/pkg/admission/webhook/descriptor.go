@@ -16,9 +16,9 @@ import (
 	"k8s.io/client-go/informers"
 )
 
-// A Kind holds the differences between validating and mutating webhooks that do not concern the
+// A Descriptor holds the differences between validating and mutating webhooks that do not concern the
 // order of calls.
-type Kind struct {
+type Descriptor struct {
 	// name is the kind's name in traces.
 	name string
 	// metric is the value of the label "type" in upstream's metrics. The metrics of exclusions
@@ -41,7 +41,7 @@ type Kind struct {
 
 // The kinds of webhooks.
 var (
-	Validating = &Kind{
+	Validating = &Descriptor{
 		name: "validating", metric: "validating", failedOpen: validating.ValidatingAuditAnnotationFailedOpenKeyPrefix,
 		tracker:   func(t *request.LatencyTrackers) request.DurationTracker { return t.ValidatingWebhookTracker },
 		list:      configuration.NewValidatingWebhookConfigurationManager,
@@ -51,7 +51,7 @@ var (
 			return manifests, manifests.LoadInitial()
 		},
 	}
-	Mutating = &Kind{
+	Mutating = &Descriptor{
 		name: "mutating", metric: "admit", failedOpen: mutating.MutationAuditAnnotationFailedOpenKeyPrefix, patches: true,
 		tracker:   func(t *request.LatencyTrackers) request.DurationTracker { return t.MutatingWebhookTracker },
 		list:      configuration.NewMutatingWebhookConfigurationManager,
