@@ -126,7 +126,7 @@ func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *val
 // observe counts a decision in Kubernetes' metrics, once for each action of the binding. Decisions
 // without an evaluation do not count.
 func observe(ctx context.Context, d *validating.Decision) {
-	if d.Outcome == validating.Misconfigured {
+	if d.Misconfigured {
 		return
 	}
 	if d.Ignored {

@@ -82,7 +82,7 @@ func TestElapsed(t *testing.T) {
 					got = append(got, d.Elapsed)
 				}
 				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("times of the objections of b (-want +got):\n%s", diff)
+					t.Errorf("times of the violations of b (-want +got):\n%s", diff)
 				}
 			})
 		})

@@ -114,7 +114,7 @@ func TestMisconfigured(t *testing.T) {
 				policy.Spec.FailurePolicy = &failurePolicy
 				var want []validating.Decision
 				for _, d := range test.want {
-					d.Index, d.Outcome, d.Actions, d.Ignored = -1, validating.Misconfigured, []v1.ValidationAction{v1.Deny}, failurePolicy == v1.Ignore
+					d.Index, d.Outcome, d.Misconfigured, d.Actions, d.Ignored = -1, validating.Failed, true, []v1.ValidationAction{v1.Deny}, failurePolicy == v1.Ignore
 					want = append(want, d)
 				}
 				wantDecisions(t, evaluate(t, newServer(), create(1), store(policy, test.binding).Snapshot()).Decisions(), want)
@@ -131,12 +131,12 @@ func TestMisconfiguredAmongOthers(t *testing.T) {
 		narrowed("b", "p", &v1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Resembles"}}}}),
 		policytest.Binding("c", "p")).Snapshot()
 	got := evaluate(t, newServer(), create(1), snapshot).Decisions()
-	want := []validating.Outcome{validating.Denied, validating.Misconfigured, validating.Denied}
+	want := []validating.Outcome{validating.Denied, validating.Failed, validating.Denied}
 	if len(got) != len(want) {
 		t.Fatalf("decisions are %+v", got)
 	}
 	for i, d := range got {
-		if d.Outcome != want[i] {
+		if d.Outcome != want[i] || d.Misconfigured != (i == 1) {
 			t.Errorf("through %s: %s, want %s", d.Binding, d.Outcome, want[i])
 		}
 	}
@@ -167,7 +167,7 @@ func TestAbsentNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Index: -1, Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Misconfigured, Message: `failed to configure policy: namespaces "nowhere" not found`}})
+	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Index: -1, Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Failed, Misconfigured: true, Message: `failed to configure policy: namespaces "nowhere" not found`}})
 }
 
 // A policy is evaluated once for all of its bindings. All policies share the cached decisions of the

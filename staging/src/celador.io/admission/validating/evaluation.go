@@ -207,13 +207,13 @@ func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 
 var denyOnly = []v1.ValidationAction{v1.Deny}
 
-// misconfigured adds the decision Misconfigured of a policy through the binding with the given name. The
+// misconfigured adds the decision of a policy that could not be applied through the binding with the given name. The
 // name is empty if the policy could not be applied through any binding.
 func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
 	p.CountEvaluation(policy.Failed)
 	e.result.addFailure(Decision{
 		Policy: p.Name, Binding: binding, Actions: denyOnly,
-		Outcome: Misconfigured, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err,
+		Outcome: Failed, Misconfigured: true, Ignored: p.FailurePolicy == v1.Ignore, Message: err.Error(), Err: err,
 	})
 }
 

@@ -138,7 +138,8 @@ func TestConversionFails(t *testing.T) {
 			t.Errorf("message is %q, want %q", text, message)
 		}
 		d.Message, d.Err = "", errors.New("")
-		want := decision(-1, validating.Misconfigured, "")
+		want := failed(-1, "")
+		want.Misconfigured = true
 		want.Ignored = failurePolicy == v1.Ignore
 		wantDecisions(t, []validating.Decision{d}, []validating.Decision{want})
 	}

@@ -157,7 +157,7 @@ func wantDecisions(t *testing.T, got, want []validating.Decision) {
 		t.Errorf("decisions differ (-want +got):\n%s", diff)
 	}
 	for _, d := range got {
-		cause := d.Outcome == validating.Failed || d.Outcome == validating.Misconfigured
+		cause := d.Outcome == validating.Failed
 		if (d.Err != nil) != cause || cause && d.Err.Error() != d.Message {
 			t.Errorf("cause of %s is %v, want %q", d.Outcome, d.Err, d.Message)
 		}

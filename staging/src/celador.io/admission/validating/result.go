@@ -41,17 +41,15 @@ type Result struct {
 }
 
 // Outcome is the outcome of a validation.
-type Outcome string
+type Outcome = policy.Outcome
 
 const (
 	// Admitted means that the validation is satisfied.
-	Admitted Outcome = "Admitted"
+	Admitted = policy.Admitted
 	// Denied means that the validation is not satisfied.
-	Denied Outcome = "Denied"
-	// Failed means that the validation could not be evaluated.
-	Failed Outcome = "Failed"
-	// Misconfigured means that the policy or the binding could not be applied at all.
-	Misconfigured Outcome = "Misconfigured"
+	Denied = policy.Denied
+	// Failed means that the validation, or the policy as a whole, could not be evaluated.
+	Failed = policy.Failed
 )
 
 // Decision is the decision of a policy, through one of its bindings, about a request.
@@ -62,14 +60,16 @@ type Decision struct {
 	// Actions are the binding's validationActions. They must not be changed.
 	Actions []v1.ValidationAction
 	// Index is the position of the validation in spec.validations. It is -1 if the decision is not of one validation: a
-	// match condition or an audit annotation failed, the policy exceeded its cost budget, or the outcome is Misconfigured.
+	// match condition or an audit annotation failed, the policy exceeded its cost budget, or Misconfigured is set.
 	Index   int
 	Outcome Outcome
+	// Misconfigured is set if the policy or the binding could not be applied at all. The outcome is then Failed.
+	Misconfigured bool
 	// Ignored is set on failures that the failurePolicy ignores.
 	Ignored bool
 	// Message is the text that the client reads. It is empty for Admitted.
 	Message string
-	// Err is the cause of Failed and Misconfigured. It wraps cel.ErrCompilation of k8s.io/apiserver
+	// Err is the cause of Failed. It wraps cel.ErrCompilation of k8s.io/apiserver
 	// if an expression does not compile, and cel.ErrOutOfBudget if the cost budget is exceeded.
 	Err error
 	// Reason is the validation's reason, for Denied.

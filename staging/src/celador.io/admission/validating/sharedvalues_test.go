@@ -76,7 +76,7 @@ func createLabelled() admission.Attributes {
 }
 
 // violations returns the decisions of validations that are not satisfied.
-func objections(result validating.Result) []validating.Decision {
+func violations(result validating.Result) []validating.Decision {
 	return slices.DeleteFunc(result.Decisions(), func(d validating.Decision) bool { return d.Outcome == validating.Admitted })
 }
 
@@ -90,7 +90,7 @@ func TestPoliciesThatShareValues(t *testing.T) {
 		var valid []string
 		for _, operation := range operations {
 			alone := sharing("alone", producer, operation)
-			if len(objections(evaluate(t, newServer(), createLabelled(), store(alone, policytest.Binding("alone", "alone")).Snapshot()))) > 0 {
+			if len(violations(evaluate(t, newServer(), createLabelled(), store(alone, policytest.Binding("alone", "alone")).Snapshot()))) > 0 {
 				continue // the operation is not one of the type, or its result equals nothing
 			}
 			valid = append(valid, operation)
@@ -121,7 +121,7 @@ func TestPoliciesThatShareValues(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			for _, d := range objections(result) {
+			for _, d := range violations(result) {
 				t.Errorf("%s: %s %s: %s", producer, d.Outcome, names[d.Policy].Spec.Validations[d.Index].Expression, d.Message)
 			}
 			result.Free()

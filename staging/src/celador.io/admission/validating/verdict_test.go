@@ -30,7 +30,7 @@ func TestWrongVerdictDecision(t *testing.T) {
 			s := storeWith(policyspec.Features{policyspec.TypeEnforcement: true}, nil, p, policytest.Binding("b", "p", v1.Warn), policytest.Binding("c", "p"))
 			s.SetVerdict("p", "a", 1, errors.New("wrong"))
 			wantDecisions(t, evaluate(t, newServer(), create(1), s.Snapshot()).Decisions(), []validating.Decision{{
-				Policy: "p", Index: -1, Message: "failed to configure policy: wrong", Outcome: validating.Misconfigured,
+				Policy: "p", Index: -1, Message: "failed to configure policy: wrong", Outcome: validating.Failed, Misconfigured: true,
 				Actions: []v1.ValidationAction{v1.Deny}, Ignored: failurePolicy == v1.Ignore,
 			}})
 		})

@@ -113,24 +113,24 @@ func TestAudit(t *testing.T) {
 	}{
 		{
 			"without a binding", auditPolicy("p", small), audit.Config{},
-			[]string{"p/: 1 passed, 1 violated, 1 failed, 2 findings", "Denied bad[0]: too large", "Failed without[0]: " + missing},
+			[]string{"p/: 1 passed, 1 violated, 1 failed, 2 findings", "denied bad[0]: too large", "failed without[0]: " + missing},
 		},
 		{
 			"ignored failures", auditPolicy("p", "  failurePolicy: Ignore\n"+small), audit.Config{},
-			[]string{"p/: 1 passed, 1 violated, 1 failed, 2 findings", "Denied bad[0]: too large", "Failed without[0]: " + missing},
+			[]string{"p/: 1 passed, 1 violated, 1 failed, 2 findings", "denied bad[0]: too large", "failed without[0]: " + missing},
 		},
 		{
 			"bindings", auditPolicy("p", small) + auditBinding("a", "p", "  matchResources: {objectSelector: {matchLabels: {a: b}}}") +
 				auditBinding("b", "p", "  matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}}"), audit.Config{},
-			[]string{"p/a: 0 passed, 0 violated, 0 failed, 0 findings", "p/b: 1 passed, 1 violated, 0 failed, 1 findings", "Denied bad[0]: too large"},
+			[]string{"p/a: 0 passed, 0 violated, 0 failed, 0 findings", "p/b: 1 passed, 1 violated, 0 failed, 1 findings", "denied bad[0]: too large"},
 		},
 		{
 			"since the binding", auditPolicy("p", small) + auditBinding("a", "p", ""), audit.Config{SinceBinding: true},
-			[]string{"p/a: 0 passed, 1 violated, 0 failed, 1 findings", "Denied bad[0]: too large"},
+			[]string{"p/a: 0 passed, 1 violated, 0 failed, 1 findings", "denied bad[0]: too large"},
 		},
 		{
 			"a limit of findings", auditPolicy("p", "  validations: [{expression: \"false\", message: never}]"), audit.Config{MaxViolations: 2},
-			[]string{"p/: 0 passed, 3 violated, 0 failed, 3 findings", "Denied good[0]: never", "Denied bad[0]: never"},
+			[]string{"p/: 0 passed, 3 violated, 0 failed, 3 findings", "denied good[0]: never", "denied bad[0]: never"},
 		},
 		{
 			"selected policies", auditPolicy("p", small) + "\n---\n" + auditPolicy("q", "  validations: [{expression: \"true\"}]"),
@@ -152,7 +152,7 @@ func TestAudit(t *testing.T) {
 		},
 		{
 			"other fields of the request", auditPolicy("p", "  validations: [{expression: \"request.operation == 'CREATE' && request.namespace == 'shop'\", message: elsewhere}]"), audit.Config{},
-			[]string{"p/: 2 passed, 1 violated, 0 failed, 1 findings", "Denied without[0]: elsewhere"},
+			[]string{"p/: 2 passed, 1 violated, 0 failed, 1 findings", "denied without[0]: elsewhere"},
 		},
 		{
 			"the authorizer", auditPolicy("p", "  matchConditions: [{name: a, expression: \"authorizer.path('/').check('get').allowed()\"}]\n"+small), audit.Config{},
@@ -170,7 +170,7 @@ func TestAudit(t *testing.T) {
 			"params", auditPolicy("p", "  paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations: [{expression: \"object.metadata.name != params.data.name\", message: reserved}]") +
 				auditBinding("a", "p", "  paramRef: {name: names, namespace: settings, parameterNotFoundAction: Deny}") +
 				"\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: names, namespace: settings}\ndata: {name: good}", audit.Config{},
-			[]string{"p/a: 2 passed, 1 violated, 0 failed, 1 findings", "Denied good[0]: reserved"},
+			[]string{"p/a: 2 passed, 1 violated, 0 failed, 1 findings", "denied good[0]: reserved"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,18 +8,18 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 
-	parts "celador.io/admission/cel/reads"
+	"celador.io/admission/cel/reads"
 )
 
 // paramReads returns what an expression reads of 'params', directly or through the variables of a policy. The first step of
 // a path is the name of the variable.
-func paramReads(checked ast.Expr) []parts.Read {
-	return parts.Of(checked, map[string][]string{Params: {Params}, Variables: {Variables}}, nil).Reads
+func paramReads(checked ast.Expr) []reads.Read {
+	return reads.Of(checked, map[string][]string{Params: {Params}, Variables: {Variables}}, nil).Reads
 }
 
 // ParamReads returns the parts of 'params' that the results of programs depend on, together with the variables that the
 // programs read. It may return more, but not less. Paths begin at the param. A nil program reads nothing.
-func ParamReads(variables []Variable, programs ...*Program) []parts.Read {
+func ParamReads(variables []Variable, programs ...*Program) []reads.Read {
 	c := paramReadCollector{variables: variables, added: make([]bool, len(variables))}
 	for _, p := range programs {
 		c.add(p)
@@ -31,7 +31,7 @@ type paramReadCollector struct {
 	variables []Variable
 	// added has an entry for each variable.
 	added []bool
-	reads []parts.Read
+	reads []reads.Read
 }
 
 func (c *paramReadCollector) add(p *Program) {
@@ -42,8 +42,8 @@ func (c *paramReadCollector) add(p *Program) {
 		root, path := read.Path[0], read.Path[1:]
 		switch {
 		case root == Params:
-			c.reads = append(c.reads, parts.Read{Path: path, Whole: read.Whole})
-		case len(path) == 0 || path[0] == parts.Entry:
+			c.reads = append(c.reads, reads.Read{Path: path, Whole: read.Whole})
+		case len(path) == 0 || path[0] == reads.Entry:
 			c.addVariables(func(string) bool { return true })
 		default:
 			// cel-go unescapes field names that contain two underscores.

@@ -15,7 +15,7 @@ import (
 
 	"celador.io/admission/cel/internal/limits"
 	"celador.io/admission/cel/internal/programs"
-	parts "celador.io/admission/cel/reads"
+	"celador.io/admission/cel/reads"
 )
 
 // A Program is a compiled expression. It is safe for concurrent use.
@@ -30,7 +30,7 @@ type Program struct {
 	programs.Program
 	output *cel.Type
 	// paramReads is empty if 'params' is not declared.
-	paramReads []parts.Read
+	paramReads []reads.Read
 	// paramFields is empty if the expression reads no field of 'params'.
 	paramFields []paramField
 }

@@ -60,21 +60,21 @@ type result struct {
 	cost    uint64
 	// values holds the values of the variables that the program read. The value holds for all policies whose
 	// variables have the same values.
-	reads  reads
+	reads  variableReads
 	values [maxReads]ref.Val
 }
 
 // maxReads is the maximum number of variables that a program with a kept result reads.
 const maxReads = 2
 
-// reads lists the positions of the variables that a program read, in the order of their first reads.
-type reads struct {
+// variableReads lists the positions of the variables that a program read, in the order of their first reads.
+type variableReads struct {
 	// count is more than maxReads if the program read too many variables.
 	count     uint8
 	positions [maxReads]uint8
 }
 
-func (r *reads) add(position int) {
+func (r *variableReads) add(position int) {
 	switch {
 	case r.count > maxReads:
 	case position <= math.MaxUint8 && slices.Contains(r.positions[:r.count], uint8(position)):
@@ -99,7 +99,7 @@ func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 		}
 	}
 	before := s.meter.Mark()
-	s.reads = reads{}
+	s.reads = variableReads{}
 	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
 	// cel-go reads a variable through its own cache. The memory and the comparisons of an evaluation count for
 	// each policy.

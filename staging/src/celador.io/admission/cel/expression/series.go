@@ -42,7 +42,7 @@ type Series struct {
 	// results holds values that series of other policies share. It may be nil.
 	results *Results
 	// reads lists the variables that the current program has read.
-	reads reads
+	reads variableReads
 	// kept holds the results of EvaluateOnce.
 	kept []keptResult
 }
@@ -76,7 +76,7 @@ func (s *Series) End() {
 	clear(s.kept)
 	// One by one, because an assignment of the whole series would copy its memory.
 	s.Activation, s.ctx, s.variables, s.budget, s.object, s.results = nil, nil, nil, nil, nil, nil
-	s.meter, s.evaluated, s.reads = limits.Meter{}, 0, reads{}
+	s.meter, s.evaluated, s.reads = limits.Meter{}, 0, variableReads{}
 	s.values, s.kept = s.values[:0], s.kept[:0]
 }
 
