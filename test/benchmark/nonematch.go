@@ -49,8 +49,9 @@ func noneMatch(s *session) error {
 	return nil
 }
 
-// growth returns how many times as long as with the first number of policies a request to Celador's plugin takes with the second.
-// The two take turns, because such small times differ more from one minute to the next than between the numbers.
+// growth returns the time of a request to Celador's plugin with to policies, divided by its time with
+// from policies. The two measurements alternate, because times of some nanoseconds drift by more than
+// the difference within a minute.
 func (s *session) growth(from, to int) (float64, error) {
 	var calls []func() error
 	for _, policies := range []int{from, to} {

@@ -173,7 +173,8 @@ func (h *host) decideFor(ctx context.Context, duration time.Duration) ([]float64
 	return took, nil
 }
 
-// addUpdates adds the rows.
+// addUpdates adds two rows to the report: the CPU time of an update, and the slowdown of requests while
+// policies are updated. changed has the costs of upstream and of Celador.
 func (s *session) addUpdates(changed []updateCosts) {
 	var cpu, slowdown [2]measure.Estimate
 	var notes []string

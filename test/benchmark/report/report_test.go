@@ -67,7 +67,7 @@ func TestAddInterval(t *testing.T) {
 	}
 }
 
-// Of rates and shares, more is better.
+// A row whose unit is a rate or a share meets its target if the value is at least the target.
 func TestAddRate(t *testing.T) {
 	for _, test := range []struct {
 		unit              report.Unit

@@ -25,9 +25,10 @@ import (
 type Descriptor[Policy Object, Spec policyspec.Spec, External any] struct {
 	descriptor[Policy, Spec]
 	paramKind func(Policy) *v1.ParamKind
-	// external returns the v1 object, which shares its fields with the policy.
+	// external converts a policy to its v1 type. The two share memory, so neither may be changed.
 	external func(Policy) *External
-	// anatomy returns the anatomy of a policy.
+	// anatomy returns the expressions and gated fields of a spec, from which typeErrors learns whether
+	// an update changes anything that a type check depends on.
 	anatomy        func(*Spec) *policyspec.Anatomy
 	validateStatus func(Policy) field.ErrorList
 }

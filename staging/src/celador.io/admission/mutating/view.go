@@ -14,19 +14,22 @@ import (
 	"celador.io/admission/internal/activation"
 )
 
-// A view tracks the form in which expressions read the objects of a request, in one version. The form
-// follows upstream's admission.VersionedAttributes: objects are unstructured until match conditions
-// are evaluated, and typed afterwards. An object that expressions have read keeps its form until a
-// mutation replaces it.
+// A view holds the values of 'object' and 'oldObject' for the policies that match one kind.
+//
+// Kubernetes converts an object for CEL when an expression first reads it, and keeps the conversion
+// until a mutation replaces the object. The conversion starts from the unstructured form of the
+// object, or from the Go type once match conditions were evaluated, and the two forms show some
+// fields differently. A view therefore records the form of each object.
 type view struct {
 	schema.GroupVersionKind
 	form              activation.Form
 	object, oldObject reading
 }
 
-// A reading is the value of one object of a view.
+// A reading is the CEL value of one object, and the form from which it was converted.
 type reading struct {
-	// form is the form of value. fixed is set if it must not change.
+	// form is the form of value. fixed is set once an expression has read the object, after which the
+	// form stays until the object is replaced.
 	form  activation.Form
 	fixed bool
 	// value is the CEL value of object, nil until it is read.
@@ -57,8 +60,8 @@ func (r *applier) convert(kind schema.GroupVersionKind) error {
 	return admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
 }
 
-// show returns the CEL value of an object. The first call fixes the form, and later calls ignore their
-// form argument until the reading is unfixed.
+// show returns the CEL value of an object. The first call determines the form. Later calls ignore
+// the argument form until a mutation replaces the object.
 func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	if !r.fixed {
 		if r.form != form {
@@ -72,7 +75,8 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated unfixes the form of the object. It is called after a mutation replaced the object.
+// mutated lets the next read of 'object' choose its form anew. It is called after a mutation
+// replaced the object.
 func (v *view) mutated() { v.object.fixed = false }
 
 // unconvertible returns an error if upstream could not convert an object to the form in which

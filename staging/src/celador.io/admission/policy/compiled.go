@@ -26,7 +26,8 @@ type Compiled[Body any] struct {
 
 	// errors holds the errors of the expressions that do not compile, with their field paths.
 	errors []error
-	// programs are those that a request needs that the policy admits: all but messages.
+	// programs are the programs of all expressions except messages. A request that violates nothing
+	// evaluates no others, so Snapshot.prefetch reads these ahead.
 	programs []*expression.Program
 }
 

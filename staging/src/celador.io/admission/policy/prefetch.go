@@ -5,8 +5,8 @@ package policy
 
 import "celador.io/admission/matching"
 
-// prefetched is the number of policies that are prefetched together: few enough that they stay in the processor's first cache until their
-// evaluation.
+// prefetched is the number of policies that are prefetched together, so few that they are still in
+// the processor's first cache when they are evaluated.
 const prefetched = 16
 
 // prefetch brings candidates into the processor's caches, where the policies of a server mostly are not. An evaluation waits for one part of a

@@ -74,9 +74,11 @@ type Decision struct {
 	Err error
 	// Reason is the validation's reason, for Denied.
 	Reason metav1.StatusReason
-	// Elapsed is the time that the policy's validations took since the last of them that objected, or
-	// since the first. Messages do not count. It may include validations of policies before, if these were satisfied at a
-	// CEL cost of at most 1,000 units together. It is 0 for Admitted.
+	// Elapsed is the latency that Kubernetes' metrics report for the decision: the time from the
+	// policy's previous decision in Violations, or from its first validation, to this one. Evaluating
+	// messages does not count. Short validations are not timed one by one, so Elapsed may include
+	// satisfied validations of earlier policies whose CEL cost is at most 1,000 units together. It is 0
+	// for Admitted.
 	Elapsed time.Duration
 }
 

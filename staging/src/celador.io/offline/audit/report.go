@@ -63,7 +63,7 @@ type PolicyResult struct {
 	Actions []v1.ValidationAction
 	// NotAuditable is why the policy was not evaluated. Binding is then empty.
 	NotAuditable string
-	// Counts does not have the objects that do not match.
+	// Counts are the numbers of objects that the policy matches.
 	Counts
 	// Violations are sorted in the order of the objects' source. There may be more of them than MaxViolations; ViolationsCount counts all.
 	Violations      []Violation

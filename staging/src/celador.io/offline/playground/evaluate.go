@@ -33,11 +33,14 @@ var (
 // An Evaluator evaluates inputs, one at a time, because feature gates apply to the process. It is safe for concurrent use.
 type Evaluator struct {
 	backend cluster.Backend
-	// queue has an element for each input that waits or is evaluated, and turn one for the input that is evaluated.
+	// queue and turn are semaphores. An evaluation holds turn, of which there is one; it and the
+	// evaluations that wait for it hold queue, which bounds how many may wait.
 	queue, turn chan struct{}
-	// overdue is set while an evaluation runs whose time is over.
+	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code does not stop
+	// before. Others are refused meanwhile.
 	overdue atomic.Bool
-	// base and gates are those of the latest evaluation. The goroutine that put an element into turn reads and writes them.
+	// base is kept for the next evaluation, which uses it again if its feature gates equal gates. Both
+	// belong to the goroutine that holds turn.
 	base  *cluster.Base
 	gates map[string]bool
 }

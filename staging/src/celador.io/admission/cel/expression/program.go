@@ -23,7 +23,8 @@ type Program struct {
 	// number spreads programs over the entries of Results. It is the first field, because evaluations read
 	// it together with the closures: a program out of the processor's caches then costs one read of memory.
 	number uint32
-	// perRequest is set if Results may keep the value of the program.
+	// perRequest is set if the value is the same for all policies with equal variables, so that they
+	// may share it through Results.
 	perRequest bool
 	// recurring is set once two series of a request have evaluated the program.
 	recurring atomic.Bool

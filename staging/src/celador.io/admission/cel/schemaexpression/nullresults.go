@@ -67,25 +67,27 @@ func isConditional(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional
 }
 
-// A rewriter replaces the results of an expression in place.
+// A rewriter replaces, in the syntax tree, the subexpressions whose value may be the value of the
+// whole expression: the expression itself, or the branches of its conditionals.
 type rewriter struct {
 	*ast.AST
 	ast.ExprFactory
 	lastID int64
-	// null replaces the content of a literal null.
+	// null turns a result that is the literal null into another expression, in place.
 	null func(r *rewriter, null ast.Expr)
-	// value returns the replacement of another result.
+	// value returns what replaces a result that is not the literal null.
 	value func(r *rewriter, value ast.Expr) ast.Expr
 }
 
-// rewriteResults rewrites an expression of which null is a result.
+// rewriteResults rewrites the results of a parsed expression. See rewriter for null and value.
 func rewriteResults(parsed *cel.Ast, null func(*rewriter, ast.Expr), value func(*rewriter, ast.Expr) ast.Expr) {
 	tree := parsed.NativeRep()
 	r := &rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree), null: null, value: value}
 	r.result(tree.Expr())
 }
 
-// result rewrites a result and returns its replacement.
+// result rewrites e, whose value may be the value of the whole expression, and returns what replaces
+// it.
 func (r *rewriter) result(e ast.Expr) ast.Expr {
 	switch {
 	case isNull(e):

@@ -16,23 +16,24 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// An attribute is a value with the selections and indexes that follow it, such as
-// object.spec.containers[0].
+// An attribute is a variable or another value with the selections and indexes that follow it, such
+// as object.spec.containers[0]. Like cel-go's attributes, it is resolved in one step and charged at
+// once.
 type attribute struct {
 	base step
-	// item is set if base only reads a slot: that of the current item of a loop.
+	// item is set if base is the iteration variable of a comprehension, whose value is in slot.
 	item bool
 	slot int
-	// own is the cost of reading the value without its qualifiers. cel-go does not charge it where
-	// the attribute is an index or the branch of a conditional.
+	// own is the cost of reading base: 1, or 0 if base is a conditional. cel-go does not charge it if
+	// the attribute is the index of another attribute or a branch of a conditional.
 	own uint64
-	// selected is the cost of a selection that base includes: variables.x is one selection.
+	// selected is the cost of selections that base contains: 1 if base is variables.x, which the
+	// evaluator reads as one variable, and otherwise 0.
 	selected   uint64
 	qualifiers []qualifier
-	// presence is set for has(): the result is whether the last selection finds a value.
+	// presence is set in has(object.spec): the result is true if the last selection finds a value.
 	presence bool
-	// chained is set if the result is an optional: a qualifier is optional, as in object.?spec, or the
-	// attribute selects from an optional.
+	// chained is set if the result is an optional, as of object.?spec and object.?spec.replicas.
 	chained bool
 }
 

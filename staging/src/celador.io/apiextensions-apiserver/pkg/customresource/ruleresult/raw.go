@@ -75,7 +75,8 @@ func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural
 		r.text += len(name)
 		value, m := r.raw(entry, schema)
 		if m != nil {
-			// Of several errors, the one of the first name is returned each time.
+			// Maps have no order. The error of the entry that sorts first is returned, so that the same
+			// object gives the same error.
 			if failed == nil || name < failedAt {
 				failed, failedAt = m, name
 			}
@@ -92,12 +93,14 @@ func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural
 	return converted, nil
 }
 
-// exceeded reports whether a limit is exceeded, so that nothing more needs to be converted.
+// exceeded reports whether the result of the rule has more elements, more text or more nesting than
+// allowed. The conversion then ends, because the rule fails anyway.
 func (r *Results) exceeded() bool {
 	return r.elements > MaxElements || r.text > MaxText || r.depth >= MaxDepth
 }
 
-// listFields returns the first names of the properties of a schema.
+// listFields returns the names of the properties of a schema for error messages, sorted, separated by
+// commas, and at most ten.
 func listFields(s *structuralschema.Structural) string {
 	const listed = 10
 	names := slices.Sorted(maps.Keys(s.Properties))
